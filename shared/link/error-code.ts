@@ -1,0 +1,20 @@
+// Why a node refuses a command. A refused command was never tried: no part of it reached a modem.
+import { z } from 'zod';
+
+export const COMMAND_ERROR_CODES = [
+  'command_unknown',
+  'params_invalid',
+  /** The time in which the command was worth doing is over; it was not tried and never will be. */
+  'deadline_passed',
+  /** No slot of this node holds the SIM. */
+  'sim_absent',
+  /** The slot that holds the SIM cannot serve it now: modem lost, SIM locked, not registered. */
+  'slot_unavailable',
+  /** A queue of the slot is full. */
+  'slot_busy',
+  /** The node cannot write its journal; it takes no command that it could not remember. */
+  'journal_unavailable',
+] as const;
+
+export const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);
+export type CommandErrorCode = z.infer<typeof commandErrorCodeSchema>;

@@ -1,0 +1,130 @@
+// What node and control plane say to each other: slots, facts, commands. Shapes only; frames are in frame.ts.
+import { z } from 'zod';
+import { e164Schema } from '../e164.ts';
+
+const timestampSchema = z.iso.datetime({ offset: true });
+
+/** ITU-T E.118: the number of a SIM card, 18 to 22 digits, without a padding "F". */
+export const iccidSchema = z.string().regex(/^\d{18,22}$/);
+
+/** 3GPP TS 23.003 §6.2.1: 15 digits with the check digit, 14 without. */
+export const imeiSchema = z.string().regex(/^\d{14,16}$/);
+
+export const slotStateSchema = z.enum([
+  /** The modem is being opened and set up. */
+  'starting',
+  'sim_absent',
+  'sim_locked',
+  'searching',
+  'denied',
+  'registered',
+  /** The modem does not answer or its port is gone. */
+  'lost',
+]);
+export type SlotState = z.infer<typeof slotStateSchema>;
+
+/** A place for a modem on a node, and what sits in it now. Last state wins; it is not a fact. */
+export const slotSchema = z.object({
+  /** The operator's name for the place, unique on the node. */
+  slot: z.string().min(1).max(64),
+  state: slotStateSchema,
+  /** IMEI, null until the modem has told it. */
+  device_id: imeiSchema.nullable(),
+  iccid: iccidSchema.nullable(),
+  /** The SIM's own number where the SIM or the operator's configuration tells it. */
+  number: e164Schema.nullable(),
+  /** Network operator, numeric (MCC and MNC) or as the modem names it. */
+  operator: z.string().max(64).nullable(),
+  signal_dbm: z.number().int().nullable(),
+});
+export type Slot = z.infer<typeof slotSchema>;
+
+/** What became of an SMS that the modem was asked to send. */
+export const smsOutcomeSchema = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('accepted'),
+    /** TP-Message-Reference of each segment, in order (3GPP TS 23.040 §9.2.3.6). */
+    message_references: z.array(z.number().int().min(0).max(255)).min(1).max(255),
+    at: timestampSchema,
+  }),
+  z.object({
+    status: z.literal('rejected'),
+    /** `cms_<n>`, `cme_<n>` or a word. */
+    code: z.string().max(64),
+    message: z.string().max(512),
+    at: timestampSchema,
+  }),
+  z.object({
+    /** Nobody can know: the modem may have sent it. */
+    status: z.literal('unknown'),
+    message: z.string().max(512),
+    at: timestampSchema,
+  }),
+]);
+export type SmsOutcome = z.infer<typeof smsOutcomeSchema>;
+
+/** Things that happened. Journalled by the node, sent until acknowledged, never twice by position. */
+export const factSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('sms_received'),
+    iccid: iccidSchema,
+    /** E.164 where the sender is a number in international form, else as received (short code, name). */
+    from: z.string().max(32),
+    body: z.string().max(40_000),
+    /** Time stamp of the service centre with its zone; null where it was invalid. */
+    sent_at: timestampSchema.nullable(),
+    received_at: timestampSchema,
+    /** True when parts of a concatenated message never came. */
+    partial: z.boolean(),
+  }),
+  z.object({
+    /** A TPDU that could not be decoded, kept so that nothing is lost silently. */
+    kind: z.literal('sms_unreadable'),
+    iccid: iccidSchema,
+    /** Hexadecimal, as the modem gave it. */
+    pdu: z.string().max(1024),
+    reason: z.string().max(512),
+    received_at: timestampSchema,
+  }),
+  z.object({
+    kind: z.literal('sms_outcome'),
+    command_id: z.string().min(1).max(64),
+    outcome: smsOutcomeSchema,
+  }),
+  z.object({
+    kind: z.literal('sms_report'),
+    iccid: iccidSchema,
+    /** The command that sent it, where the node could match the reference. */
+    command_id: z.string().max(64).nullable(),
+    message_reference: z.number().int().min(0).max(255),
+    recipient: z.string().max(32),
+    status: z.enum(['delivered', 'pending', 'failed', 'expired']),
+    /** TP-Status octet (3GPP TS 23.040 §9.2.3.15). */
+    tp_status: z.number().int().min(0).max(255),
+    at: timestampSchema,
+  }),
+]);
+export type Fact = z.infer<typeof factSchema>;
+export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+/** Parameters of each command. */
+export const commandSchemas = {
+  /** Confirms that this node holds the SIM now and may serve its number. Result: `{}`. */
+  bind_sim: z.object({ iccid: iccidSchema }),
+  /** Sends one SMS once. Result: an `SmsOutcome`, the same for every repetition of the command id. */
+  send_sms: z.object({
+    iccid: iccidSchema,
+    to: e164Schema,
+    body: z.string().min(1).max(40_000),
+    /** More segments than this are refused as `params_invalid`. */
+    segments_max: z.number().int().min(1).max(255),
+  }),
+} as const;
+
+export type CommandName = keyof typeof commandSchemas;
+export type CommandParams<N extends CommandName> = z.infer<(typeof commandSchemas)[N]>;
+
+export interface CommandResults {
+  bind_sim: Record<string, never>;
+  send_sms: SmsOutcome;
+}

@@ -1,0 +1,10 @@
+// The log of a program: JSON lines on standard error, so that standard output stays for what was asked.
+import { destination, pino } from 'pino';
+import type { Logger } from '../log.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function createLogger(program: string, level: LogLevel): Logger {
+  return pino({ name: program, level }, destination({ dest: 2, sync: true }));
+}

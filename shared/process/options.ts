@@ -1,0 +1,62 @@
+// Flags and environment variables of our programs: one table gives reading, checking and --help.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { z } from 'zod';
+
+interface OptionSpec {
+  /** Name of the environment variable; a flag of the same name wins. */
+  env: string;
+  /** Shown by --help. */
+  about: string;
+  schema: z.ZodType;
+}
+
+type Specs = Record<string, OptionSpec>;
+export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K]['schema']> };
+
+/**
+ * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option
+ * and ends the process with 1; `--help` lists all and ends it with 0.
+ *
+ * Every value arrives as text: schemas coerce. An empty variable counts as unset.
+ */
+export function readOptions<S extends Specs>(
+  program: string,
+  about: string,
+  specs: S,
+  argv: readonly string[] = process.argv,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): OptionsOf<S> {
+  const command = new Command(program).description(about).allowExcessArguments(false);
+  for (const [key, spec] of Object.entries(specs)) {
+    command.addOption(flagOf(key, spec));
+  }
+  command.parse([...argv]);
+  const flags = command.opts<Record<string, unknown>>();
+  const values: Record<string, unknown> = {};
+  for (const [key, spec] of Object.entries(specs)) {
+    if (key in flags) {
+      values[key] = flags[key];
+      continue;
+    }
+    const parsed = spec.schema.safeParse(env[spec.env] || undefined);
+    if (!parsed.success) command.error(`error: ${spec.env}: ${firstIssue(parsed.error)}`);
+    values[key] = parsed.data;
+  }
+  return Object.freeze(values) as OptionsOf<S>;
+}
+
+function flagOf(key: string, spec: OptionSpec): Option {
+  const flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const fallback = spec.schema.safeParse(undefined);
+  const shownDefault =
+    fallback.success && fallback.data !== undefined ? `, default ${String(fallback.data)}` : '';
+  return new Option(`--${flag} <value>`, `${spec.about} (${spec.env}${shownDefault})`).argParser((text) => {
+    const parsed = spec.schema.safeParse(text);
+    if (!parsed.success) throw new InvalidArgumentError(firstIssue(parsed.error));
+    return parsed.data;
+  });
+}
+
+function firstIssue(error: z.ZodError): string {
+  return error.issues[0]?.message ?? 'invalid value';
+}

@@ -1,0 +1,174 @@
+// The control plane's options: the only reader of its environment and flags.
+import { readFileSync } from 'node:fs';
+import { type Address, getAddress, type Hex } from 'viem';
+import { z } from 'zod';
+import { LOG_LEVELS } from '#shared/process/logger.ts';
+import { type OptionsOf, readOptions } from '#shared/process/options.ts';
+import { type ChainId, NETWORKS } from './payments/offer.ts';
+
+const addressSchema = z
+  .string({ error: 'required: a 0x-prefixed address' })
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
+  .transform((text): Address => getAddress(text.toLowerCase()));
+
+const keySchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a 0x-prefixed private key of 32 bytes')
+  .transform((text) => text as Hex);
+
+const keyFileSchema = z.string().transform((path, context): Hex => {
+  const problem = (message: string): never => {
+    context.addIssue(message);
+    return z.NEVER;
+  };
+  try {
+    const parsed = keySchema.safeParse(readFileSync(path, 'utf8').trim());
+    return parsed.success
+      ? parsed.data
+      : problem(`${path} does not hold a 0x-prefixed private key of 32 bytes`);
+  } catch {
+    return problem(`${path} cannot be read`);
+  }
+});
+
+const urlSchema = (protocols: RegExp, about: string) =>
+  z.string({ error: `required: ${about}` }).refine((text) => {
+    try {
+      return protocols.test(new URL(text).protocol);
+    } catch {
+      return false;
+    }
+  }, `must be ${about}`);
+
+const integerSchema = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be an integer from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
+    .default(fallback);
+
+const OPTIONS = {
+  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerSchema(0, 65_535, 8080) },
+  host: { env: 'HOST', about: 'address the API listens on', schema: z.string().min(1).default('127.0.0.1') },
+  publicUrl: {
+    env: 'PUBLIC_URL',
+    about: 'base URL that clients use; default http://<host>:<port>',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  serviceDomain: {
+    env: 'SERVICE_DOMAIN',
+    about: 'domain in the text that wallets sign; default the host of the public URL',
+    schema: z
+      .string()
+      .regex(/^[a-z0-9.-]{1,253}$/i, 'must be a domain name')
+      .optional(),
+  },
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    about: 'Postgres to use; unset means PGlite in the data folder',
+    schema: urlSchema(/^postgres(ql)?:$/, 'a postgres:// URL').optional(),
+  },
+  databaseConnections: {
+    env: 'DATABASE_CONNECTIONS',
+    about: 'connections to Postgres at most',
+    schema: integerSchema(1, 100, 10),
+  },
+  dataDir: {
+    env: 'DATA_DIR',
+    about: 'folder of the embedded database',
+    schema: z.string().min(1).default('data'),
+  },
+  chainId: {
+    env: 'CHAIN_ID',
+    about: 'chain that payments settle on: 8453 (Base) or 84532 (Base Sepolia)',
+    schema: z
+      .enum(Object.keys(NETWORKS) as [`${ChainId}`], {
+        error: `must be ${Object.keys(NETWORKS).join(' or ')}`,
+      })
+      .transform((text) => Number(text) as ChainId)
+      .default(84532),
+  },
+  rpcUrl: {
+    env: 'RPC_URL',
+    about: 'JSON-RPC of that chain',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL'),
+  },
+  asset: {
+    env: 'ASSET',
+    about: 'token contract; default USDC of the chain',
+    schema: addressSchema.optional(),
+  },
+  payTo: { env: 'PAY_TO', about: 'address that is paid', schema: addressSchema },
+  relayerKey: {
+    env: 'RELAYER_KEY',
+    about: 'private key that sends the transfers and pays their gas; better given as a file',
+    schema: keySchema.optional(),
+  },
+  relayerKeyFile: {
+    env: 'RELAYER_KEY_FILE',
+    about: 'file that holds that key',
+    schema: keyFileSchema.optional(),
+  },
+  priceAtomic: {
+    env: 'PRICE_ATOMIC',
+    about: 'price of a year in the smallest unit of the token',
+    schema: z
+      .string()
+      .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer of at most 18 digits')
+      .transform(BigInt)
+      .default(1_800_000_000n),
+  },
+  linkSecret: {
+    env: 'LINK_SECRET',
+    about: 'secret that nodes prove themselves with, 16 characters or more',
+    schema: z
+      .string({ error: 'required: a secret of 16 characters or more' })
+      .min(16, 'must have 16 characters or more'),
+  },
+  heartbeatMs: {
+    env: 'HEARTBEAT_MS',
+    about: 'time between two heartbeats on a node link',
+    schema: integerSchema(100, 600_000, 10_000),
+  },
+  sendTimeoutMs: {
+    env: 'SEND_TIMEOUT_MS',
+    about: 'time that /sms/send waits for the carrier',
+    schema: integerSchema(100, 300_000, 45_000),
+  },
+  segmentsMax: {
+    env: 'SMS_SEGMENTS_MAX',
+    about: 'segments that one outgoing SMS may have',
+    schema: integerSchema(1, 10, 1),
+  },
+  allowedPrefixes: {
+    env: 'ALLOWED_DESTINATIONS',
+    about: 'prefixes of numbers that may be texted, with commas',
+    schema: z
+      .string()
+      .regex(/^\+\d{1,14}(,\+\d{1,14})*$/, 'must be prefixes such as +1, with commas')
+      .default('+1')
+      .transform((text) => text.split(',')),
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    about: LOG_LEVELS.join(', '),
+    schema: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  },
+} as const;
+
+export type Config = OptionsOf<typeof OPTIONS>;
+
+/** Ends the process with one line when a value is missing or bad. */
+export function readConfig(): Config {
+  return readOptions('control-plane', 'Sells numbers, keeps messages, routes to the nodes.', OPTIONS);
+}
+
+/** The relayer's key, from where it was given. Throws unless it was given once. */
+export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex {
+  const key = config.relayerKeyFile ?? config.relayerKey;
+  if (key === undefined || (config.relayerKeyFile !== undefined && config.relayerKey !== undefined)) {
+    throw new Error('give one of RELAYER_KEY_FILE and RELAYER_KEY');
+  }
+  return key;
+}

@@ -1,0 +1,21 @@
+// Bearer tokens: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
+import { createHash, randomBytes } from 'node:crypto';
+
+const PREFIX = 'simrack_';
+const TOKEN_PATTERN = /^simrack_[A-Za-z0-9_-]{43}$/;
+
+/** A new token. It is shown once and never stored. */
+export const mintToken = (): string => PREFIX + randomBytes(32).toString('base64url');
+
+/** SHA-256 of the whole token: what the store knows. */
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/**
+ * The token of an `Authorization` header (RFC 6750 §2.1); undefined when there is none or it cannot be
+ * one of ours.
+ */
+export function tokenOf(authorization: string | undefined): string | undefined {
+  const [scheme, token, ...rest] = (authorization ?? '').trim().split(/ +/);
+  if (scheme?.toLowerCase() !== 'bearer' || token === undefined || rest.length > 0) return undefined;
+  return TOKEN_PATTERN.test(token) ? token : undefined;
+}

@@ -1,0 +1,32 @@
+// The paid year: what a subscription is and how a payment moves its end. Pure.
+
+export interface Subscription {
+  /** `sub_account_id`: opaque, stable over renewals. */
+  id: string;
+  /** Wallet address in lower case. */
+  wallet: string;
+  /** E.164. */
+  number: string;
+  createdAt: Date;
+  expiresAt: Date;
+  /** When the node that holds the SIM confirmed it; undefined while provisioning. */
+  boundAt: Date | undefined;
+}
+
+export const PLAN = 'yearly';
+
+export function isActive(subscription: Pick<Subscription, 'expiresAt'>, now: Date): boolean {
+  return subscription.expiresAt.getTime() > now.getTime();
+}
+
+/**
+ * The end of a subscription after one more payment: a calendar year after its end, or after now when
+ * it is over or new. 29 February becomes 28 February in a year without one.
+ */
+export function extendedExpiry(expiresAt: Date | undefined, now: Date): Date {
+  const from = expiresAt !== undefined && expiresAt > now ? expiresAt : now;
+  const extended = new Date(from);
+  extended.setUTCFullYear(from.getUTCFullYear() + 1);
+  if (extended.getUTCMonth() !== from.getUTCMonth()) extended.setUTCDate(0);
+  return extended;
+}

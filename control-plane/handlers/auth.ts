@@ -1,0 +1,53 @@
+// POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
+import { getAddress, type Hex } from 'viem';
+import type { Clock } from '#shared/clock.ts';
+import { hashToken, mintToken } from '../domain/bearer-token.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { isSignedBy, mintNonce, NONCE_LIFETIME_SECONDS, signInText } from '../domain/sign-in.ts';
+import { isActive } from '../domain/subscription.ts';
+import { consumeNonce, insertNonce, replaceTokens } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { findSubscriptionByWallet } from '../store/subscriptions.ts';
+
+export interface AuthParts {
+  db: Database;
+  clock: Clock;
+  serviceDomain: string;
+}
+
+export async function issueNonce({ db, clock, serviceDomain }: AuthParts) {
+  const nonce = mintNonce();
+  await insertNonce(db, nonce, new Date(clock.now() + NONCE_LIFETIME_SECONDS * 1000));
+  return { nonce, expires_in: NONCE_LIFETIME_SECONDS, message: signInText(serviceDomain, nonce) };
+}
+
+/** Any attempt uses the nonce up. Success revokes every older token of the wallet. */
+export async function signIn(
+  { db, clock, serviceDomain }: AuthParts,
+  request: { wallet: string; nonce: string; signature: string },
+) {
+  const now = new Date(clock.now());
+  const wallet = getAddress(request.wallet.toLowerCase());
+  const isFresh = await consumeNonce(db, request.nonce, now);
+  if (!isFresh) throw mismatch('the nonce is unknown, used or expired');
+  const signature = request.signature.toLowerCase() as Hex;
+  if (!(await isSignedBy(wallet, { serviceDomain, nonce: request.nonce, signature }))) {
+    throw mismatch('the signature does not belong to this wallet and nonce');
+  }
+  const subscription = await findSubscriptionByWallet(db, wallet);
+  if (subscription === undefined || !isActive(subscription, now)) {
+    throw new Refusal('no_active_subscription', 'this wallet has no active subscription', {
+      details: {
+        wallet,
+        warning:
+          'The number belongs to the wallet that paid. Sign with that wallet, or pay with this one; ' +
+          'a wallet that is lost cannot be recovered.',
+      },
+    });
+  }
+  const token = mintToken();
+  await replaceTokens(db, { hash: hashToken(token), subscriptionId: subscription.id, now });
+  return { token, number: subscription.number, expires_at: subscription.expiresAt.toISOString() };
+}
+
+const mismatch = (message: string): Refusal => new Refusal('signature_mismatch', message);

@@ -1,0 +1,26 @@
+// The opaque cursor of /sms/messages: the place of a row in the order of the history.
+import { z } from 'zod';
+import { Refusal } from '../domain/refusal.ts';
+
+const ID_MAX = Number.MAX_SAFE_INTEGER;
+const TIME_MS_MAX = 8.64e15;
+const placeSchema = z.tuple([z.number().int().min(0).max(TIME_MS_MAX), z.number().int().min(1).max(ID_MAX)]);
+
+export function encodeCursor(createdAt: Date, id: number): string {
+  return Buffer.from(JSON.stringify([createdAt.getTime(), id])).toString('base64url');
+}
+
+/** Throws `Refusal` `invalid_request` for anything that `encodeCursor` did not make. */
+export function decodeCursor(cursor: string): { createdAt: Date; id: number } {
+  try {
+    const [createdAtMs, id] = placeSchema.parse(
+      JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),
+    );
+    return { createdAt: new Date(createdAtMs), id };
+  } catch (cause) {
+    throw new Refusal('invalid_request', '"cursor" is not one that was given out', {
+      cause,
+      details: { field: 'cursor' },
+    });
+  }
+}

@@ -1,0 +1,86 @@
+// POST /sms/send, GET /sms/receive, GET /sms/messages.
+import type { z } from 'zod';
+import type { messagesQuerySchema, smsSendRequestSchema } from '#shared/api/requests.ts';
+import { checkDestination } from '../domain/destination-policy.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { measureSms, unitsMax } from '../domain/sms-length.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
+import { claimReceived, listMessages, type MessageRow } from '../store/messages.ts';
+import { decodeCursor, encodeCursor } from './history-cursor.ts';
+
+export interface SmsParts extends OutboundParts {
+  allowedPrefixes: readonly string[];
+}
+
+export async function send(
+  parts: SmsParts,
+  subscription: Subscription,
+  request: z.output<typeof smsSendRequestSchema>,
+) {
+  const to = checkDestination(request.to, parts.allowedPrefixes);
+  const { encoding, units, segments } = measureSms(request.body);
+  if (segments > parts.segmentsMax) {
+    const max = unitsMax(encoding, parts.segmentsMax);
+    throw new Refusal('invalid_request', `"body" is too long: ${units} of ${max} units`, {
+      details: { field: 'body', encoding, units, max_units: max },
+    });
+  }
+  const sent = await sendSms(parts, subscription, { to, body: request.body });
+  return { message_id: sent.messageId, status: sent.status };
+}
+
+export async function receive(parts: SmsParts, subscription: Subscription, query: { limit: number }) {
+  const rows = await claimReceived(parts.db, {
+    subscriptionId: subscription.id,
+    limit: query.limit,
+    now: new Date(parts.clock.now()),
+  });
+  return { messages: rows.map(toInbound), count: rows.length };
+}
+
+export async function messages(
+  parts: SmsParts,
+  subscription: Subscription,
+  query: z.output<typeof messagesQuerySchema>,
+) {
+  const rows = await listMessages(parts.db, {
+    subscriptionId: subscription.id,
+    direction: query.direction,
+    since: query.since,
+    until: query.until,
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+    // One more than the page tells whether there is another.
+    limit: query.limit + 1,
+  });
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  const next = rows.length > query.limit && last ? encodeCursor(last.created_at, last.id) : null;
+  return { messages: page.map(toHistory), next_cursor: next };
+}
+
+function toInbound(row: MessageRow) {
+  return {
+    id: row.id,
+    from_number: row.from_number,
+    to_number: row.to_number,
+    body: row.body,
+    message_id: row.message_id,
+    created_at: row.created_at.toISOString(),
+    received_at: row.received_at?.toISOString() ?? null,
+  };
+}
+
+function toHistory(row: MessageRow) {
+  return {
+    id: row.id,
+    direction: row.direction,
+    from_number: row.from_number,
+    to_number: row.to_number,
+    body: row.body,
+    message_id: row.message_id,
+    status: row.status,
+    created_at: row.created_at.toISOString(),
+    delivered_at: row.delivered_at?.toISOString() ?? null,
+  };
+}

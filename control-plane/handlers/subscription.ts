@@ -1,0 +1,73 @@
+// POST /subscribe, GET /number and GET /availability: what is sold, what is held, what is left.
+import type { Clock } from '#shared/clock.ts';
+import { hashToken, mintToken } from '../domain/bearer-token.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { PLAN, type Subscription } from '../domain/subscription.ts';
+import { type Challenge, challengeFor } from '../payments/challenge.ts';
+import { type CheckoutParts, checkout } from '../payments/checkout.ts';
+import { PaymentRejected } from '../payments/rejection.ts';
+import { insertToken } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { countAvailable } from '../store/number-pool.ts';
+
+export interface SubscribeParts extends CheckoutParts {
+  db: Database;
+  clock: Clock;
+  /** Has the node confirm a new number; resolves when it has or when it takes too long. */
+  provision(number: string): Promise<void>;
+}
+
+export interface PaymentHeaders {
+  /** `X-PAYMENT`, undefined when absent. */
+  payment: string | undefined;
+  /** `Authorization`, undefined when absent. */
+  authorization: string | undefined;
+}
+
+export type SubscribeResult =
+  | { kind: 'challenge'; challenge: Challenge }
+  | { kind: 'subscribed'; body: { token: string; number: string; expires_at: string; renewed: boolean } };
+
+export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders): Promise<SubscribeResult> {
+  const isMpp = /^payment\s/i.test(headers.authorization ?? '');
+  if (headers.payment !== undefined && isMpp) {
+    throw new Refusal('invalid_request', 'X-PAYMENT and Authorization: Payment exclude each other');
+  }
+  try {
+    if (isMpp) throw new PaymentRejected('unsupported_method');
+    if (headers.payment === undefined) throw new PaymentRejected('payment_required');
+    const { subscription, renewed } = await checkout(parts, headers.payment);
+    const token = mintToken();
+    await insertToken(parts.db, {
+      hash: hashToken(token),
+      subscriptionId: subscription.id,
+      now: new Date(parts.clock.now()),
+    });
+    if (!renewed) await parts.provision(subscription.number);
+    return {
+      kind: 'subscribed',
+      body: {
+        token,
+        number: subscription.number,
+        expires_at: subscription.expiresAt.toISOString(),
+        renewed,
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof PaymentRejected)) throw error;
+    return { kind: 'challenge', challenge: challengeFor(parts.offer, error.code) };
+  }
+}
+
+export function describeNumber(subscription: Subscription) {
+  return {
+    number: subscription.number,
+    sub_account_id: subscription.id,
+    plan: PLAN,
+    expires_at: subscription.expiresAt.toISOString(),
+  };
+}
+
+export async function availability({ db, clock }: { db: Database; clock: Clock }) {
+  return { available: await countAvailable(db, new Date(clock.now())) };
+}

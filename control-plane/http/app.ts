@@ -1,0 +1,30 @@
+// The Koa application: errors outermost, then the routes, then what no route wanted.
+import type Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import type { Logger } from '#shared/log.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { errorBody } from './error-body.ts';
+
+export function createApp(router: Router, log: Logger): Koa {
+  const app = new Koa();
+  // What a client does to its own connection is no fault of ours.
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
+  app.use(errorBody(log));
+  app.use(router.routes());
+  app.use(refuseUnrouted(router));
+  return app;
+}
+
+function refuseUnrouted(router: Router): Middleware {
+  return (ctx) => {
+    const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    if (allowed.size === 0) throw new Refusal('not_found', `there is nothing at ${ctx.path}`);
+    const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
+    if (ctx.method === 'OPTIONS') {
+      ctx.status = 204;
+      ctx.set(headers);
+      return;
+    }
+    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${ctx.path}`, { headers });
+  };
+}

@@ -1,0 +1,56 @@
+// A request's JSON body, checked before anybody trusts it.
+import type { Context } from 'koa';
+import getRawBody from 'raw-body';
+import type { z } from 'zod';
+import { Refusal } from '../domain/refusal.ts';
+
+export const BODY_BYTES_MAX = 64 * 1024;
+
+/**
+ * Reads and checks the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`,
+ * `unsupported_media_type`, `invalid_json`, `invalid_request`.
+ */
+export async function readBody<T>(ctx: Context, schema: z.ZodType<T>): Promise<T> {
+  const bytes = await readBytes(ctx);
+  const json = bytes.length === 0 ? {} : parseJson(ctx, bytes);
+  return check(schema, json);
+}
+
+/** Checks input against a schema. Throws `Refusal` `invalid_request` that names the first field at fault. */
+export function check<T>(schema: z.ZodType<T>, input: unknown): T {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  const message = field === '' ? 'the body must be a JSON object' : `"${field}": ${issue?.message}`;
+  throw new Refusal('invalid_request', message, { details: field === '' ? {} : { field } });
+}
+
+async function readBytes(ctx: Context): Promise<Buffer> {
+  const encoding = ctx.get('Content-Encoding');
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Refusal('unsupported_media_type', 'compressed bodies are not accepted');
+  }
+  try {
+    return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.request.length ?? null });
+  } catch (cause) {
+    if (cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large') {
+      // The rest of the body is not read, so the connection cannot be used again.
+      throw new Refusal('payload_too_large', `a body has ${BODY_BYTES_MAX} bytes at most`, {
+        headers: { Connection: 'close' },
+      });
+    }
+    throw new Refusal('invalid_request', 'the body could not be read', { cause });
+  }
+}
+
+function parseJson(ctx: Context, bytes: Buffer): unknown {
+  if (!ctx.is('json')) {
+    throw new Refusal('unsupported_media_type', 'send the body as Content-Type: application/json');
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new Refusal('invalid_json', 'the body is not JSON in UTF-8', { cause });
+  }
+}

@@ -1,0 +1,64 @@
+// Every route of the public API on one page: method, path, who may, which handler.
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import {
+  authRequestSchema,
+  messagesQuerySchema,
+  nonceRequestSchema,
+  receiveQuerySchema,
+  smsSendRequestSchema,
+} from '#shared/api/requests.ts';
+import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
+import { messages, receive, type SmsParts, send } from '../handlers/sms.ts';
+import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
+import { authenticate } from './bearer.ts';
+import { check, readBody } from './request-body.ts';
+
+export type RouteParts = AuthParts & SubscribeParts & SmsParts;
+
+export function createRouter(parts: RouteParts): Router {
+  const router = new Router();
+  const bearer = (ctx: Context) => authenticate(parts.db, ctx, new Date(parts.clock.now()));
+
+  router.post('/subscribe', async (ctx) => {
+    const result = await subscribe(parts, {
+      payment: ctx.headers['x-payment']?.toString(),
+      authorization: ctx.headers.authorization,
+    });
+    if (result.kind === 'challenge') {
+      ctx.status = 402;
+      ctx.body = result.challenge;
+      return;
+    }
+    ctx.body = result.body;
+  });
+  router.get('/availability', async (ctx) => {
+    ctx.body = await availability(parts);
+  });
+
+  router.post('/auth/nonce', async (ctx) => {
+    await readBody(ctx, nonceRequestSchema);
+    ctx.body = await issueNonce(parts);
+  });
+  router.post('/auth', async (ctx) => {
+    ctx.body = await signIn(parts, await readBody(ctx, authRequestSchema));
+  });
+
+  router.get('/number', async (ctx) => {
+    ctx.body = describeNumber(await bearer(ctx));
+  });
+
+  router.post('/sms/send', async (ctx) => {
+    const subscription = await bearer(ctx);
+    ctx.body = await send(parts, subscription, await readBody(ctx, smsSendRequestSchema));
+  });
+  router.get('/sms/receive', async (ctx) => {
+    const subscription = await bearer(ctx);
+    ctx.body = await receive(parts, subscription, check(receiveQuerySchema, ctx.query));
+  });
+  router.get('/sms/messages', async (ctx) => {
+    const subscription = await bearer(ctx);
+    ctx.body = await messages(parts, subscription, check(messagesQuerySchema, ctx.query));
+  });
+  return router;
+}

@@ -1,0 +1,106 @@
+// The HTTP server: limits that hold before Koa sees a request, refusals on the raw socket, upgrades.
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type Koa from 'koa';
+import type { Logger } from '#shared/log.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { answerOf, type ErrorAnswer } from './error-body.ts';
+
+/** A request that is not complete by then is a slow-loris or a broken client. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** Longer than the idle time-out of common proxies (60 s), so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Requests in flight at a stop get this long. */
+const DRAIN_TIMEOUT_MS = 5_000;
+
+/** Takes an upgrade, or throws a `Refusal` that is answered instead. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface HttpServer {
+  port: number;
+  /** Begins to answer. To be called in the same turn in which `listenHttp` resolves: no request waits. */
+  serve(app: Koa, onUpgrade: UpgradeHandler): void;
+  /** Takes no new connection, lets requests in flight finish, then closes. */
+  stop(): Promise<void>;
+}
+
+/** Takes the port, so that the parts to build can know it. Throws when it cannot be had. */
+export async function listenHttp(options: { host: string; port: number; log: Logger }): Promise<HttpServer> {
+  const server = createServer({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else writeAnswer(socket, unreadable(error));
+  });
+  await listen(server, options.host, options.port);
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve(app, onUpgrade) {
+      server.on('request', app.callback());
+      server.on('upgrade', (request, socket, head) => {
+        socket.on('error', () => socket.destroy());
+        try {
+          onUpgrade(request, socket, head);
+        } catch (error) {
+          writeAnswer(socket, answerOf(error, options.log));
+        }
+      });
+    },
+    stop: () => drain(server),
+  };
+}
+
+function unreadable(error: NodeJS.ErrnoException): ErrorAnswer {
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  return {
+    status: isTooLarge ? 431 : isSlow ? 408 : 400,
+    headers: {},
+    body: {
+      error: 'invalid_request',
+      message: isTooLarge
+        ? 'the headers are too long'
+        : isSlow
+          ? 'the request took too long'
+          : 'this is not HTTP',
+    },
+  };
+}
+
+function writeAnswer(socket: Duplex, { status, headers, body }: ErrorAnswer): void {
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(text)),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timeout = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+  await closed;
+  clearTimeout(timeout);
+}
+
+/** The answer to an upgrade that nothing serves. */
+export const noSocketHere = (path: string): Refusal =>
+  new Refusal('not_found', `there is no socket at ${path}`);

@@ -1,0 +1,82 @@
+// Facts of one link, committed in batches and in order; whatever comes during a commit is the next batch.
+import type { Clock } from '#shared/clock.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Database } from '../store/database.ts';
+import { setAcknowledged } from '../store/nodes.ts';
+import { applyFact } from './facts.ts';
+
+/** Facts that a node may send without an acknowledgement. */
+export const FACT_WINDOW = 256;
+
+export class FactInbox {
+  readonly #options: {
+    db: Database;
+    clock: Clock;
+    nodeId: string;
+    journalId: string;
+    acknowledge: (sequence: number) => void;
+    fail: (error: unknown) => void;
+  };
+  #queue: Array<{ sequence: number; fact: Fact }> = [];
+  #received: number;
+  #running: Promise<void> | undefined;
+
+  constructor(options: {
+    db: Database;
+    clock: Clock;
+    nodeId: string;
+    journalId: string;
+    /** Sequence up to which this journal is committed. */
+    acknowledged: number;
+    /** Called after each commit. */
+    acknowledge: (sequence: number) => void;
+    /** Called once when a batch cannot be committed; the node sends it again on its next link. */
+    fail: (error: unknown) => void;
+  }) {
+    this.#options = options;
+    this.#received = options.acknowledged;
+  }
+
+  /** Takes a fact. False when it breaks the window. Facts that are known already are skipped. */
+  push(sequence: number, fact: Fact): boolean {
+    if (sequence <= this.#received) return true;
+    if (this.#queue.length >= FACT_WINDOW) return false;
+    this.#received = sequence;
+    this.#queue.push({ sequence, fact });
+    this.#running ??= this.#run();
+    return true;
+  }
+
+  /** Resolves when what was taken is committed or given up. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue;
+        this.#queue = [];
+        await this.#commit(batch);
+      }
+    } catch (error) {
+      this.#options.fail(error);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #commit(batch: ReadonlyArray<{ sequence: number; fact: Fact }>): Promise<void> {
+    const { db, clock, nodeId, journalId, acknowledge } = this.#options;
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    const now = new Date(clock.now());
+    await db.transaction().execute(async (trx) => {
+      for (const { sequence, fact } of batch) {
+        await applyFact(trx, fact, { factKey: `${nodeId}/${journalId}/${sequence}`, now });
+      }
+      await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
+    });
+    acknowledge(last.sequence);
+  }
+}

@@ -1,0 +1,50 @@
+// Which nodes have a link to this instance, and commands to them.
+import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
+
+/** A link as the fleet sees it. */
+export interface NodeLink {
+  readonly nodeId: string;
+  /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
+  command<N extends CommandName>(
+    name: N,
+    params: CommandParams<N>,
+    options: { id: string; timeLeftMs: number; timeoutMs: number },
+  ): Promise<CommandResults[N]>;
+  close(code: number, reason: string): void;
+}
+
+/** No link, the link broke, or no answer came in time: the node may or may not have done it. */
+export class NodeUnavailable extends Error {
+  override name = 'NodeUnavailable';
+  /** False when the command certainly never left this process. */
+  readonly isSent: boolean;
+
+  constructor(message: string, isSent: boolean) {
+    super(message);
+    this.isSent = isSent;
+  }
+}
+
+export class Fleet {
+  readonly #links = new Map<string, NodeLink>();
+
+  /** Adds a link and returns the older one of the same node, which the caller ends. */
+  attach(link: NodeLink): NodeLink | undefined {
+    const older = this.#links.get(link.nodeId);
+    this.#links.set(link.nodeId, link);
+    return older;
+  }
+
+  /** Removes a link, unless a newer one has its place. */
+  detach(link: NodeLink): void {
+    if (this.#links.get(link.nodeId) === link) this.#links.delete(link.nodeId);
+  }
+
+  find(nodeId: string): NodeLink | undefined {
+    return this.#links.get(nodeId);
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const link of this.#links.values()) link.close(code, reason);
+  }
+}

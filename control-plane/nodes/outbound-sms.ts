@@ -1,0 +1,93 @@
+// One SMS from request to carrier: noted first, handed to the node once, answered when the carrier took it.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Database } from '../store/database.ts';
+import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages.ts';
+import { locateNumber } from '../store/nodes.ts';
+import { type Fleet, NodeUnavailable } from './fleet.ts';
+import { CommandRefused } from './pending-commands.ts';
+
+export interface OutboundParts {
+  db: Database;
+  fleet: Fleet;
+  clock: Clock;
+  segmentsMax: number;
+  /** How long a request waits for the carrier. */
+  sendTimeoutMs: number;
+}
+
+/** The part of the wait in which the node may still begin; the rest is for the carrier to answer. */
+const START_SHARE = 0.5;
+
+/**
+ * Sends `body` from the subscription's number. Throws `Refusal` `phone_node_error` when the carrier did
+ * not take it, or when nobody knows; the history says which, and learns later what really happened.
+ */
+export async function sendSms(
+  parts: OutboundParts,
+  subscription: Subscription,
+  sms: { to: string; body: string },
+): Promise<{ messageId: string; status: 'queued' }> {
+  const commandId = `msg_${randomBytes(12).toString('hex')}`;
+  const place = await locateNumber(parts.db, subscription.number);
+  await insertSending(parts.db, {
+    commandId,
+    nodeId: place?.nodeId,
+    subscriptionId: subscription.id,
+    from: subscription.number,
+    to: sms.to,
+    body: sms.body,
+    now: new Date(parts.clock.now()),
+  });
+  const link = place && parts.fleet.find(place.nodeId);
+  if (place === undefined || link === undefined || subscription.boundAt === undefined) {
+    await setUnsettled(parts.db, commandId, { status: 'failed' });
+    throw nodeError(
+      subscription.boundAt === undefined ? 'the number is being provisioned' : 'the phone node is offline',
+    );
+  }
+  const outcome = await link
+    .command(
+      'send_sms',
+      { iccid: place.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },
+      { id: commandId, timeLeftMs: parts.sendTimeoutMs * START_SHARE, timeoutMs: parts.sendTimeoutMs },
+    )
+    .catch((error: unknown) => giveUp(parts.db, commandId, error));
+  return answer(parts.db, commandId, outcome);
+}
+
+async function answer(
+  db: Database,
+  commandId: string,
+  outcome: SmsOutcome,
+): Promise<{ messageId: string; status: 'queued' }> {
+  await settleOutcome(db, commandId, outcome);
+  switch (outcome.status) {
+    case 'accepted':
+      return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
+    case 'rejected':
+      throw nodeError(`the carrier refused the message: ${outcome.message}`, { reason: outcome.code });
+    case 'unknown':
+      throw nodeError(
+        'nobody knows whether the message was sent; /sms/messages will tell if it becomes known',
+      );
+  }
+}
+
+async function giveUp(db: Database, commandId: string, error: unknown): Promise<never> {
+  if (error instanceof CommandRefused) {
+    await setUnsettled(db, commandId, { status: 'failed' });
+    throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
+  }
+  if (error instanceof NodeUnavailable) {
+    await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
+    throw nodeError(`the phone node did not answer: ${error.message}`);
+  }
+  throw error;
+}
+
+const nodeError = (message: string, details: Record<string, unknown> = {}): Refusal =>
+  new Refusal('phone_node_error', message, { details });

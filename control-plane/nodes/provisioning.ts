@@ -1,0 +1,62 @@
+// Binds subscriptions to the node that holds their SIM, and settles what a node alone knows.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Database } from '../store/database.ts';
+import { findUnsettled, settleOutcome, setUnsettled } from '../store/messages.ts';
+import { locateNumber } from '../store/nodes.ts';
+import { findUnbound, setBound } from '../store/subscriptions.ts';
+import type { Fleet, NodeLink } from './fleet.ts';
+import { CommandRefused } from './pending-commands.ts';
+
+const COMMAND_TIMEOUT_MS = 5_000;
+
+export interface ProvisioningParts {
+  db: Database;
+  fleet: Fleet;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Asks the node to confirm each SIM that a subscription waits for. */
+export async function bindPending(parts: ProvisioningParts, link: NodeLink): Promise<void> {
+  for (const { id, iccid } of await findUnbound(parts.db, link.nodeId)) {
+    try {
+      await link.command(
+        'bind_sim',
+        { iccid },
+        { id: `bind_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
+      );
+      await setBound(parts.db, id, new Date(parts.clock.now()));
+    } catch (error) {
+      parts.log.warn({ err: error, subscription: id }, 'a subscription stays unbound');
+    }
+  }
+}
+
+/** Binds the number of a new subscription, if its node has a link to this instance. */
+export async function bindNumber(parts: ProvisioningParts, number: string): Promise<void> {
+  const place = await locateNumber(parts.db, number);
+  const link = place && parts.fleet.find(place.nodeId);
+  if (link !== undefined) await bindPending(parts, link);
+}
+
+/**
+ * Asks a node that came back what became of sends that were open when its link, or this process, ended.
+ * A command that it never saw is not sent late: it failed.
+ */
+export async function settleOpenSends(parts: ProvisioningParts, link: NodeLink, before: Date): Promise<void> {
+  for (const open of await findUnsettled(parts.db, link.nodeId, before)) {
+    try {
+      const outcome = await link.command(
+        'send_sms',
+        { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
+        { id: open.commandId, timeLeftMs: 0, timeoutMs: COMMAND_TIMEOUT_MS },
+      );
+      await settleOutcome(parts.db, open.commandId, outcome);
+    } catch (error) {
+      if (!(error instanceof CommandRefused)) return;
+      await setUnsettled(parts.db, open.commandId, { status: 'failed' });
+    }
+  }
+}

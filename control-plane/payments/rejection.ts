@@ -1,0 +1,27 @@
+// Why a payment is answered with the challenge again. Thrown only while it is certain that no money moved.
+
+export type RejectionCode =
+  | 'payment_required'
+  | 'invalid_encoding'
+  | 'unsupported_version'
+  | 'unsupported_method'
+  | 'unsupported_network'
+  | 'invalid_payee'
+  | 'invalid_amount'
+  | 'invalid_signature'
+  | 'authorization_not_yet_valid'
+  | 'authorization_expired'
+  | 'authorization_too_long'
+  | 'authorization_used'
+  | 'insufficient_funds'
+  | 'transfer_refused';
+
+export class PaymentRejected extends Error {
+  override name = 'PaymentRejected';
+  readonly code: RejectionCode;
+
+  constructor(code: RejectionCode, options?: ErrorOptions) {
+    super(code, options);
+    this.code = code;
+  }
+}

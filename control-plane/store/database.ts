@@ -1,0 +1,67 @@
+// Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
+import { mkdirSync } from 'node:fs';
+import { Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely';
+import { Pool, types } from 'pg';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { migrate } from './migrations.ts';
+import { openPglitePool } from './pglite-pool.ts';
+import type { Tables } from './tables.ts';
+
+export type Database = Kysely<Tables>;
+export type DatabaseTransaction = Transaction<Tables>;
+
+const INT8_OID = 20;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** No statement of ours is slow; one that hangs must not hold a connection for ever. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+export interface OpenDatabase {
+  db: Database;
+  close(): Promise<void>;
+}
+
+/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when neither can be opened. */
+export async function openDatabase(
+  where: { url: string; connectionsMax: number } | { folder: string },
+): Promise<OpenDatabase> {
+  let pool: PostgresPool;
+  let unlock = async (): Promise<void> => undefined;
+  if ('url' in where) {
+    pool = openPostgresPool(where.url, where.connectionsMax);
+  } else {
+    mkdirSync(where.folder, { recursive: true });
+    unlock = await lockFolder(where.folder, 'control-plane');
+    pool = await openPglitePool(where.folder);
+  }
+  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    await unlock();
+  };
+  try {
+    await migrate(db);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, close };
+}
+
+function openPostgresPool(url: string, connectionsMax: number): PostgresPool {
+  const pool = new Pool({
+    connectionString: url,
+    max: connectionsMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'simrack-control-plane',
+    types: {
+      // Our bigints are counters: they fit a number.
+      getTypeParser: ((oid: number, format: 'text') =>
+        oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}

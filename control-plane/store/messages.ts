@@ -1,0 +1,260 @@
+// Messages of subscriptions: what was sent and what came of it, what was received, and who claimed it.
+import { sql } from 'kysely';
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+import type { MessagesTable } from './tables.ts';
+
+/** A row as read: `id` counts up over the whole service. */
+export type MessageRow = Pick<
+  MessagesTable,
+  | 'direction'
+  | 'from_number'
+  | 'to_number'
+  | 'body'
+  | 'message_id'
+  | 'status'
+  | 'created_at'
+  | 'received_at'
+  | 'delivered_at'
+> & { id: number };
+
+const MESSAGE_COLUMNS = [
+  'id',
+  'direction',
+  'from_number',
+  'to_number',
+  'body',
+  'message_id',
+  'status',
+  'created_at',
+  'received_at',
+  'delivered_at',
+] as const;
+
+/**
+ * Claims up to `limit` undelivered messages, oldest first. One statement: parallel claims never get the
+ * same row, and a claim that nobody reads is still in the history.
+ */
+export async function claimReceived(
+  db: Database,
+  claim: { subscriptionId: string; limit: number; now: Date },
+): Promise<MessageRow[]> {
+  const rows = await db
+    .with('undelivered', (cte) =>
+      cte
+        .selectFrom('messages')
+        .select('id')
+        .where('subscription_id', '=', claim.subscriptionId)
+        .where('direction', '=', 'received')
+        .where('delivered_at', 'is', null)
+        .orderBy('id')
+        .limit(claim.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .updateTable('messages')
+    .from('undelivered')
+    .set({ delivered_at: claim.now })
+    .whereRef('messages.id', '=', 'undelivered.id')
+    .returning(MESSAGE_COLUMNS.map((column) => `messages.${column}` as const))
+    .execute();
+  // The order of `returning` is not defined.
+  return rows.sort((a, b) => a.id - b.id);
+}
+
+export interface HistoryQuery {
+  subscriptionId: string;
+  direction: 'sent' | 'received' | 'both';
+  /** Bounds on `created_at`, both inclusive. */
+  since: Date | undefined;
+  until: Date | undefined;
+  /** Only rows that come after this one in the order of the history. */
+  after: { createdAt: Date; id: number } | undefined;
+  limit: number;
+}
+
+/** A page of the history, newest first. */
+export async function listMessages(db: Database, query: HistoryQuery): Promise<MessageRow[]> {
+  let select = db
+    .selectFrom('messages')
+    .select(MESSAGE_COLUMNS)
+    .where('subscription_id', '=', query.subscriptionId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.limit);
+  if (query.direction !== 'both') select = select.where('direction', '=', query.direction);
+  if (query.since !== undefined) select = select.where('created_at', '>=', query.since);
+  if (query.until !== undefined) select = select.where('created_at', '<=', query.until);
+  if (query.after !== undefined) {
+    const { createdAt, id } = query.after;
+    select = select.where(sql<boolean>`(created_at, id) < (${createdAt}::timestamptz, ${id}::bigint)`);
+  }
+  return select.execute();
+}
+
+/** Stores a received SMS for whoever holds the SIM's number; a fact that is known already changes nothing. */
+export async function insertReceived(
+  trx: DatabaseTransaction,
+  message: {
+    factKey: string;
+    iccid: string;
+    from: string;
+    body: string;
+    partial: boolean;
+    receivedAt: Date;
+    now: Date;
+  },
+): Promise<void> {
+  await trx
+    .insertInto('messages')
+    .columns([
+      'subscription_id',
+      'direction',
+      'from_number',
+      'to_number',
+      'body',
+      'fact_key',
+      'partial',
+      'created_at',
+      'received_at',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom('subscriptions')
+        .innerJoin('numbers', 'numbers.number', 'subscriptions.number')
+        .where('numbers.iccid', '=', message.iccid)
+        .select((select) => [
+          'subscriptions.id',
+          sql<'received'>`'received'`.as('direction'),
+          select.val(message.from).as('from_number'),
+          'subscriptions.number as to_number',
+          select.val(message.body).as('body'),
+          select.val(message.factKey).as('fact_key'),
+          sql<boolean>`${message.partial}::boolean`.as('partial'),
+          sql<Date>`${message.now}::timestamptz`.as('created_at'),
+          sql<Date>`${message.receivedAt}::timestamptz`.as('received_at'),
+        ]),
+    )
+    .onConflict((conflict) => conflict.column('fact_key').doNothing())
+    .execute();
+}
+
+/** Notes an SMS before any node hears of it. `commandId` names it from here to the modem. */
+export async function insertSending(
+  db: Database,
+  message: {
+    commandId: string;
+    nodeId: string | undefined;
+    subscriptionId: string;
+    from: string;
+    to: string;
+    body: string;
+    now: Date;
+  },
+): Promise<void> {
+  await db
+    .insertInto('messages')
+    .values({
+      subscription_id: message.subscriptionId,
+      direction: 'sent',
+      from_number: message.from,
+      to_number: message.to,
+      body: message.body,
+      status: 'sending',
+      command_id: message.commandId,
+      command_node_id: message.nodeId ?? null,
+      created_at: message.now,
+    })
+    .execute();
+}
+
+/** The message id that carries the carrier's reference: `<command id>.<TP-MR of the first segment>`. */
+export function messageIdOf(commandId: string, outcome: SmsOutcome & { status: 'accepted' }): string {
+  return `${commandId}.${outcome.message_references[0]}`;
+}
+
+/** Records what a node says became of a send. Only a message that is not settled yet changes. */
+export async function settleOutcome(
+  db: Database | DatabaseTransaction,
+  commandId: string,
+  outcome: SmsOutcome,
+): Promise<void> {
+  const change =
+    outcome.status === 'accepted'
+      ? { status: 'queued', message_id: messageIdOf(commandId, outcome) }
+      : { status: outcome.status === 'rejected' ? 'failed' : 'unknown' };
+  await setUnsettled(db, commandId, change);
+}
+
+/** Records that nobody knows, or that it was never tried. Only a message that is not settled yet changes. */
+export async function setUnsettled(
+  db: Database | DatabaseTransaction,
+  commandId: string,
+  change: { status: string; message_id?: string },
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set(change)
+    .where('command_id', '=', commandId)
+    .where('status', 'in', ['sending', 'unknown'])
+    .execute();
+}
+
+/** Records a delivery report (3GPP TS 23.040 §9.2.2.3). It also settles a send that nobody could be sure of. */
+export async function recordReport(
+  trx: DatabaseTransaction,
+  commandId: string,
+  status: 'delivered' | 'failed' | 'expired',
+): Promise<void> {
+  await trx
+    .updateTable('messages')
+    .set({ status })
+    .where('command_id', '=', commandId)
+    .where('status', 'in', ['sending', 'unknown', 'queued', 'sent'])
+    .execute();
+}
+
+/** Sends of a node that are older than `before` and not settled: the node may know what became of them. */
+export async function findUnsettled(
+  db: Database,
+  nodeId: string,
+  before: Date,
+): Promise<Array<{ commandId: string; iccid: string; to: string; body: string }>> {
+  const rows = await db
+    .selectFrom('messages')
+    .innerJoin('numbers', 'numbers.number', 'messages.from_number')
+    .select(['messages.command_id', 'numbers.iccid', 'messages.to_number', 'messages.body'])
+    .where('messages.command_node_id', '=', nodeId)
+    .where('messages.direction', '=', 'sent')
+    .where('messages.status', 'in', ['sending', 'unknown'])
+    .where('messages.created_at', '<', before)
+    .orderBy('messages.id')
+    .limit(UNSETTLED_MAX)
+    .execute();
+  return rows.map((row) => ({
+    commandId: String(row.command_id),
+    iccid: row.iccid,
+    to: row.to_number,
+    body: row.body,
+  }));
+}
+
+/** Asked for in one go; the rest follows the next time. */
+const UNSETTLED_MAX = 500;
+
+export async function insertUnreadable(
+  trx: DatabaseTransaction,
+  message: { factKey: string; iccid: string; pdu: string; reason: string; receivedAt: Date },
+): Promise<void> {
+  await trx
+    .insertInto('unreadable_messages')
+    .values({
+      fact_key: message.factKey,
+      iccid: message.iccid,
+      pdu: message.pdu,
+      reason: message.reason,
+      received_at: message.receivedAt,
+    })
+    .onConflict((conflict) => conflict.column('fact_key').doNothing())
+    .execute();
+}

@@ -1,0 +1,46 @@
+// Numbers that can be sold: nobody has them, no payment has reserved them, their SIM is on the network now.
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Database, DatabaseTransaction } from './database.ts';
+import type { Tables } from './tables.ts';
+
+export async function countAvailable(db: Database, now: Date): Promise<number> {
+  const row = await db
+    .selectFrom('numbers')
+    .select(sql<number>`count(*)::int`.as('available'))
+    .where((eb) => isAvailable(eb, now))
+    .executeTakeFirstOrThrow();
+  return row.available;
+}
+
+/** Picks a free number and locks its row until the transaction ends; concurrent callers get others. */
+export async function pickAvailable(trx: DatabaseTransaction, now: Date): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom('numbers')
+    .select('number')
+    .where((eb) => isAvailable(eb, now))
+    .orderBy('number')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  return row?.number;
+}
+
+function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date) {
+  const isTaken = eb.exists(
+    eb.selectFrom('subscriptions').select('id').whereRef('subscriptions.number', '=', 'numbers.number'),
+  );
+  const isReserved = eb.exists(
+    eb.selectFrom('payments').select('id').whereRef('payments.reserved_number', '=', 'numbers.number'),
+  );
+  const isOnline = eb.exists(
+    eb
+      .selectFrom('sims')
+      .innerJoin('nodes', 'nodes.id', 'sims.node_id')
+      .select('sims.iccid')
+      .whereRef('sims.iccid', '=', 'numbers.iccid')
+      .where('sims.state', '=', 'registered')
+      .where('nodes.link_alive_until', '>', now),
+  );
+  return eb.and([eb.not(isTaken), eb.not(isReserved), isOnline]);
+}

@@ -1,0 +1,114 @@
+// The tables as Kysely sees them: one interface a table, columns as in the newest migration.
+import type { ColumnType, Generated } from 'kysely';
+
+export interface SubscriptionsTable {
+  id: string;
+  wallet: string;
+  number: string;
+  created_at: Date;
+  expires_at: Date;
+  bound_at: Date | null;
+}
+
+export interface NumbersTable {
+  number: string;
+  iccid: string;
+  created_at: Date;
+}
+
+export interface SimsTable {
+  iccid: string;
+  node_id: string;
+  slot: string;
+  device_id: string | null;
+  state: string;
+  operator: string | null;
+  signal_dbm: number | null;
+  updated_at: Date;
+}
+
+export interface NodesTable {
+  id: string;
+  /** Set while a link is up; a newer link of the same node overwrites it. */
+  link_id: string | null;
+  /** The link counts as up until then; renewed by each heartbeat, so that a dead instance's links end. */
+  link_alive_until: Date | null;
+}
+
+export interface JournalsTable {
+  node_id: string;
+  journal_id: string;
+  acknowledged: number;
+}
+
+export interface TokensTable {
+  hash: Buffer;
+  subscription_id: string;
+  created_at: Date;
+}
+
+export interface NoncesTable {
+  nonce: string;
+  expires_at: Date;
+}
+
+export interface PaymentsTable {
+  id: string;
+  chain_id: number;
+  asset: string;
+  payer: string;
+  nonce: string;
+  pay_to: string;
+  value: string;
+  valid_after: string;
+  valid_before: string;
+  signature: string;
+  state: 'claimed' | 'signed' | 'applied' | 'released';
+  reserved_number: string | null;
+  raw_transaction: string | null;
+  transaction_hash: string | null;
+  transaction_nonce: number | null;
+  subscription_id: string | null;
+  failure: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface MessagesTable {
+  id: Generated<number>;
+  subscription_id: string;
+  direction: 'sent' | 'received';
+  from_number: string;
+  to_number: string;
+  body: string;
+  message_id: string | null;
+  status: string | null;
+  command_id: string | null;
+  command_node_id: string | null;
+  fact_key: string | null;
+  partial: ColumnType<boolean, boolean | undefined, boolean>;
+  created_at: Date;
+  received_at: Date | null;
+  delivered_at: Date | null;
+}
+
+export interface UnreadableMessagesTable {
+  fact_key: string;
+  iccid: string;
+  pdu: string;
+  reason: string;
+  received_at: Date;
+}
+
+export interface Tables {
+  subscriptions: SubscriptionsTable;
+  numbers: NumbersTable;
+  sims: SimsTable;
+  nodes: NodesTable;
+  journals: JournalsTable;
+  tokens: TokensTable;
+  nonces: NoncesTable;
+  payments: PaymentsTable;
+  messages: MessagesTable;
+  unreadable_messages: UnreadableMessagesTable;
+}

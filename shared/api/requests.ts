@@ -1,0 +1,53 @@
+// What clients of the public API may send: one definition gives validation and types.
+import { z } from 'zod';
+
+const requiredText = z.string({ error: 'a string is required' }).min(1, 'must not be empty');
+
+/** POST /auth/nonce. `address` only helps the server to limit rates. */
+export const nonceRequestSchema = z.object({ address: z.string().max(64).optional() });
+
+/** POST /auth. */
+export const authRequestSchema = z.object({
+  wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
+  nonce: requiredText.max(128, 'is too long'),
+  signature: requiredText
+    .regex(/^0x[0-9a-fA-F]*$/, 'must be 0x-prefixed hexadecimal')
+    .max(1024, 'is too long'),
+});
+
+// Half of a UTF-16 surrogate pair is no character: it cannot be written as UTF-8.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** POST /sms/send. */
+export const smsSendRequestSchema = z.object({
+  to: requiredText.max(32, 'is too long'),
+  body: requiredText
+    .refine((text) => !text.includes('\u0000'), 'must not contain NUL')
+    .refine((text) => !LONE_SURROGATE.test(text), 'must be valid Unicode'),
+});
+
+const limitSchema = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be an integer from 1 to 100')
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= 100, 'must be an integer from 1 to 100')
+    .default(fallback);
+
+const dateTimeSchema = z.iso
+  .datetime({ offset: true, error: 'must be an RFC 3339 date-time with a zone' })
+  .transform((text) => new Date(text));
+
+/** Query of GET /sms/receive. */
+export const receiveQuerySchema = z.object({ limit: limitSchema(20) });
+
+/** Query of GET /sms/messages. */
+export const messagesQuerySchema = z.object({
+  direction: z
+    .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
+    .default('both'),
+  since: dateTimeSchema.optional(),
+  until: dateTimeSchema.optional(),
+  limit: limitSchema(50),
+  cursor: z.string().max(256, 'is not a cursor').optional(),
+});

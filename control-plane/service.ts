@@ -116,8 +116,8 @@ async function describeAsset(config: Config, chain: Chain) {
 function repeat(
   clock: Clock,
   everyMs: number,
-  work: () => Promise<void>,
   log: Logger,
+  work: () => Promise<void>,
 ): { stop(): Promise<void> } {
   let isStopped = false;
   let timer: Timer | undefined;

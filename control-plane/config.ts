@@ -119,6 +119,11 @@ const OPTIONS = {
       .transform(BigInt)
       .default(1_800_000_000n),
   },
+  settlementWaitMs: {
+    env: 'SETTLEMENT_WAIT_MS',
+    about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
+    schema: integerSchema(100, 120_000, 20_000),
+  },
   linkSecret: {
     env: 'LINK_SECRET',
     about: 'secret that nodes prove themselves with, 16 characters or more',

@@ -54,7 +54,7 @@ export async function startService(
   }
   const url = (config.publicUrl ?? `http://${config.host}:${server.port}`).replace(/\/+$/, '');
   const ledger = createPaymentLedger(db);
-  const settlement = new Settlement({ chain, ledger, clock, log });
+  const settlement = new Settlement({ ...config, chain, ledger, clock, log });
   const fleet = new Fleet();
   const nodeParts = { db, fleet, clock, log, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>

@@ -5,14 +5,11 @@ import type { Logger } from '#shared/log.ts';
 import type { Chain } from './chain.ts';
 import type { Applied, Payment, PaymentLedger } from './payment.ts';
 
-/** A payer waits this long for a block; after that the reconciler finishes the payment. */
-const RECEIPT_TIMEOUT_MS = 20_000;
-
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
 export const CLAIM_AGE_MS_MAX = 120_000;
 
-/** A signed payment that a request may still be waiting for. */
-const SIGNED_AGE_MS_MAX = RECEIPT_TIMEOUT_MS + 10_000;
+/** After the wait of its request, a signed payment is left alone for this long. */
+const SETTLING_MARGIN_MS = 10_000;
 
 export type SettlementResult =
   | { kind: 'applied'; applied: Applied }
@@ -26,6 +23,8 @@ export interface SettlementParts {
   ledger: PaymentLedger;
   clock: Clock;
   log: Logger;
+  /** A payer waits this long for a block; after that the reconciler finishes the payment. */
+  settlementWaitMs: number;
 }
 
 export class Settlement {
@@ -39,11 +38,11 @@ export class Settlement {
 
   /** Settles a claimed payment. Rejects only when nothing was signed; the claim is then still there. */
   async settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
-    const { chain, log } = this.#parts;
+    const { chain, log, settlementWaitMs } = this.#parts;
     const sent = await this.#inTurn(() => this.#signAndBroadcast(payment, gas));
     if (sent.kind !== 'sent') return sent;
     try {
-      const result = await chain.awaitResult(payment.authorization, sent.hash, RECEIPT_TIMEOUT_MS);
+      const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
       if (result === 'transferred') return await this.#apply(payment);
       if (result === 'reverted') return await this.#settleReverted(payment);
     } catch (error) {
@@ -60,8 +59,9 @@ export class Settlement {
 
   /** Finishes every payment that no request is working on. `applied` is told of each new year. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
-    const { ledger, clock, log } = this.#parts;
-    const unfinished = await ledger.unfinished(new Date(clock.now() - SIGNED_AGE_MS_MAX));
+    const { ledger, clock, log, settlementWaitMs } = this.#parts;
+    const untouchedSince = clock.now() - settlementWaitMs - SETTLING_MARGIN_MS;
+    const unfinished = await ledger.unfinished(new Date(untouchedSince));
     for (const payment of unfinished) {
       try {
         const result = await this.#finish(payment);

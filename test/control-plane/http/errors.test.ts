@@ -1,0 +1,147 @@
+// Every "no" has the same shape, on every path, for every way to ask wrongly; also what never reaches a route.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import t, { type Test } from 'tap';
+import WebSocket from 'ws';
+import { createRig } from '../../fixtures/rig.ts';
+
+const rig = await createRig();
+const setup = (t: Test) => rig.start(t);
+
+const BEARER_ROUTES = [
+  ['GET', '/number'],
+  ['POST', '/sms/send'],
+  ['GET', '/sms/receive'],
+  ['GET', '/sms/messages'],
+] as const;
+
+async function ask(url: string, method: string, path: string, init: RequestInit = {}) {
+  const response = await fetch(url + path, { method, ...init });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}
+
+t.test('bearer routes answer 401 to no token, a strange one, and other schemes', async (t) => {
+  const { url } = await setup(t);
+  const credentials = [
+    '',
+    'Bearer',
+    'Bearer x',
+    `Bearer simrack_${'A'.repeat(43)}`,
+    'Basic YTpi',
+    'bearer a b',
+  ];
+  for (const [method, path] of BEARER_ROUTES) {
+    for (const credential of credentials) {
+      const headers: Record<string, string> = credential === '' ? {} : { Authorization: credential };
+      const answer = await ask(url, method, path, { headers });
+      t.equal(answer.status, 401, `${method} ${path} ${credential}`);
+      t.match(answer.body, { error: 'unauthorized', message: String });
+      t.equal(answer.headers.get('www-authenticate'), 'Bearer');
+    }
+  }
+});
+
+t.test('unknown paths are 404 and wrong methods 405 with Allow', async (t) => {
+  const { url } = await setup(t);
+  for (const path of ['/', '/nope', '/sms', '/sms/send/x', '/SUBSCRIBE/..%2f', '//number', '/%ff']) {
+    const answer = await ask(url, 'GET', path);
+    t.equal(answer.status, 404, path);
+    t.match(answer.body, { error: 'not_found', message: String });
+  }
+  for (const [method, path, allow] of [
+    ['GET', '/subscribe', 'POST'],
+    ['DELETE', '/number', 'GET'],
+    ['PUT', '/sms/send', 'POST'],
+    ['POST', '/sms/receive', 'GET'],
+    ['PROPFIND', '/auth', 'POST'],
+  ] as const) {
+    const answer = await ask(url, method, path);
+    t.equal(answer.status, 405, `${method} ${path}`);
+    t.match(answer.headers.get('allow'), allow);
+    t.match(answer.body, { error: 'method_not_allowed', message: String });
+  }
+  t.equal((await ask(url, 'OPTIONS', '/sms/send')).status, 204);
+});
+
+t.test('bodies: not JSON, another type, too large, compressed, not UTF-8', async (t) => {
+  const { url } = await setup(t);
+  const json = { 'Content-Type': 'application/json' };
+  const cases: Array<[init: RequestInit, status: number, error: string]> = [
+    [{ headers: json, body: '{"wallet":' }, 400, 'invalid_json'],
+    [{ headers: json, body: new Uint8Array([0x22, 0xff, 0x22]) }, 400, 'invalid_json'],
+    [{ headers: { 'Content-Type': 'text/plain' }, body: '{}' }, 415, 'unsupported_media_type'],
+    [{ headers: { ...json, 'Content-Encoding': 'gzip' }, body: '{}' }, 415, 'unsupported_media_type'],
+    [{ headers: json, body: `"${'a'.repeat(65 * 1024)}"` }, 413, 'payload_too_large'],
+    [{ headers: json, body: '{}' }, 400, 'invalid_request'],
+    [{}, 400, 'invalid_request'],
+  ];
+  for (const [init, status, error] of cases) {
+    const answer = await ask(url, 'POST', '/auth', init);
+    t.equal(answer.status, status, error);
+    t.match(answer.body, { error, message: String });
+    t.match(answer.headers.get('content-type'), 'application/json');
+  }
+});
+
+t.test('an unpaid /subscribe gets its 402 whatever the body', async (t) => {
+  const { url } = await setup(t);
+  for (const init of [{}, { body: 'x', headers: { 'Content-Type': 'text/plain' } }, { body: '{' }]) {
+    t.equal((await ask(url, 'POST', '/subscribe', init)).status, 402);
+  }
+});
+
+async function raw(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  socket.write(bytes);
+  await once(socket, 'close');
+  return text;
+}
+
+t.test('what is no HTTP, or has endless headers, gets the same shape', async (t) => {
+  const { url } = await setup(t);
+  for (const [bytes, status] of [
+    ['hello\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const) {
+    const answer = await raw(url, bytes);
+    t.match(answer, `HTTP/1.1 ${status} `);
+    t.match(JSON.parse(answer.split('\r\n\r\n')[1] ?? ''), { error: 'invalid_request', message: String });
+  }
+});
+
+t.test('refused upgrades get the same shape', async (t) => {
+  const { url } = await setup(t);
+  for (const [path, headers, status, error] of [
+    ['/nope', {}, 404, 'not_found'],
+    ['/nodes/link', {}, 401, 'unauthorized'],
+    ['/nodes/link', { Authorization: 'Bearer wrong', 'X-Node-Id': 'a' }, 401, 'unauthorized'],
+  ] as const) {
+    const socket = new WebSocket(url.replace('http', 'ws') + path, { headers });
+    const [request, response] = await once(socket, 'unexpected-response');
+    t.equal(response.statusCode, status);
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    t.match(JSON.parse(text), { error, message: String });
+    request.destroy();
+  }
+});
+
+t.test('when the database is gone it is 500 with a request id and nothing of the inside', async (t) => {
+  const postgres = await rig.postgres.createDatabase();
+  const { url } = await rig.start(t, { databaseUrl: postgres });
+  await rig.postgres.dropDatabase(postgres);
+  const answer = await ask(url, 'GET', '/availability');
+  t.equal(answer.status, 500);
+  t.match(answer.body, { error: 'internal_error', message: String, request_id: /^[0-9a-f-]{36}$/ });
+  t.notMatch(JSON.stringify(answer.body), /database|postgres|terminat|select/i);
+});

@@ -1,0 +1,288 @@
+// POST /subscribe on a real chain with the unmodified x402 client, on Postgres and on PGlite.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { Config } from '#control-plane/config.ts';
+import type { Clock } from '#shared/clock.ts';
+import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
+import { buyNumber, paySubscribe, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const chain = await startPaidChain();
+const postgres = await startPostgres();
+t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
+
+const [ALICE, BOB, CAROL] = BUYERS as [(typeof BUYERS)[0], (typeof BUYERS)[0], (typeof BUYERS)[0]];
+
+async function setup(
+  t: Test,
+  options: Partial<Config> & { clock?: Clock; numbers?: number; databaseUrl?: string } = {},
+) {
+  const databaseUrl = options.dataDir === undefined ? await postgres.createDatabase() : undefined;
+  const service = await startControlPlane(chain, { databaseUrl, ...options });
+  t.teardown(() => service.stop());
+  const slots = Array.from({ length: options.numbers ?? 3 }, (_, index) => slotAt(index));
+  const node = await ScriptedNode.connect(service.url, { slots });
+  t.teardown(() => node.drop());
+  await until('numbers on sale', async () => (await available(service.url)) === slots.length);
+  return { url: service.url, node, service };
+}
+
+async function available(url: string): Promise<number> {
+  const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+  return body.available;
+}
+
+const paidSoFar = (): Promise<bigint> => chain.dollar.balanceOf(PAY_TO.address);
+
+const post = (url: string, headers: Record<string, string>): Promise<Response> =>
+  fetch(`${url}/subscribe`, { method: 'POST', headers });
+
+t.test('an unpaid request gets the challenge of the service document', async (t) => {
+  const { url } = await setup(t);
+  const response = await post(url, {});
+  t.equal(response.status, 402);
+  t.match(response.headers.get('content-type'), 'application/json');
+  t.match(await response.json(), {
+    x402Version: 1,
+    error: 'payment_required',
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'base-sepolia',
+        amount: '1800000000',
+        asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        payTo: PAY_TO.address,
+        maxTimeoutSeconds: 300,
+        extra: { name: 'USDC', version: '2' },
+      },
+    ],
+  });
+});
+
+for (const database of ['postgres', 'pglite'] as const) {
+  t.test(`the x402 client buys a number, and renews it, on ${database}`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'simrack-test-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const { url } = await setup(t, database === 'pglite' ? { dataDir: folder } : {});
+    const before = await paidSoFar();
+
+    const first = await buyNumber(url, ALICE.privateKey);
+    t.match(first.number, /^\+1206555\d{4}$/);
+    t.equal(first.renewed, false);
+    t.equal((await paidSoFar()) - before, PRICE, '1800 dollars moved');
+    t.equal(await available(url), 2);
+
+    const second = await buyNumber(url, ALICE.privateKey);
+    t.equal(second.number, first.number);
+    t.equal(second.renewed, true);
+    t.equal((await paidSoFar()) - before, 2n * PRICE);
+    t.equal(await available(url), 2, 'a renewal takes no number');
+    const yearLater = new Date(first.expires_at);
+    yearLater.setUTCFullYear(yearLater.getUTCFullYear() + 1);
+    t.equal(second.expires_at, yearLater.toISOString());
+
+    for (const { token } of [first, second]) {
+      const number = await fetch(`${url}/number`, { headers: { Authorization: `Bearer ${token}` } });
+      t.match(await number.json(), { number: first.number, plan: 'yearly', expires_at: second.expires_at });
+    }
+  });
+}
+
+t.test('a renewal needs no free number; a new wallet gets 503 and pays nothing', async (t) => {
+  const { url } = await setup(t, { numbers: 1 });
+  const first = await buyNumber(url, ALICE.privateKey);
+  const before = await paidSoFar();
+  const refused = await paySubscribe(url, BOB.privateKey);
+  t.equal(refused.status, 503);
+  t.match(await refused.json(), {
+    error: 'pool_exhausted',
+    message: String,
+    check_availability: '/availability',
+    join_waitlist: '/waitlist',
+    available: 0,
+  });
+  t.equal(await paidSoFar(), before);
+  t.match(await buyNumber(url, ALICE.privateKey), { number: first.number, renewed: true });
+});
+
+t.test('100 copies of one credential move the money once and make one subscription', async (t) => {
+  const { url } = await setup(t);
+  const before = await paidSoFar();
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const response = await post(url, { 'X-PAYMENT': header });
+      return { status: response.status, body: await response.json() };
+    }),
+  );
+  t.equal(answers.filter(({ status }) => status === 200).length, 1);
+  for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+    const error = (body as { error: string }).error;
+    t.ok([409, 503].includes(status) && /already_used|settlement_pending/.test(error), `${status} ${error}`);
+  }
+  t.equal((await paidSoFar()) - before, PRICE);
+  t.equal(await available(url), 2);
+});
+
+t.test('wallets racing for fewer numbers: each number is sold once, nobody pays for nothing', async (t) => {
+  const { url } = await setup(t, { numbers: 2 });
+  const before = await paidSoFar();
+  const answers = await Promise.all(BUYERS.map(({ privateKey }) => paySubscribe(url, privateKey)));
+  const sold = answers.filter(({ status }) => status === 200);
+  t.equal(sold.length, 2);
+  t.equal(answers.filter(({ status }) => status === 503).length, BUYERS.length - 2);
+  const numbers = new Set(
+    await Promise.all(sold.map(async (answer) => ((await answer.json()) as { number: string }).number)),
+  );
+  t.equal(numbers.size, 2);
+  t.equal((await paidSoFar()) - before, 2n * PRICE);
+});
+
+t.test('a replay of a settled payment gets no token, and points to /auth', async (t) => {
+  const { url } = await setup(t);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  t.equal((await post(url, { 'X-PAYMENT': header })).status, 200);
+  const replay = await post(url, { 'X-PAYMENT': header });
+  t.equal(replay.status, 409);
+  const body = await replay.text();
+  t.match(body, 'payment_already_used');
+  t.match(body, '/auth');
+  t.notMatch(body, 'token":');
+});
+
+t.test(
+  'money that a stranger moved with the authorization counts, but gives the presenter no token',
+  async (t) => {
+    const { url } = await setup(t);
+    const header = await signPaymentHeader(url, CAROL.privateKey);
+    const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
+    const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
+    await chain.dollar.administer('transferWithAuthorization', [
+      from,
+      to,
+      BigInt(value),
+      BigInt(validAfter),
+      BigInt(validBefore),
+      nonce,
+      payload.signature,
+    ]);
+    const answer = await post(url, { 'X-PAYMENT': header });
+    t.equal(answer.status, 409);
+    t.match(await answer.json(), { error: 'payment_already_used' });
+    const recovered = await recoverToken(url, CAROL.privateKey);
+    t.equal(recovered.status, 200, 'the payer has a subscription');
+  },
+);
+
+t.test('each way to pay wrongly says why, in a 402 with the challenge', async (t) => {
+  const { url } = await setup(t);
+  const before = await paidSoFar();
+  const good = JSON.parse(Buffer.from(await signPaymentHeader(url, ALICE.privateKey), 'base64').toString());
+  const changed = (change: (payment: typeof good) => void): string => {
+    const payment = structuredClone(good);
+    change(payment);
+    return Buffer.from(JSON.stringify(payment)).toString('base64');
+  };
+  const authorization = (fields: object) =>
+    changed((payment) => Object.assign(payment.payload.authorization, fields));
+  const cases: Array<[name: string, header: string, error: string]> = [
+    ['not base64', '%%%', 'invalid_encoding'],
+    ['not JSON', Buffer.from('hello').toString('base64'), 'invalid_encoding'],
+    ['no payload', Buffer.from('{"x402Version":1}').toString('base64'), 'invalid_encoding'],
+    ['very long', 'A'.repeat(9_000), 'invalid_encoding'],
+    [
+      'another version',
+      changed((payment) => {
+        payment.x402Version = 9;
+      }),
+      'unsupported_version',
+    ],
+    [
+      'another network',
+      changed((payment) => {
+        payment.network = 'base';
+      }),
+      'unsupported_network',
+    ],
+    ['another payee', authorization({ to: BOB.address }), 'invalid_payee'],
+    ['too little', authorization({ value: '1799999999' }), 'invalid_amount'],
+    ['too much', authorization({ value: '1800000001' }), 'invalid_amount'],
+    ['an amount in hexadecimal', authorization({ value: '0x6b49d200' }), 'invalid_encoding'],
+    ['expired', authorization({ validBefore: '1000000000' }), 'authorization_expired'],
+    ['not yet valid', authorization({ validAfter: '99999999999' }), 'authorization_not_yet_valid'],
+    ['valid for ever', authorization({ validBefore: '99999999999' }), 'authorization_too_long'],
+    ['another payer', authorization({ from: BOB.address }), 'invalid_signature'],
+    ['another nonce', authorization({ nonce: `0x${'11'.repeat(32)}` }), 'invalid_signature'],
+    [
+      'a short signature',
+      changed((payment) => {
+        payment.payload.signature = '0x1234';
+      }),
+      'invalid_signature',
+    ],
+    [
+      'a signature of zeros',
+      changed((payment) => {
+        payment.payload.signature = `0x${'00'.repeat(65)}`;
+      }),
+      'invalid_signature',
+    ],
+  ];
+  for (const [name, header, error] of cases) {
+    const response = await post(url, { 'X-PAYMENT': header });
+    t.equal(response.status, 402, name);
+    t.match(await response.json(), { x402Version: 1, error, accepts: [{ scheme: 'exact' }] }, name);
+  }
+  t.equal(await paidSoFar(), before);
+  t.equal(await available(url), 3, 'nothing stays reserved');
+});
+
+t.test('a wallet without the money gets 402 insufficient_funds and nothing stays reserved', async (t) => {
+  const { url } = await setup(t, { numbers: 1 });
+  const pauper = `0x${'42'.repeat(32)}` as const;
+  const response = await paySubscribe(url, pauper);
+  t.equal(response.status, 402);
+  t.match(await response.json(), { error: 'insufficient_funds' });
+  t.equal(await available(url), 1);
+});
+
+t.test('both payment headers at once are 400, and the payment is not used', async (t) => {
+  const { url } = await setup(t);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  const both = await post(url, { 'X-PAYMENT': header, Authorization: 'Payment abc' });
+  t.equal(both.status, 400);
+  t.match(await both.json(), { error: 'invalid_request' });
+  t.equal((await post(url, { 'X-PAYMENT': header })).status, 200);
+});
+
+t.test('a payment that is not mined in time is 503, and becomes a subscription once it is', async (t) => {
+  const clock = new ManualClock();
+  const { url } = await setup(t, { clock, settlementWaitMs: 300 });
+  const header = await signPaymentHeader(url, BOB.privateKey);
+  const before = await paidSoFar();
+  await chain.control.setAutomine(false);
+  t.teardown(() => chain.control.setAutomine(true));
+  const answer = await post(url, { 'X-PAYMENT': header });
+  t.equal(answer.status, 503);
+  t.ok(answer.headers.get('retry-after'));
+  t.match(await answer.json(), { error: 'settlement_pending' });
+  t.match(await (await post(url, { 'X-PAYMENT': header })).json(), { error: 'settlement_pending' });
+
+  await chain.control.setAutomine(true);
+  await chain.control.mine({ blocks: 1 });
+  t.equal((await paidSoFar()) - before, PRICE);
+  const recovered = await until('the reconciler', async () => {
+    clock.advance(60_000);
+    const response = await recoverToken(url, BOB.privateKey);
+    return response.status === 200 ? response : undefined;
+  });
+  t.match(await recovered.json(), { number: String, token: /^simrack_/ });
+  t.equal((await paidSoFar()) - before, PRICE, 'still once');
+});

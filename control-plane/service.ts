@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/frame.ts';
 import type { Logger } from '#shared/log.ts';
+import { createLocalBus } from './bus/bus.ts';
 import { type Config, relayerKeyOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
@@ -56,7 +57,8 @@ export async function startService(
   const ledger = createPaymentLedger(db);
   const settlement = new Settlement({ ...config, chain, ledger, clock, log });
   const fleet = new Fleet();
-  const nodeParts = { db, fleet, clock, log, heartbeatMs: config.heartbeatMs };
+  const bus = createLocalBus();
+  const nodeParts = { db, bus, fleet, clock, log, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>
     withTimeout(
       clock,
@@ -67,6 +69,7 @@ export async function startService(
   const router = createRouter({
     ...config,
     db,
+    bus,
     clock,
     chain,
     ledger,
@@ -80,7 +83,10 @@ export async function startService(
   server.serve(createApp(router, log), upgrades.onUpgrade);
 
   const housekeeping = repeat(clock, HOUSEKEEPING_MS, log, async () => {
-    await settlement.reconcile(({ subscription }) => void provision(subscription.number));
+    await settlement.reconcile(({ subscription }) => {
+      bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
+      void provision(subscription.number);
+    });
     await deleteExpiredNonces(db, new Date(clock.now()));
   });
 

@@ -1,6 +1,7 @@
 // POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
 import { getAddress, type Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
+import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isSignedBy, mintNonce, NONCE_LIFETIME_SECONDS, signInText } from '../domain/sign-in.ts';
@@ -11,6 +12,7 @@ import { findSubscriptionByWallet } from '../store/subscriptions.ts';
 
 export interface AuthParts {
   db: Database;
+  bus: Bus;
   clock: Clock;
   serviceDomain: string;
 }
@@ -23,7 +25,7 @@ export async function issueNonce({ db, clock, serviceDomain }: AuthParts) {
 
 /** Any attempt uses the nonce up. Success revokes every older token of the wallet. */
 export async function signIn(
-  { db, clock, serviceDomain }: AuthParts,
+  { db, bus, clock, serviceDomain }: AuthParts,
   request: { wallet: string; nonce: string; signature: string },
 ) {
   const now = new Date(clock.now());
@@ -47,6 +49,7 @@ export async function signIn(
   }
   const token = mintToken();
   await replaceTokens(db, { hash: hashToken(token), subscriptionId: subscription.id, now });
+  bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
   return { token, number: subscription.number, expires_at: subscription.expiresAt.toISOString() };
 }
 

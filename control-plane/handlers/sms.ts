@@ -1,11 +1,15 @@
 // POST /sms/send, GET /sms/receive, GET /sms/messages.
 import type { z } from 'zod';
 import type { messagesQuerySchema, smsSendRequestSchema } from '#shared/api/requests.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Bus } from '../bus/bus.ts';
+import { Remembered } from '../bus/remembered.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { measureSms, unitsMax } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
+import type { Database } from '../store/database.ts';
 import { claimReceived, listMessages, type MessageRow } from '../store/messages.ts';
 import { decodeCursor, encodeCursor } from './history-cursor.ts';
 
@@ -30,13 +34,16 @@ export async function send(
   return { message_id: sent.messageId, status: sent.status };
 }
 
-export async function receive(parts: SmsParts, subscription: Subscription, query: { limit: number }) {
-  const rows = await claimReceived(parts.db, {
-    subscriptionId: subscription.id,
-    limit: query.limit,
-    now: new Date(parts.clock.now()),
-  });
-  return { messages: rows.map(toInbound), count: rows.length };
+/** The claim of /sms/receive. An inbox that was empty is not asked again until something arrives. */
+export function createReceive({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }) {
+  const empty = new Remembered<object>(bus, 'sms_received');
+  return async ({ id }: Subscription, { limit }: { limit: number }) => {
+    if (empty.find(id) !== undefined) return { messages: [], count: 0 };
+    const begun = empty.begin();
+    const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
+    if (rows.length === 0) empty.keep(begun, id, id, {});
+    return { messages: rows.map(toInbound), count: rows.length };
+  };
 }
 
 export async function messages(

@@ -1,5 +1,6 @@
 // POST /subscribe, GET /number and GET /availability: what is sold, what is held, what is left.
 import type { Clock } from '#shared/clock.ts';
+import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
@@ -12,6 +13,7 @@ import { countAvailable } from '../store/number-pool.ts';
 
 export interface SubscribeParts extends CheckoutParts {
   db: Database;
+  bus: Bus;
   clock: Clock;
   /** Has the node confirm a new number; resolves when it has or when it takes too long. */
   provision(number: string): Promise<void>;
@@ -37,6 +39,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
     if (isMpp) throw new PaymentRejected('unsupported_method');
     if (headers.payment === undefined) throw new PaymentRejected('payment_required');
     const { subscription, renewed } = await checkout(parts, headers.payment);
+    parts.bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
     const token = mintToken();
     await insertToken(parts.db, {
       hash: hashToken(token),

@@ -1,5 +1,8 @@
 // Authorization: Bearer → the subscription that the token belongs to.
 import type { Context } from 'koa';
+import type { Clock } from '#shared/clock.ts';
+import type { Bus } from '../bus/bus.ts';
+import { Remembered } from '../bus/remembered.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
@@ -7,13 +10,35 @@ import type { Database } from '../store/database.ts';
 import { findSubscriptionByToken } from '../store/subscriptions.ts';
 
 /** Throws `Refusal` `unauthorized` for a token that is missing, unknown, revoked, or whose year is over. */
-export async function authenticate(db: Database, ctx: Context, now: Date): Promise<Subscription> {
-  const token = tokenOf(ctx.get('Authorization'));
-  const subscription = token && (await findSubscriptionByToken(db, hashToken(token)));
-  if (!subscription || !isActive(subscription, now)) {
-    throw new Refusal('unauthorized', 'a valid bearer token is required; get one from /subscribe or /auth', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
+export type Authenticate = (ctx: Context) => Promise<Subscription>;
+
+// Agents poll: the same token comes many times a second.
+export function createBearer({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }): Authenticate {
+  const holders = new Remembered<Subscription>(bus, 'subscription_changed');
+
+  async function findHolder(token: string): Promise<Subscription | undefined> {
+    const hash = hashToken(token);
+    const key = hash.toString('base64');
+    const known = holders.find(key);
+    if (known !== undefined) return known;
+    const begun = holders.begin();
+    const subscription = await findSubscriptionByToken(db, hash);
+    if (subscription !== undefined) holders.keep(begun, key, subscription.id, subscription);
+    return subscription;
   }
-  return subscription;
+
+  return async (ctx) => {
+    const token = tokenOf(ctx.get('Authorization'));
+    const subscription = token === undefined ? undefined : await findHolder(token);
+    if (subscription === undefined || !isActive(subscription, new Date(clock.now()))) {
+      throw new Refusal(
+        'unauthorized',
+        'a valid bearer token is required; get one from /subscribe or /auth',
+        {
+          headers: { 'WWW-Authenticate': 'Bearer' },
+        },
+      );
+    }
+    return subscription;
+  };
 }

@@ -1,6 +1,5 @@
 // Every route of the public API on one page: method, path, who may, which handler.
 import Router from '@koa/router';
-import type { Context } from 'koa';
 import {
   authRequestSchema,
   messagesQuerySchema,
@@ -9,16 +8,17 @@ import {
   smsSendRequestSchema,
 } from '#shared/api/requests.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
-import { messages, receive, type SmsParts, send } from '../handlers/sms.ts';
+import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
-import { authenticate } from './bearer.ts';
+import { createBearer } from './bearer.ts';
 import { check, readBody } from './request-body.ts';
 
 export type RouteParts = AuthParts & SubscribeParts & SmsParts;
 
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
-  const bearer = (ctx: Context) => authenticate(parts.db, ctx, new Date(parts.clock.now()));
+  const bearer = createBearer(parts);
+  const receive = createReceive(parts);
 
   router.post('/subscribe', async (ctx) => {
     const result = await subscribe(parts, {
@@ -54,7 +54,7 @@ export function createRouter(parts: RouteParts): Router {
   });
   router.get('/sms/receive', async (ctx) => {
     const subscription = await bearer(ctx);
-    ctx.body = await receive(parts, subscription, check(receiveQuerySchema, ctx.query));
+    ctx.body = await receive(subscription, check(receiveQuerySchema, ctx.query));
   });
   router.get('/sms/messages', async (ctx) => {
     const subscription = await bearer(ctx);

@@ -1,6 +1,7 @@
 // Facts of one link, committed in batches and in order; whatever comes during a commit is the next batch.
 import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
+import type { Bus, BusEvent } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { setAcknowledged } from '../store/nodes.ts';
 import { applyFact } from './facts.ts';
@@ -11,6 +12,7 @@ export const FACT_WINDOW = 256;
 export class FactInbox {
   readonly #options: {
     db: Database;
+    bus: Bus;
     clock: Clock;
     nodeId: string;
     journalId: string;
@@ -23,6 +25,7 @@ export class FactInbox {
 
   constructor(options: {
     db: Database;
+    bus: Bus;
     clock: Clock;
     nodeId: string;
     journalId: string;
@@ -67,16 +70,19 @@ export class FactInbox {
   }
 
   async #commit(batch: ReadonlyArray<{ sequence: number; fact: Fact }>): Promise<void> {
-    const { db, clock, nodeId, journalId, acknowledge } = this.#options;
+    const { db, bus, clock, nodeId, journalId, acknowledge } = this.#options;
     const last = batch.at(-1);
     if (last === undefined) return;
     const now = new Date(clock.now());
+    const events: BusEvent[] = [];
     await db.transaction().execute(async (trx) => {
       for (const { sequence, fact } of batch) {
-        await applyFact(trx, fact, { factKey: `${nodeId}/${journalId}/${sequence}`, now });
+        const event = await applyFact(trx, fact, { factKey: `${nodeId}/${journalId}/${sequence}`, now });
+        if (event !== undefined) events.push(event);
       }
       await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
     });
+    for (const event of events) bus.publish(event);
     acknowledge(last.sequence);
   }
 }

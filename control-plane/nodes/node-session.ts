@@ -126,7 +126,7 @@ export class NodeSession implements NodeLink {
   }
 
   async #welcome(hello: Hello): Promise<void> {
-    const { db, clock, fleet, log, heartbeatMs } = this.#parts;
+    const { db, bus, clock, fleet, log, heartbeatMs } = this.#parts;
     const version = Math.min(LINK_VERSION, hello.version_max);
     if (version < LINK_VERSION_MIN || version < hello.version_min) {
       this.close(LINK_CLOSE.versionUnsupported, `this side speaks ${LINK_VERSION_MIN} to ${LINK_VERSION}`);
@@ -136,6 +136,7 @@ export class NodeSession implements NodeLink {
     const acknowledged = await acknowledgedSequence(db, this.nodeId, hello.journal_id);
     this.#inbox = new FactInbox({
       db,
+      bus,
       clock,
       nodeId: this.nodeId,
       journalId: hello.journal_id,

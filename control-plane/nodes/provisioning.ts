@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { findUnsettled, settleOutcome, setUnsettled } from '../store/messages.ts';
 import { locateNumber } from '../store/nodes.ts';
@@ -13,6 +14,7 @@ const COMMAND_TIMEOUT_MS = 5_000;
 
 export interface ProvisioningParts {
   db: Database;
+  bus: Bus;
   fleet: Fleet;
   clock: Clock;
   log: Logger;
@@ -28,6 +30,7 @@ export async function bindPending(parts: ProvisioningParts, link: NodeLink): Pro
         { id: `bind_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
       );
       await setBound(parts.db, id, new Date(parts.clock.now()));
+      parts.bus.publish({ kind: 'subscription_changed', subscriptionId: id });
     } catch (error) {
       parts.log.warn({ err: error, subscription: id }, 'a subscription stays unbound');
     }

@@ -92,7 +92,10 @@ export async function listMessages(db: Database, query: HistoryQuery): Promise<M
   return select.execute();
 }
 
-/** Stores a received SMS for whoever holds the SIM's number; a fact that is known already changes nothing. */
+/**
+ * Stores a received SMS for whoever holds the SIM's number, and returns the subscription. Undefined when
+ * nobody does, or when the fact is known already.
+ */
 export async function insertReceived(
   trx: DatabaseTransaction,
   message: {
@@ -104,8 +107,8 @@ export async function insertReceived(
     receivedAt: Date;
     now: Date;
   },
-): Promise<void> {
-  await trx
+): Promise<string | undefined> {
+  const row = await trx
     .insertInto('messages')
     .columns([
       'subscription_id',
@@ -136,7 +139,9 @@ export async function insertReceived(
         ]),
     )
     .onConflict((conflict) => conflict.column('fact_key').doNothing())
-    .execute();
+    .returning('subscription_id')
+    .executeTakeFirst();
+  return row?.subscription_id;
 }
 
 /** Notes an SMS before any node hears of it. `commandId` names it from here to the modem. */

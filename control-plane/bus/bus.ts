@@ -1,0 +1,26 @@
+// What one instance tells the others, itself included. Hints only: whoever misses one is wrong for a bounded time.
+
+export type BusEvent =
+  /** Tokens revoked, year extended, binding changed: what was remembered of the subscription is stale. */
+  | { kind: 'subscription_changed'; subscriptionId: string }
+  /** A received SMS is committed and can be claimed. */
+  | { kind: 'sms_received'; subscriptionId: string };
+
+export interface Bus {
+  publish(event: BusEvent): void;
+  /** Calls `listener` for each event, in the order of publication. */
+  subscribe(listener: (event: BusEvent) => void): void;
+}
+
+/** The bus of a single instance: listeners are called before `publish` returns. */
+export function createLocalBus(): Bus {
+  const listeners: Array<(event: BusEvent) => void> = [];
+  return {
+    publish(event) {
+      for (const listener of listeners) listener(event);
+    },
+    subscribe(listener) {
+      listeners.push(listener);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// How a measurement is printed: median and spread of its rounds, beside what it must reach.
+
+export interface Measurement {
+  name: string;
+  /** One value a round. */
+  rounds: readonly number[];
+  unit: string;
+  /** The bound that the median must keep. */
+  target: { atLeast: number } | { atMost: number };
+  /** What stood behind a ratio, for instance "6100/s against 14000/s". */
+  remark?: string;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+/** Nearest-rank percentile, 0 to 100. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
+  return sorted[rank - 1] ?? Number.NaN;
+}
+
+export function holds({ rounds, target }: Measurement): boolean {
+  return 'atLeast' in target ? median(rounds) >= target.atLeast : median(rounds) <= target.atMost;
+}
+
+export function toTable(measurements: readonly Measurement[]): string {
+  const rows = measurements.map((measurement) => [
+    measurement.name,
+    `${round(median(measurement.rounds))} ${measurement.unit}`,
+    `${round(Math.min(...measurement.rounds))}–${round(Math.max(...measurement.rounds))}`,
+    'atLeast' in measurement.target ? `≥ ${measurement.target.atLeast}` : `≤ ${measurement.target.atMost}`,
+    holds(measurement) ? 'kept' : 'MISSED',
+    measurement.remark ?? '',
+  ]);
+  const table = [['measured', 'median', 'spread', 'target', '', ''], ...rows];
+  const widths =
+    table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function round(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}

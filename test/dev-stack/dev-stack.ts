@@ -1,0 +1,165 @@
+// The whole of Simrack on loopback: chain, control plane, rack of simulated modems, node daemon, in their order.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Address, Hex } from 'viem';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { type LocalChain, startChain } from './chain.ts';
+import type { DevStackOptions } from './options.ts';
+import { Program } from './program.ts';
+import { DOLLAR, plantTestDollar } from './test-dollar.ts';
+import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
+
+/** Every buyer has at least this after a start. */
+const BUYER_DOLLARS = 100_000n * DOLLAR;
+
+const POOL_TIMEOUT_MS = 10_000;
+const POOL_POLL_MS = 50;
+
+/** `dev-stack.json`: where scripts in any language start from. */
+export interface DevStackFile {
+  base_url: string;
+  rpc_url: string;
+  chain_id: number;
+  asset: Address;
+  pay_to: Address;
+  simulator_url: string;
+  wallets: Array<{ address: Address; private_key: Hex }>;
+  /** Of the stack; ending it ends all. */
+  pid: number;
+  /** Of each program; a program that is killed is started again. */
+  pids: Record<string, number>;
+}
+
+export interface DevStack {
+  file: DevStackFile;
+  path: string;
+  stop(): Promise<void>;
+}
+
+/** Starts everything, or leaves nothing behind and throws. `onEvent` is told what happens later. */
+export async function startDevStack(
+  options: DevStackOptions,
+  onEvent: (text: string) => void,
+): Promise<DevStack> {
+  const dataDir = resolve(options.dataDir);
+  const isNew = !existsSync(join(dataDir, 'pglite'));
+  mkdirSync(dataDir, { recursive: true });
+  const path = join(dataDir, 'dev-stack.json');
+  const unlock = await lockFolder(dataDir, 'dev-stack');
+  rmSync(path, { force: true });
+  const started: Array<() => Promise<void>> = [unlock];
+  const stop = async (): Promise<void> => {
+    rmSync(path, { force: true });
+    // Last started, first stopped.
+    for (const end of started.splice(0).reverse()) await end();
+  };
+  try {
+    const chain = await startChain({
+      chainId: options.chainId,
+      port: options.rpcPort,
+      stateFile: join(dataDir, 'chain.json'),
+    });
+    started.push(() => chain.stop());
+    const dollar = await plantTestDollar(chain.rpcUrl, options.chainId);
+    for (const buyer of BUYERS) await dollar.fund(buyer.address, BUYER_DOLLARS);
+
+    const programs = describePrograms(options, { dataDir, chain, onEvent: report });
+    const file: DevStackFile = {
+      base_url: '',
+      rpc_url: chain.rpcUrl,
+      chain_id: options.chainId,
+      asset: dollar.asset,
+      pay_to: PAY_TO.address,
+      simulator_url: '',
+      wallets: BUYERS.map(({ address, privateKey }) => ({ address, private_key: privateKey })),
+      pid: process.pid,
+      pids: {},
+    };
+    function report(text: string): void {
+      if (existsSync(path)) writeFile(path, withPids(file, programs));
+      onEvent(text);
+    }
+    const start = async (program: Program): Promise<Record<string, unknown>> => {
+      started.push(() => program.stop());
+      return program.start();
+    };
+    file.simulator_url = String((await start(programs['hardware-sim']))['simulator_url']);
+    file.base_url = String((await start(programs['control-plane']))['base_url']);
+    // A program that is started again must be found where it was.
+    programs['hardware-sim'].setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
+    programs['control-plane'].setEnv({ PORT: new URL(file.base_url).port });
+    programs['node-daemon'].setEnv({
+      CONTROL_PLANE_URL: file.base_url,
+      MODEM_PORTS: await modemPorts(file.simulator_url),
+    });
+    await start(programs['node-daemon']);
+    await poolIsReady(file.base_url, isNew ? options.modems : 1);
+    writeFile(path, withPids(file, programs));
+    return { file, path, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Programs = Record<'control-plane' | 'node-daemon' | 'hardware-sim', Program>;
+
+function describePrograms(
+  options: DevStackOptions,
+  { dataDir, chain, onEvent }: { dataDir: string; chain: LocalChain; onEvent: (text: string) => void },
+): Programs {
+  const logLevel = process.env['LOG_LEVEL'] || 'info';
+  const common = { LOG_LEVEL: logLevel, LINK_SECRET: keptSecret(join(dataDir, 'link-secret')) };
+  const program = (name: keyof Programs, env: Record<string, string>): Program =>
+    new Program({ name, env: { ...common, ...env }, logFile: join(dataDir, `${name}.log`), onEvent });
+  return {
+    'control-plane': program('control-plane', {
+      PORT: String(options.port),
+      DATA_DIR: dataDir,
+      CHAIN_ID: String(options.chainId),
+      RPC_URL: chain.rpcUrl,
+      PAY_TO: PAY_TO.address,
+      RELAYER_KEY: RELAYER.privateKey,
+    }),
+    'hardware-sim': program('hardware-sim', {
+      SIMULATOR_PORT: String(options.simulatorPort),
+      MODEMS: String(options.modems),
+      RACK_DIR: join(dataDir, 'rack'),
+    }),
+    'node-daemon': program('node-daemon', { DATA_DIR: join(dataDir, 'node'), NODE_ID: 'dev' }),
+  };
+}
+
+async function modemPorts(simulatorUrl: string): Promise<string> {
+  const modems = (await (await fetch(`${simulatorUrl}/modems`)).json()) as Array<{
+    slot: string;
+    ports: { at: string };
+  }>;
+  return modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(',');
+}
+
+// A folder that was used before may have sold all its numbers: then there is nothing to wait for.
+async function poolIsReady(baseUrl: string, expected: number): Promise<void> {
+  const deadline = Date.now() + POOL_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const { available } = (await (await fetch(`${baseUrl}/availability`)).json()) as { available: number };
+    if (available >= expected) return;
+    await new Promise((resolve) => setTimeout(resolve, POOL_POLL_MS));
+  }
+}
+
+function keptSecret(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}
+
+function withPids(file: DevStackFile, programs: Programs): DevStackFile {
+  const pids = Object.entries(programs).map(([name, program]) => [name, program.pid]);
+  return { ...file, pids: Object.fromEntries(pids) as Record<string, number> };
+}
+
+function writeFile(path: string, file: DevStackFile): void {
+  writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,31 @@
+// What `npm start` prints when all is up: what is where, and a walk through it that can be pasted.
+import type { DevStackFile } from './dev-stack.ts';
+
+export function walkThrough(stack: DevStackFile, file: string): string {
+  const client = 'npm run --silent client --';
+  const dataDir = file.replace(/\/dev-stack\.json$/, '');
+  return `
+  API          ${stack.base_url}
+  chain        ${stack.rpc_url}  (chain id ${stack.chain_id}, test dollar ${stack.asset})
+  simulator    ${stack.simulator_url}  (GET /modems, POST /sms, GET /sms, GET /events)
+  all of it    ${file}
+  logs         ${dataDir}/*.log
+
+Paste this into a second terminal, in this folder: two wallets buy a number each, one texts the other.
+
+  export DATA_DIR='${dataDir}'
+  A=$(${client} --print token subscribe --wallet 0)
+  B=$(${client} --print token subscribe --wallet 1)
+  B_NUMBER=$(${client} --print number number --token "$B")
+  ${client} send --token "$A" --to "$B_NUMBER" --body 'Hello from the first wallet 👋'
+  ${client} receive --token "$B" --wait 10
+
+And from the outside, with nothing but HTTP: the carrier delivers an SMS, the number's holder claims it.
+
+  curl -s ${stack.simulator_url}/sms -H 'Content-Type: application/json' \\
+    -d '{"from": "+13105550188", "to": "'"$B_NUMBER"'", "body": "Your code is 123456"}'
+  curl -s ${stack.base_url}/sms/receive -H "Authorization: Bearer $B"
+
+Ctrl-C stops everything; what was bought and received is still there at the next start.
+`;
+}

@@ -1,0 +1,114 @@
+// Who may import whom: the table of the README, checked on every source.
+import t from 'tap';
+import { readSources } from './sources.ts';
+
+interface Rule {
+  /** Sources below this path … */
+  from: string;
+  /** … but for these … */
+  except?: readonly string[];
+  /** … never import anything below these. */
+  never: readonly string[];
+}
+
+const TOP_FOLDERS = ['control-plane/', 'node-daemon/', 'hardware-sim/', 'test/'];
+const allBut = (...names: string[]): string[] => TOP_FOLDERS.filter((name) => !names.includes(name));
+
+const RULES: readonly Rule[] = [
+  { from: 'shared/', never: TOP_FOLDERS },
+  // shared/ holds shapes and pure functions; what every main.ts needs of the system is in process/.
+  { from: 'shared/', except: ['shared/process/'], never: ['node:', 'pino', 'commander', 'ws'] },
+  { from: 'control-plane/', never: allBut('control-plane/') },
+  { from: 'node-daemon/', never: allBut('node-daemon/') },
+  { from: 'hardware-sim/', never: allBut('hardware-sim/') },
+  { from: 'hardware-sim/', never: ['shared/link/', 'shared/api/', 'shared/gsm7-alphabet.ts'] },
+
+  {
+    from: 'control-plane/domain/',
+    never: ['control-plane/store/', 'control-plane/http/', 'control-plane/nodes/', 'koa', 'ws'],
+  },
+  {
+    from: 'control-plane/payments/',
+    never: ['control-plane/store/', 'control-plane/http/', 'control-plane/nodes/', 'koa', 'ws'],
+  },
+  {
+    from: 'control-plane/store/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/'],
+  },
+  {
+    from: 'control-plane/nodes/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/'],
+  },
+  { from: 'control-plane/handlers/', never: ['control-plane/http/', 'koa'] },
+  { from: 'control-plane/http/', except: ['control-plane/http/bearer.ts'], never: ['control-plane/store/'] },
+  {
+    from: 'control-plane/client/',
+    never: [
+      'control-plane/domain/',
+      'control-plane/store/',
+      'control-plane/http/',
+      'control-plane/payments/',
+      'control-plane/nodes/',
+      'control-plane/handlers/',
+    ],
+  },
+  {
+    from: 'control-plane/',
+    except: ['control-plane/store/'],
+    never: ['kysely', 'pg', '@electric-sql/pglite'],
+  },
+
+  {
+    from: 'node-daemon/at/',
+    never: ['node-daemon/modem/', 'node-daemon/sms/', 'node-daemon/link/', 'node-daemon/journal/'],
+  },
+  {
+    from: 'node-daemon/',
+    except: ['node-daemon/at/port.ts'],
+    never: ['serialport', '@serialport/stream', '@serialport/bindings-cpp'],
+  },
+  {
+    from: 'node-daemon/sms/',
+    never: ['node-daemon/at/', 'node-daemon/modem/', 'node-daemon/link/', 'node-daemon/journal/', 'node:'],
+  },
+  { from: 'node-daemon/modem/', never: ['node-daemon/link/', 'ws'] },
+  { from: 'node-daemon/journal/', never: ['node-daemon/link/', 'node-daemon/modem/', 'node-daemon/at/'] },
+];
+
+const sources = readSources();
+
+t.test('the rules speak of sources that exist', async (t) => {
+  for (const { from, except = [] } of RULES) {
+    for (const path of [from, ...except])
+      t.ok(
+        sources.some((source) => source.path.startsWith(path)),
+        path,
+      );
+  }
+});
+
+t.test('no source imports what its folder must not', async (t) => {
+  for (const { from, except = [], never } of RULES) {
+    const concerned = sources.filter(
+      ({ path }) => path.startsWith(from) && !except.some((exception) => path.startsWith(exception)),
+    );
+    for (const { path, imports } of concerned) {
+      const forbidden = imports.filter((name) => never.some((prefix) => isBelow(name, prefix)));
+      t.same(forbidden, [], `${path} must not import ${forbidden.join(', ')}`);
+    }
+  }
+});
+
+t.test('only main.ts and the options beside it read the environment', async (t) => {
+  const readers = sources.filter(
+    ({ path, text }) => !path.startsWith('test/') && /process\.(env|argv)/.test(text),
+  );
+  t.same(
+    readers.map(({ path }) => path).filter((path) => !/(^|\/)main\.ts$|^shared\/process\//.test(path)),
+    [],
+  );
+});
+
+function isBelow(name: string, prefix: string): boolean {
+  return prefix.endsWith('/') || prefix.endsWith(':') ? name.startsWith(prefix) : name === prefix;
+}

@@ -1,0 +1,66 @@
+// Rules on how sources look that no linter has: length, first line, words with their replacement.
+import { basename, dirname } from 'node:path';
+import t from 'tap';
+import { listFiles, readSources } from './sources.ts';
+
+const FILE_LINES_MAX = 400;
+const TOP_LEVEL_FOLDERS = ['.ci', 'control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test'];
+const DRAWERS = /^(utils?|helpers?|common|types|lib|misc|models|index)$/;
+
+const BANNED: ReadonlyArray<[pattern: RegExp, instead: string]> = [
+  [/\b(TODO|FIXME|XXX|HACK)\b/, 'do it, or say in the README what is missing'],
+  [/@ts-(ignore|nocheck)/, 'mend the type'],
+  [/\b(no longer|used to be|replaces the old|legacy code)\b/i, 'say how it is, not how it was'],
+  [/\bretr(y|ies): ?\d/, 'tests are not run again until they pass'],
+  [/\.only\(|\bt\.skip\(/, 'every test runs'],
+];
+
+const sources = readSources();
+
+t.test('every source is short and says first what it holds', async (t) => {
+  for (const { path, text } of sources) {
+    t.ok(text.split('\n').length <= FILE_LINES_MAX, `${path} has at most ${FILE_LINES_MAX} lines`);
+    t.match(
+      text.split('\n')[0],
+      /^(#!|\/\/ \S.{10,})/,
+      `${path} begins with a comment that says what it holds`,
+    );
+  }
+});
+
+t.test('no banned word, each with what to do instead', async (t) => {
+  for (const { path, text } of sources.filter((source) => source.path !== 'test/tidy/source.test.ts')) {
+    for (const [pattern, instead] of BANNED) t.notMatch(text, pattern, `${path}: ${instead}`);
+  }
+});
+
+t.test('folders are the agreed ones, and none is a drawer', async (t) => {
+  const folders = new Set(
+    listFiles('*')
+      .map(dirname)
+      .filter((folder) => folder !== '.'),
+  );
+  for (const folder of folders) {
+    t.ok(
+      TOP_LEVEL_FOLDERS.includes(String(folder.split('/')[0])),
+      `${folder} is in an agreed top-level folder`,
+    );
+    t.notMatch(basename(folder), DRAWERS, `${folder} names what it holds`);
+  }
+  for (const { path } of sources) t.notMatch(basename(path, '.ts'), DRAWERS, `${path} names what it holds`);
+});
+
+t.test('every product folder has a README, and so has the top', async (t) => {
+  const files = listFiles('*README.md');
+  for (const folder of ['', 'control-plane/', 'node-daemon/', 'hardware-sim/', 'shared/', 'test/']) {
+    t.ok(files.includes(`${folder}README.md`), `${folder}README.md`);
+  }
+});
+
+t.test('every test file tests: it has an assertion and is found by the runner', async (t) => {
+  const tests = sources.filter(({ path }) => /\btest\.ts$/.test(path));
+  for (const { path, text } of tests) {
+    t.match(path, /^test\/.*\.test\.ts$/);
+    t.match(text, /\bt\.(ok|equal|match|same|not|notMatch|throws|rejects|resolves|pass|strictSame)\b/, path);
+  }
+});

@@ -1,0 +1,42 @@
+// The TypeScript sources of the project as git sees them, for the rules that are tests.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const PROJECT_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+export interface Source {
+  /** Relative to the project's folder. */
+  path: string;
+  text: string;
+  /** What it imports: paths of sources as above, packages by name, `node:` modules. */
+  imports: string[];
+}
+
+/** Every file that is, or will be, in the repository and matches a pattern of git. */
+export function listFiles(pattern: string): string[] {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', pattern];
+  return execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' }).split('\n').filter(Boolean);
+}
+
+export function readSources(): Source[] {
+  return listFiles('*.ts').map((path) => {
+    const text = readFileSync(join(PROJECT_FOLDER, path), 'utf8');
+    return { path, text, imports: importsOf(path, text) };
+  });
+}
+
+const IMPORT =
+  /^(?:import|export)\b[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
+
+function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map((match) => {
+    const specifier = String(match[1] ?? match[2] ?? match[3]);
+    if (specifier.startsWith('#')) return specifier.slice(1);
+    if (specifier.startsWith('.')) return join(dirname(path), specifier);
+    return specifier.startsWith('@')
+      ? specifier.split('/').slice(0, 2).join('/')
+      : String(specifier.split('/')[0]);
+  });
+}

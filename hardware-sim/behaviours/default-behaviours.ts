@@ -1,0 +1,24 @@
+// What a simulated modem can do. A new family of commands is a file beside this one and a line here.
+import type { Behaviour } from '../modem/behaviour.ts';
+import { calls } from './calls.ts';
+import { general } from './general.ts';
+import { identity } from './identity.ts';
+import { keptSettings } from './kept-settings.ts';
+import { network } from './network.ts';
+import { simCard } from './sim-card.ts';
+import { smsSend } from './sms-send.ts';
+import { smsSettings } from './sms-settings.ts';
+import { smsStorage } from './sms-storage.ts';
+
+/** A command that none of them knows answers ERROR. */
+export const DEFAULT_BEHAVIOURS: readonly Behaviour[] = [
+  general,
+  identity,
+  simCard,
+  network,
+  smsSettings,
+  smsStorage,
+  smsSend,
+  calls,
+  keptSettings,
+];

@@ -1,0 +1,54 @@
+// Commands that clients set and read back, and that change nothing in a simulated modem. A table.
+import { CME, cme, ok } from '../modem/answer.ts';
+import { type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
+
+interface KeptSetting {
+  /** Value of a freshly started modem. */
+  initial: string;
+  /** Answer to the test form, behind the name. */
+  range: string;
+  /** What the read form appends, such as the network's side of a service. */
+  suffix?: string;
+}
+
+const KEPT_SETTINGS: Readonly<Record<string, KeptSetting>> = {
+  '+CLIP': { initial: '0', range: '(0,1)', suffix: ',1' },
+  '+CLIR': { initial: '0', range: '(0-2)', suffix: ',4' },
+  '+COLP': { initial: '0', range: '(0,1)', suffix: ',1' },
+  '+CRC': { initial: '0', range: '(0,1)' },
+  '+CSSN': { initial: '0,0', range: '(0,1),(0,1)' },
+  '+CTZU': { initial: '0', range: '(0,1)' },
+  '+CTZR': { initial: '0', range: '(0,1,2)' },
+  '+CMMS': { initial: '0', range: '(0,1,2)' },
+  '+CVHU': { initial: '0', range: '(0-2)' },
+  '+CMUT': { initial: '0', range: '(0,1)' },
+  '+CLVL': { initial: '3', range: '(0-5)' },
+  '+VTD': { initial: '0', range: '(0-255)' },
+  '+IFC': { initial: '0,0', range: '(0,2),(0,2)' },
+  '+IPR': { initial: '115200', range: '(9600,19200,38400,57600,115200,230400,460800,921600)' },
+  '+CGDCONT': { initial: '1,"IPV4V6","simrack","0.0.0.0",0,0', range: '(1-16),"IPV4V6",,,(0-2),(0-4)' },
+  '+QINDCFG': {
+    initial: '"all",0',
+    range: '("all","csq","smsfull","ring","smsincoming","act","ccinfo"),(0,1)',
+  },
+  '^DSCI': { initial: '0', range: '(0,1)' },
+  '+QTONEDET': { initial: '0', range: '(0,1)' },
+};
+
+function kept(name: string, { initial, range, suffix = '' }: KeptSetting): CommandHandler {
+  return forms({
+    set: ({ value }, { modem }) => {
+      if (!/^[\w".,:+* -]+$/.test(value)) return cme(CME.incorrectParameters);
+      modem.settings.kept.set(name, value);
+      return ok();
+    },
+    read: (_, { modem }) => ok(`${name}: ${modem.settings.kept.get(name) ?? initial}${suffix}`),
+    test: () => ok(`${name}: ${range}`),
+  });
+}
+
+/** One command for each row of the table. */
+export const keptSettings = commandFamily(
+  'kept settings',
+  Object.fromEntries(Object.entries(KEPT_SETTINGS).map(([name, setting]) => [name, kept(name, setting)])),
+);

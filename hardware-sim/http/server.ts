@@ -1,0 +1,100 @@
+// The HTTP interface on the loopback address: finds the route, writes the JSON, turns errors into JSON.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '#shared/log.ts';
+import { HttpError, STATUSES } from './http-error.ts';
+import type { Route } from './routes.ts';
+
+const HOST = '127.0.0.1';
+/** A client that takes longer to send its request has gone. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A server that listens. */
+export interface HttpServer {
+  /** Without a slash at the end. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Listens on `port`, or on a free one for 0. Rejects when the port is taken. */
+export async function listen(routes: readonly Route[], port: number, log: Logger): Promise<HttpServer> {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (incoming, response) => {
+    response.on('error', (error) => log.debug({ err: error }, 'client went away'));
+    answer(routes, incoming, response).catch((error) => fail(response, error, log));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, resolve);
+  });
+  const { port: boundPort } = server.address() as AddressInfo;
+  return { url: `http://${HOST}:${boundPort}`, close: () => closeServer(server) };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function answer(
+  routes: readonly Route[],
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams: query } = parsedUrl(incoming.url ?? '/');
+  const onPath = routes.flatMap((route) => {
+    const parameter = match(route.path, pathname);
+    return parameter === undefined ? [] : [{ route, parameter }];
+  });
+  const found = onPath.find(({ route }) => route.method === incoming.method);
+  if (found === undefined) {
+    if (onPath.length === 0) throw new HttpError('not_found', `there is no ${pathname}`);
+    const allowed = onPath.map(({ route }) => route.method).join(', ');
+    response.setHeader('allow', allowed);
+    throw new HttpError('method_not_allowed', `${pathname} takes ${allowed}`);
+  }
+  const { route, parameter } = found;
+  const body = await route.handle({ incoming, response, query, parameter });
+  if (body !== undefined) writeJson(response, route.status ?? 200, body);
+}
+
+function parsedUrl(url: string): URL {
+  try {
+    return new URL(`http://${HOST}${url}`);
+  } catch (cause) {
+    throw new HttpError('invalid_request', 'the path cannot be read', { cause });
+  }
+}
+
+/** The parameter of a path that fits the pattern: empty when the pattern has none. */
+function match(pattern: string, pathname: string): string | undefined {
+  const expected = pattern.split('/');
+  const given = pathname.split('/');
+  if (expected.length !== given.length) return undefined;
+  let parameter = '';
+  for (const [index, part] of expected.entries()) {
+    const segment = given[index] ?? '';
+    if (part.startsWith('{')) parameter = segment;
+    else if (part !== segment) return undefined;
+  }
+  return parameter;
+}
+
+function fail(response: ServerResponse, error: unknown, log: Logger): void {
+  if (!(error instanceof HttpError)) log.error({ err: error }, 'request failed');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { code, message } =
+    error instanceof HttpError ? error : new HttpError('internal_error', 'the simulator failed; see its log');
+  // What is left of a body that was not read would be taken for the next request.
+  if (!response.req.complete) response.setHeader('connection', 'close');
+  writeJson(response, STATUSES[code], { error: code, message });
+}
+
+function writeJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,117 @@
+// The ports of one modem while it is plugged in: two for commands, one for voice samples.
+import { join } from 'node:path';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { PtyPort } from '../pty/pty-port.ts';
+import { CommandPort, type CommandPortOptions } from './command-port.ts';
+import type { ModemSettings } from './settings.ts';
+
+const AT_PORTS = ['at', 'at2'] as const;
+type AtPort = (typeof AT_PORTS)[number];
+/** Voice samples. Nothing comes out, and what goes in is thrown away. */
+const PCM_PORT = 'pcm';
+
+/**
+ * Serial programs ask for exclusive use (TIOCEXCL), and on a pseudo-terminal that outlives them. Talking ends
+ * it; this does for a client that went without a word.
+ */
+const EXCLUSIVE_USE_CHECK_MS = 1000;
+
+/** Absolute paths of the links. */
+export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
+
+/** What the ports need from their modem. */
+export interface ModemPortsOptions {
+  /** Folder of the links. */
+  linkFolder: string;
+  /** Real time: terminals do not follow a clock that is moved by hand. */
+  clock: Clock;
+  log: Logger;
+  /** A silent modem neither hears nor speaks. */
+  isSilent: () => boolean;
+  dialogue: Omit<CommandPortOptions, 'write'>;
+}
+
+/** Open or closed, all together. */
+export class ModemPorts {
+  readonly #options: ModemPortsOptions;
+  #ptys: PtyPort[] = [];
+  #exclusiveUseCheck: Timer | undefined;
+  readonly #commandPorts = new Map<AtPort, CommandPort>();
+
+  constructor(options: ModemPortsOptions) {
+    this.#options = options;
+  }
+
+  get areOpen(): boolean {
+    return this.#ptys.length > 0;
+  }
+
+  /** Where the links of a modem are, by the first part of their names. */
+  pathsOf(linkName: string): PortPaths {
+    const path = (port: string): string => join(this.#options.linkFolder, `${linkName}-${port}`);
+    return { at: path('at'), at2: path('at2'), pcm: path(PCM_PORT) };
+  }
+
+  /** Opens all ports or none. Throws `PtyError` or a file system error. */
+  open(linkName: string): void {
+    const paths = this.pathsOf(linkName);
+    try {
+      for (const name of AT_PORTS) this.#openPty(paths[name], (bytes) => this.#onBytes(name, bytes));
+      this.#openPty(paths.pcm, () => undefined);
+    } catch (cause) {
+      this.close();
+      throw cause;
+    }
+    this.startDialogues();
+    this.#checkExclusiveUse();
+  }
+
+  /** Hangs up all clients and removes the links. Idempotent. */
+  close(): void {
+    this.#exclusiveUseCheck?.cancel();
+    this.#endDialogues();
+    for (const pty of this.#ptys) pty.close();
+    this.#ptys = [];
+  }
+
+  /** Begins anew on open ports: settings are the defaults, half a command is forgotten. */
+  startDialogues(): void {
+    this.#endDialogues();
+    AT_PORTS.forEach((name, position) => {
+      const pty = this.#ptys[position];
+      if (pty === undefined) return;
+      const write = (bytes: Buffer): void => {
+        if (!this.#options.isSilent()) pty.write(bytes);
+      };
+      this.#commandPorts.set(name, new CommandPort({ ...this.#options.dialogue, write }));
+    });
+  }
+
+  sendUrc(line: string, chosen: ModemSettings['urcPort']): void {
+    if (this.#options.isSilent()) return;
+    if (chosen !== 'usbmodem') this.#commandPorts.get('at')?.sendUrc(line);
+    if (chosen !== 'usbat') this.#commandPorts.get('at2')?.sendUrc(line);
+  }
+
+  #checkExclusiveUse(): void {
+    for (const pty of this.#ptys) pty.endExclusiveUse();
+    this.#exclusiveUseCheck = this.#options.clock.after(EXCLUSIVE_USE_CHECK_MS, () =>
+      this.#checkExclusiveUse(),
+    );
+  }
+
+  #endDialogues(): void {
+    for (const port of this.#commandPorts.values()) port.close();
+    this.#commandPorts.clear();
+  }
+
+  #openPty(linkPath: string, onBytes: (bytes: Buffer) => void): void {
+    const { clock, log } = this.#options;
+    this.#ptys.push(new PtyPort({ linkPath, clock, log, onBytes }));
+  }
+
+  #onBytes(name: AtPort, bytes: Buffer): void {
+    if (!this.#options.isSilent()) this.#commandPorts.get(name)?.receive(bytes);
+  }
+}

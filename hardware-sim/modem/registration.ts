@@ -1,0 +1,58 @@
+// Whether the modem is on the network, as each of its registration commands tells it. Pure.
+
+/** 3GPP TS 27.007 §7.2, `<stat>`. */
+export const STAT_OFF = 0;
+/** Registered, home network. */
+export const STAT_HOME = 1;
+/** Not registered, searching. */
+export const STAT_SEARCHING = 2;
+/** Registration denied. */
+export const STAT_DENIED = 3;
+
+/** `<stat>` of each domain. */
+export interface Registration {
+  /** +CREG: calls on 2G and 3G. */
+  circuitSwitched: number;
+  /** +CGREG. */
+  packetSwitched: number;
+  /** +CEREG: LTE. */
+  evolved: number;
+}
+
+/** What registration depends on. */
+export interface RadioConditions {
+  /** +CFUN=1. */
+  isRadioOn: boolean;
+  isSimReady: boolean;
+  isSearching: boolean;
+  isDenied: boolean;
+  isVolteOnly: boolean;
+}
+
+/** `<stat>` of all domains under these conditions. */
+export function registrationOf(conditions: RadioConditions): Registration {
+  if (!conditions.isRadioOn) return all(STAT_OFF);
+  if (!conditions.isSimReady || conditions.isSearching) return all(STAT_SEARCHING);
+  if (conditions.isDenied) return all(STAT_DENIED);
+  if (conditions.isVolteOnly) {
+    return { circuitSwitched: STAT_DENIED, packetSwitched: STAT_DENIED, evolved: STAT_HOME };
+  }
+  return all(STAT_HOME);
+}
+
+function all(stat: number): Registration {
+  return { circuitSwitched: stat, packetSwitched: stat, evolved: stat };
+}
+
+/** Messages can be sent and received over any of the three. */
+export function isRegistered(registration: Registration): boolean {
+  return Object.values(registration).includes(STAT_HOME);
+}
+
+/** Location area (tracking area), cell and access technology of the one cell that there is. */
+const CELL = '"1A2B","01A2B3C4",7';
+
+/** What follows "+CREG: " in a report; `n` of 2 adds the cell while there is one. */
+export function registrationText(stat: number, n: number): string {
+  return n >= 2 && stat === STAT_HOME ? `${stat},${CELL}` : String(stat);
+}

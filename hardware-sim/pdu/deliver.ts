@@ -1,0 +1,53 @@
+// SMS-DELIVER: what the network hands to a modem (3GPP TS 23.040 §9.2.2.1).
+import { type Address, addressFromText, encodeAddress, readAddress } from './address.ts';
+import { OctetReader, PduError } from './octets.ts';
+import { encodeTimestamp } from './timestamp.ts';
+import { readUserData, type UserData } from './user-data.ts';
+
+/** TP-MTI 00 with TP-MMS set: no more messages are waiting. */
+const FIRST_OCTET = 0x04;
+
+/** The fields of a DELIVER to encode. */
+export interface Deliver {
+  /** "+15550001234", a short code, or a name of at most 11 septets. */
+  originator: string;
+  protocolIdentifier: number;
+  hasReplyPath: boolean;
+  atMs: number;
+  offsetQuarterHours: number;
+  userData: UserData;
+}
+
+/** Encodes the TPDU, without service centre address. Throws `PduError` when the originator does not fit. */
+export function encodeDeliver(deliver: Deliver): Buffer {
+  const { userData } = deliver;
+  const flags = (userData.hasHeader ? 0x40 : 0) | (deliver.hasReplyPath ? 0x80 : 0);
+  return Buffer.concat([
+    Buffer.from([FIRST_OCTET | flags]),
+    encodeAddress(addressFromText(deliver.originator)),
+    Buffer.from([deliver.protocolIdentifier, userData.dataCodingScheme]),
+    encodeTimestamp(deliver.atMs, deliver.offsetQuarterHours),
+    Buffer.from([userData.length]),
+    userData.octets,
+  ]);
+}
+
+/** What text mode shows of a DELIVER. */
+export interface ReceivedDeliver {
+  originator: Address;
+  /** Seven octets. */
+  timestamp: Buffer;
+  userData: UserData;
+}
+
+/** Decodes for text mode. Throws `PduError`. */
+export function decodeDeliver(tpdu: Buffer): ReceivedDeliver {
+  const reader = new OctetReader(tpdu);
+  const first = reader.octet('first octet');
+  if ((first & 0x03) !== 0) throw new PduError('message type is not SMS-DELIVER');
+  const originator = readAddress(reader, 'originating address');
+  reader.octet('protocol identifier');
+  const dataCodingScheme = reader.octet('data coding scheme');
+  const timestamp = reader.octets(7, 'time stamp');
+  return { originator, timestamp, userData: readUserData(reader, dataCodingScheme, (first & 0x40) !== 0) };
+}

@@ -1,0 +1,32 @@
+// SMS-STATUS-REPORT: what became of a submitted message (3GPP TS 23.040 §9.2.2.3).
+import { type Address, encodeAddress } from './address.ts';
+import { encodeTimestamp } from './timestamp.ts';
+
+/** TP-MTI 10 with TP-MMS set: no more messages are waiting. */
+const FIRST_OCTET = 0x06;
+/** TP-ST "received by the SME" (§9.2.3.15). */
+export const STATUS_DELIVERED = 0x00;
+
+/** The fields of a STATUS-REPORT to encode. */
+export interface StatusReport {
+  messageReference: number;
+  recipient: Address;
+  /** When the service centre took the message. */
+  submittedAtMs: number;
+  /** When the outcome was known. */
+  dischargedAtMs: number;
+  offsetQuarterHours: number;
+  /** TP-ST. */
+  status: number;
+}
+
+/** Encodes the TPDU, without service centre address. */
+export function encodeStatusReport(report: StatusReport): Buffer {
+  return Buffer.concat([
+    Buffer.from([FIRST_OCTET, report.messageReference]),
+    encodeAddress(report.recipient),
+    encodeTimestamp(report.submittedAtMs, report.offsetQuarterHours),
+    encodeTimestamp(report.dischargedAtMs, report.offsetQuarterHours),
+    Buffer.from([report.status]),
+  ]);
+}

@@ -1,0 +1,85 @@
+// The calls of the C library that make a pseudo-terminal. The only file with koffi.
+import { constants, openSync } from 'node:fs';
+import koffi from 'koffi';
+
+/** glibc's flag, equal on x64 and arm64: a child process must not keep an unplugged modem's line open. */
+const O_CLOEXEC = 0o2000000;
+/** asm-generic/ioctls.h: lets others open the terminal again. */
+const TIOCNXCL = 0x540d;
+const TCSANOW = 0;
+/** struct termios is 60 octets on x64 and arm64. We never look inside, so leave room for others. */
+const TERMIOS_BYTES_MAX = 256;
+const PATH_BYTES_MAX = 128;
+
+/** The system gave no pseudo-terminal; the message names the call. */
+export class PtyError extends Error {
+  override name = 'PtyError';
+}
+
+/** File descriptors of a pseudo-terminal. */
+export interface PtyPair {
+  /** Non-blocking. */
+  master: number;
+  /** Held open, or reading the master fails with EIO while no client has the terminal open. */
+  slave: number;
+  slavePath: string;
+}
+
+type Libc = ReturnType<typeof loadLibc>;
+let libc: Libc | undefined;
+
+function loadLibc() {
+  if (process.platform !== 'linux') throw new PtyError('the simulated modems need Linux pseudo-terminals');
+  const library = koffi.load('libc.so.6');
+  return {
+    openpt: library.func('int posix_openpt(int flags)'),
+    grantpt: library.func('int grantpt(int fd)'),
+    unlockpt: library.func('int unlockpt(int fd)'),
+    ptsname: library.func('int ptsname_r(int fd, _Out_ uint8_t *buffer, size_t size)'),
+    tcgetattr: library.func('int tcgetattr(int fd, _Out_ uint8_t *termios)'),
+    cfmakeraw: library.func('void cfmakeraw(_Inout_ uint8_t *termios)'),
+    tcsetattr: library.func('int tcsetattr(int fd, int action, _In_ uint8_t *termios)'),
+    ioctl: library.func('int ioctl(int fd, unsigned long request, ...)'),
+    close: library.func('int close(int fd)'),
+  };
+}
+
+/** Opens a pair in raw mode: a fresh one would echo the modem's answers back to the modem. Throws `PtyError`. */
+export function openPty(): PtyPair {
+  libc ??= loadLibc();
+  const { O_RDWR, O_NOCTTY, O_NONBLOCK } = constants;
+  const master = checked('posix_openpt', libc.openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  try {
+    checked('grantpt', libc.grantpt(master));
+    checked('unlockpt', libc.unlockpt(master));
+    const path = Buffer.alloc(PATH_BYTES_MAX);
+    checked('ptsname_r', libc.ptsname(master, path, path.length));
+    makeRaw(libc, master);
+    const slavePath = path.toString('latin1', 0, path.indexOf(0));
+    return { master, slave: openSync(slavePath, O_RDWR | O_NOCTTY), slavePath };
+  } catch (cause) {
+    libc.close(master);
+    throw cause;
+  }
+}
+
+/** On a master these calls act on the slave's settings (ioctl_tty(2)). */
+function makeRaw({ tcgetattr, cfmakeraw, tcsetattr }: Libc, master: number): void {
+  const termios = Buffer.alloc(TERMIOS_BYTES_MAX);
+  checked('tcgetattr', tcgetattr(master, termios));
+  cfmakeraw(termios);
+  checked('tcsetattr', tcsetattr(master, TCSANOW, termios));
+}
+
+/**
+ * Takes back a client's TIOCEXCL. The flag lives until the last close, and we hold the slave open: without
+ * this only root could open the port a second time.
+ */
+export function endExclusiveUse(slave: number): void {
+  libc?.ioctl(slave, TIOCNXCL);
+}
+
+function checked(call: string, result: unknown): number {
+  if (typeof result === 'number' && result >= 0) return result;
+  throw new PtyError(`${call} failed with errno ${koffi.errno()}`);
+}

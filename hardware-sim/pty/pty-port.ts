@@ -1,0 +1,140 @@
+// One port of a modem: a pseudo-terminal under a stable link, read by events, written without ever blocking.
+import { closeSync, renameSync, rmSync, symlinkSync, writeSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { endExclusiveUse, openPty, type PtyPair } from './libc.ts';
+
+/** Room for a list of a full 255-slot store (about 100 KB). Beyond it the oldest bytes go. */
+const QUEUE_BYTES_MAX = 256 * 1024;
+/** The kernel holds about 14 KB for a reader. Retries start quick for a busy one and get rare for none. */
+const RETRY_DELAY_MIN_MS = 2;
+const RETRY_DELAY_MAX_MS = 250;
+
+/** What a port needs. */
+export interface PtyPortOptions {
+  /** Where the link to the terminal goes; an older one is replaced. */
+  linkPath: string;
+  clock: Clock;
+  log: Logger;
+  onBytes: (bytes: Buffer) => void;
+}
+
+/** A port that is open until `close`. */
+export class PtyPort {
+  readonly linkPath: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #pair: PtyPair;
+  readonly #stream: ReadStream;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #retryDelayMs = RETRY_DELAY_MIN_MS;
+  #retry: Timer | undefined;
+  #droppedBytes = 0;
+  #isClosed = false;
+
+  /** Opens the terminal and makes the link. Throws `PtyError` or a file system error. */
+  constructor(options: PtyPortOptions) {
+    this.linkPath = options.linkPath;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#pair = openPty();
+    this.#stream = new ReadStream(this.#pair.master);
+    this.#stream.on('data', (bytes: Buffer) => this.#onBytes(bytes, options.onBytes));
+    this.#stream.on('error', (error) => this.#log.warn({ err: error }, 'port failed'));
+    try {
+      linkAtomically(this.#pair.slavePath, this.linkPath);
+    } catch (cause) {
+      this.close();
+      throw cause;
+    }
+  }
+
+  /** Bytes thrown away because nobody read them. */
+  get droppedBytes(): number {
+    return this.#droppedBytes;
+  }
+
+  /** Queues and writes what the terminal takes now. Never blocks; does nothing after `close`. */
+  write(bytes: Buffer): void {
+    if (this.#isClosed || bytes.length === 0) return;
+    this.#queue.push(bytes);
+    this.#queuedBytes += bytes.length;
+    if (this.#retry === undefined) this.#flush();
+    this.#dropOldest();
+  }
+
+  /** Lets a next client open the terminal after one that asked for exclusive use. */
+  endExclusiveUse(): void {
+    if (!this.#isClosed) endExclusiveUse(this.#pair.slave);
+  }
+
+  /** Hangs up whoever has the terminal open and removes the link. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#retry?.cancel();
+    this.#queue = [];
+    rmSync(this.linkPath, { force: true });
+    this.#stream.destroy();
+    closeSync(this.#pair.slave);
+  }
+
+  #onBytes(bytes: Buffer, deliver: (bytes: Buffer) => void): void {
+    if (this.#isClosed) return;
+    this.endExclusiveUse();
+    // A client that talks most likely reads again.
+    if (this.#retry !== undefined) this.#flush();
+    deliver(bytes);
+  }
+
+  #flush(): void {
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      const written = this.#writeNow(head);
+      if (written === 0) {
+        this.#retryLater();
+        return;
+      }
+      this.#retryDelayMs = RETRY_DELAY_MIN_MS;
+      this.#queuedBytes -= written;
+      if (written === head.length) this.#queue.shift();
+      else this.#queue[0] = head.subarray(written);
+    }
+  }
+
+  /** Bytes that were taken; the master is non-blocking, so this returns at once. */
+  #writeNow(bytes: Buffer): number {
+    try {
+      return writeSync(this.#pair.master, bytes);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+      this.#log.warn({ err: error }, 'port failed');
+      return bytes.length;
+    }
+  }
+
+  #retryLater(): void {
+    this.#retry = this.#clock.after(this.#retryDelayMs, () => this.#flush());
+    this.#retryDelayMs = Math.min(this.#retryDelayMs * 2, RETRY_DELAY_MAX_MS);
+  }
+
+  #dropOldest(): void {
+    while (this.#queuedBytes > QUEUE_BYTES_MAX) {
+      const dropped = this.#queue.shift();
+      if (dropped === undefined) return;
+      this.#queuedBytes -= dropped.length;
+      this.#droppedBytes += dropped.length;
+    }
+  }
+}
+
+/** A reader of the link sees the old terminal or the new one, never none. */
+function linkAtomically(target: string, linkPath: string): void {
+  const temporary = `${linkPath}.new`;
+  rmSync(temporary, { force: true });
+  symlinkSync(target, temporary);
+  renameSync(temporary, linkPath);
+}

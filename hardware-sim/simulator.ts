@@ -1,0 +1,119 @@
+// A rack of simulated modems with a carrier behind it: composition, start, stop. Tests start it in process.
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Clock, systemClock } from '#shared/clock.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
+import { Carrier } from './carrier/carrier.ts';
+import { EventFeed } from './carrier/event-feed.ts';
+import { routesOf } from './http/routes.ts';
+import { type HttpServer, listen } from './http/server.ts';
+import { identityOf } from './modem/identity.ts';
+import { SimulatedModem } from './modem/modem.ts';
+import { RackJournal } from './state/rack-journal.ts';
+
+const STATE_FILE = 'rack.jsonl';
+/** Links of an earlier run, the temporary ones of a killed run included. */
+const LINK_NAME = /^[a-z][a-z0-9]*-(at|at2|pcm)(\.new)?$/;
+
+/** How large a rack, and where. */
+export interface SimulatorOptions {
+  /** 1 to 256. */
+  modems: number;
+  /** Folder of the links and the state; made when missing. */
+  dir: string;
+  /** Of the HTTP interface; 0 takes a free one. */
+  port?: number;
+  /** Time that each message takes on the air. */
+  sendDelayMs?: number;
+  clock?: Clock;
+  log?: Logger;
+}
+
+/** A rack that runs. */
+export interface Simulator {
+  /** Of the HTTP interface. */
+  url: string;
+  /** Absolute. */
+  dir: string;
+  modems: readonly SimulatedModem[];
+  carrier: Carrier;
+  feed: EventFeed;
+  /** Hangs up all ports and removes their links. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with `FolderInUseError` when another simulator has the folder, or with what the system refused. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const dir = resolve(options.dir);
+  mkdirSync(dir, { recursive: true });
+  const unlock = await lockFolder(dir, 'hardware-sim');
+  try {
+    removeStaleLinks(dir);
+    return await start(dir, unlock, options);
+  } catch (cause) {
+    await unlock();
+    throw cause;
+  }
+}
+
+function removeStaleLinks(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    const path = join(dir, name);
+    if (LINK_NAME.test(name) && lstatSync(path).isSymbolicLink()) rmSync(path);
+  }
+}
+
+async function start(
+  dir: string,
+  unlock: () => Promise<void>,
+  options: SimulatorOptions,
+): Promise<Simulator> {
+  const { clock = systemClock, log = silentLogger } = options;
+  const journal = RackJournal.open(join(dir, STATE_FILE), log);
+  const feed = new EventFeed(() => clock.now());
+  const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
+  const modems = Array.from(
+    { length: options.modems },
+    (_, index): SimulatedModem =>
+      new SimulatedModem({
+        identity: identityOf(index),
+        linkFolder: dir,
+        journal,
+        carrier,
+        clock,
+        portClock: systemClock,
+        log,
+        publish: feed.publish,
+        behaviours: DEFAULT_BEHAVIOURS,
+        sendDelayMs: options.sendDelayMs ?? 0,
+        isNameTaken: (name) =>
+          modems.some(
+            (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
+          ),
+      }),
+  );
+  for (const modem of modems) carrier.addSubscriber(modem);
+  const { routes, close: closeStreams } = routesOf({ modems, carrier, feed });
+  let server: HttpServer | undefined;
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    carrier.close();
+    closeStreams();
+    await server?.close();
+    for (const modem of modems) modem.switchOff();
+    journal.close();
+    await unlock();
+  };
+  try {
+    for (const modem of modems) modem.plugIn();
+    server = await listen(routes, options.port ?? 0, log);
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+  return { url: server.url, dir, modems, carrier, feed, stop };
+}

@@ -1,0 +1,135 @@
+// The state of the rack on disk: one JSON line per change, written before anybody is told of it.
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import type { Logger } from '#shared/log.ts';
+import {
+  applyRecord,
+  emptyRackState,
+  type RackRecord,
+  type RackState,
+  recordsOf,
+  recordsSchema,
+} from './rack-state.ts';
+
+/** The file is written anew when it has grown by this much: some hundred thousand changes. */
+const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The change could not be written: nothing of it counts. */
+export class JournalError extends Error {
+  override name = 'JournalError';
+}
+
+/**
+ * Survives kill -9 at any instruction: a change is one `write` of one line, and a torn last line is a change
+ * that nobody was told of. It is not made to survive a power cut: there is no fsync per change.
+ */
+export class RackJournal {
+  readonly state: RackState;
+  readonly #path: string;
+  readonly #log: Logger;
+  #file: number;
+  #size: number;
+  #sizeWhenCompact: number;
+
+  private constructor(path: string, state: RackState, log: Logger) {
+    this.state = state;
+    this.#path = path;
+    this.#log = log;
+    this.#file = writeCompact(path, state);
+    this.#size = fstatSync(this.#file).size;
+    this.#sizeWhenCompact = this.#size;
+  }
+
+  /** Reads what is there and writes it anew, compact. The folder must be locked by the caller. */
+  static open(path: string, log: Logger): RackJournal {
+    return new RackJournal(path, existsSync(path) ? readState(path, log) : emptyRackState(), log);
+  }
+
+  /** Writes the records as one line, then applies them. Throws `JournalError`; nothing has changed then. */
+  commit(records: readonly RackRecord[]): void {
+    const line = Buffer.from(`${JSON.stringify(records)}\n`);
+    try {
+      for (let written = 0; written < line.length; ) written += writeSync(this.#file, line, written);
+    } catch (cause) {
+      this.#cutOffTornLine();
+      throw new JournalError('cannot write the state of the rack', { cause });
+    }
+    this.#size += line.length;
+    for (const record of records) applyRecord(this.state, record);
+    if (this.#size - this.#sizeWhenCompact > GROWTH_BYTES_MAX) this.#compact();
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** A part of a line would spoil the next one. */
+  #cutOffTornLine(): void {
+    try {
+      ftruncateSync(this.#file, this.#size);
+    } catch (error) {
+      this.#log.error({ err: error, path: this.#path }, 'cannot cut off a torn line of the rack state');
+    }
+  }
+
+  /** A failure changes nothing: the old file goes on, and after as much growth we try again. */
+  #compact(): void {
+    const old = this.#file;
+    try {
+      this.#file = writeCompact(this.#path, this.state);
+      closeSync(old);
+      this.#size = fstatSync(this.#file).size;
+    } catch (error) {
+      this.#log.warn({ err: error, path: this.#path }, 'cannot compact the rack state');
+    }
+    this.#sizeWhenCompact = this.#size;
+  }
+}
+
+/** Returns the new file, open for appending. Until the rename the old file is whole. */
+function writeCompact(path: string, state: RackState): number {
+  const temporary = `${path}.new`;
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, 'ax', 0o600);
+  try {
+    for (const record of recordsOf(state)) writeSync(file, `${JSON.stringify([record])}\n`);
+    fsyncSync(file);
+    renameSync(temporary, path);
+  } catch (cause) {
+    closeSync(file);
+    throw cause;
+  }
+  return file;
+}
+
+function readState(path: string, log: Logger): RackState {
+  const state = emptyRackState();
+  let unreadable = 0;
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const records = recordsSchema.safeParse(parseJson(line));
+    if (records.success) for (const record of records.data) applyRecord(state, record);
+    else unreadable += 1;
+  }
+  // One torn line at the end is what a kill leaves.
+  if (unreadable > 0) log.warn({ path, lines: unreadable }, 'skipped unreadable lines of the rack state');
+  return state;
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

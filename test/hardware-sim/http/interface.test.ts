@@ -1,0 +1,259 @@
+// The HTTP interface from outside, good requests and bad.
+import { connect } from 'node:net';
+import t from 'tap';
+import { post, request } from '../fixtures/http.ts';
+import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
+import { Terminal } from '../fixtures/terminal.ts';
+
+const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';
+const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
+
+t.test('GET /modems tells who is in the rack', async (t) => {
+  const rack = await startRack(t);
+  const { status, body } = await request(`${rack.url}/modems`);
+  t.equal(status, 200);
+  t.match(body, [
+    {
+      slot: 'm0',
+      imei: /^\d{15}$/,
+      iccid: /^8901\d{15}$/,
+      imsi: /^00101\d{10}$/,
+      number: '+12065550100',
+      ports: { at: `${rack.dir}/m0-at`, at2: `${rack.dir}/m0-at2`, pcm: `${rack.dir}/m0-pcm` },
+      state: 'registered',
+      stores: { SM: { used: 0, total: 50 }, ME: { used: 0, total: 255 } },
+      faults: [],
+    },
+    { slot: 'm1', number: '+12065550101' },
+  ]);
+});
+
+t.test('POST /sms reaches the modem before it is answered', async (t) => {
+  const { rack, modem, terminal } = await startModem(t);
+  const { status, body } = await post(`${rack.url}/sms`, HELLO);
+  t.equal(status, 202);
+  t.same(body, { id: 1, segments: 1 });
+  t.equal(modem.stores.used('SM'), 1);
+  await terminal.expect('+CMTI: "SM",1');
+});
+
+t.test('POST /sms cuts long texts', async (t) => {
+  const { rack, modem } = await startModem(t);
+  const send = (fields: object) => post(`${rack.url}/sms`, { ...HELLO, ...fields });
+  t.match((await send({ body: 'A'.repeat(161) })).body, { segments: 2 });
+  t.match((await send({ body: 'Ж'.repeat(71), reference_bits: 16 })).body, { segments: 2 });
+  t.match((await send({ body: 'A'.repeat(71), encoding: 'ucs2' })).body, { segments: 2 });
+  const pdus = modem.stores.entries('SM').map(([, { pdu }]) => pdu);
+  t.match(pdus, [
+    /A0050003010201/,
+    /050003010202/,
+    /0608040003020[1]/,
+    /0608040003020[2]/,
+    /050003050201/,
+    /050003050202/,
+  ]);
+});
+
+t.test('POST /sms refuses what cannot be sent', async (t) => {
+  const { rack, modem } = await startModem(t);
+  const cases: [value: unknown, status: number, error: string][] = [
+    [{ ...HELLO, to: '+12065559999' }, 404, 'unknown_number'],
+    [{ ...HELLO, to: '12065550100' }, 400, 'invalid_request'],
+    [{ ...HELLO, from: 'TWELVE CHARS' }, 400, 'invalid_request'],
+    [{ ...HELLO, from: '' }, 400, 'invalid_request'],
+    [{ ...HELLO, from: '+' }, 400, 'invalid_request'],
+    [{ ...HELLO, from: '1234567890123456' }, 400, 'invalid_request'],
+    [{ ...HELLO, body: '' }, 400, 'invalid_request'],
+    [{ ...HELLO, body: '\ud83d' }, 400, 'invalid_request'],
+    [{ ...HELLO, body: 'Ж', encoding: 'gsm7' }, 400, 'invalid_request'],
+    [{ ...HELLO, body: 'A'.repeat(255 * 153 + 1) }, 400, 'invalid_request'],
+    [{ ...HELLO, reference_bits: 9 }, 400, 'invalid_request'],
+    [{ ...HELLO, extra: 1 }, 400, 'invalid_request'],
+    [{ from: HELLO.from }, 400, 'invalid_request'],
+    [[], 400, 'invalid_request'],
+    [{ ...HELLO, body: 'A'.repeat(300_000) }, 413, 'payload_too_large'],
+  ];
+  for (const [value, status, error] of cases) {
+    t.match(await post(`${rack.url}/sms`, value), { status, body: { error, message: String } });
+  }
+  for (const body of ['', '{', '\u0000']) {
+    t.match(await request(`${rack.url}/sms`, { method: 'POST', body }), {
+      status: 400,
+      body: { error: 'invalid_json' },
+    });
+  }
+  t.equal(modem.stores.used('SM'), 0);
+});
+
+t.test('POST /sms/raw stores a PDU as it is, right or wrong', async (t) => {
+  const { rack, terminal } = await startModem(t);
+  t.equal((await post(`${rack.url}/sms/raw`, { to: HELLO.to, pdu: '07F' })).status, 202);
+  t.equal((await post(`${rack.url}/sms/raw`, { to: HELLO.to, pdu: '00040B91', length: 99 })).status, 202);
+  t.equal(
+    await terminal.command('AT+CMGL=4').then((text) => text.replace(/\r\n\+CMTI: "SM",\d\r\n/g, '')),
+    '\r\n+CMGL: 1,0,,1\r\n07F\r\n+CMGL: 2,0,,99\r\n00040B91\r\n\r\nOK\r\n',
+  );
+  t.equal((await post(`${rack.url}/sms/raw`, { to: HELLO.to, pdu: 'XY' })).status, 400);
+});
+
+t.test('GET /sms lists what modems sent', async (t) => {
+  const { rack, modem, terminal } = await startModem(t);
+  const before = new Date().toISOString();
+  await terminal.message('AT+CMGS=24', SUBMIT);
+  const part = '0051000B915155001032F40000000F05000342020282C16030180C0601';
+  await terminal.message('AT+CMGS=28', part);
+  const all = await request(`${rack.url}/sms`);
+  t.same(all.body, [
+    {
+      id: 1,
+      at: (all.body as { at: string }[])[0]?.at,
+      imei: modem.imei,
+      from: '+12065550100',
+      to: '+15550001234',
+      body: 'Hello world',
+      encoding: 'gsm7',
+      pdu: SUBMIT,
+      message_reference: 0,
+      concat: null,
+    },
+    {
+      id: 2,
+      at: (all.body as { at: string }[])[1]?.at,
+      imei: modem.imei,
+      from: '+12065550100',
+      to: '+15550001234',
+      body: 'AAAAAAAA',
+      encoding: 'gsm7',
+      pdu: part,
+      message_reference: 1,
+      concat: { reference: 0x42, total: 2, part: 2 },
+    },
+  ]);
+  const ids = async (since: string) =>
+    ((await request(`${rack.url}/sms?since=${since}`)).body as { id: number }[]).map(({ id }) => id);
+  t.same(await ids('0'), [1, 2]);
+  t.same(await ids('1'), [2]);
+  t.same(await ids('2'), []);
+  t.same(await ids(before), [1, 2]);
+  t.same(await ids(before.replace('Z', '+00:00')), [1, 2]);
+  t.same(await ids('2100-01-01T00:00:00Z'), []);
+  for (const since of ['', 'x', '-1', '2020-01-01', '2020-13-01T00:00:00Z']) {
+    t.match(await request(`${rack.url}/sms?since=${since}`), {
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+  }
+});
+
+t.test('faults are set, shown, and cleared', async (t) => {
+  const { rack, modem } = await startModem(t);
+  const url = `${rack.url}/modems/${modem.imei}/faults`;
+  t.match(await post(url, { kind: 'lose_result', count: 3 }), {
+    status: 200,
+    body: { faults: [{ kind: 'lose_result', count: 3 }] },
+  });
+  t.match(await post(url, { kind: 'unplug' }), { body: { state: 'unplugged' } });
+  t.match(await request(url, { method: 'DELETE' }), { body: { state: 'registered', faults: [] } });
+  t.match(await post(url, { kind: 'nonsense' }), {
+    status: 400,
+    body: { error: 'invalid_fault', message: /silent/ },
+  });
+  t.match(await post(url, { kind: 'unplug', as: 'm1' }), { status: 400, body: { error: 'invalid_fault' } });
+  t.match(await post(`${rack.url}/modems/123/faults`, { kind: 'reset' }), {
+    status: 404,
+    body: { error: 'unknown_modem' },
+  });
+});
+
+t.test('unknown paths, wrong methods and no HTTP at all', async (t) => {
+  const rack = await startRack(t);
+  t.match(await request(`${rack.url}/nowhere`), { status: 404, body: { error: 'not_found' } });
+  t.match(await request(`${rack.url}//`), { status: 404 });
+  const wrong = await fetch(`${rack.url}/sms`, { method: 'PUT' });
+  t.equal(wrong.status, 405);
+  t.equal(wrong.headers.get('allow'), 'GET, POST');
+  const socket = connect(Number(new URL(rack.url).port), '127.0.0.1');
+  socket.end('nonsense\r\n\r\n');
+  await new Promise((resolve) => socket.on('close', resolve).resume());
+  t.equal((await request(`${rack.url}/modems`)).status, 200);
+});
+
+t.test('GET /events tells what happens', async (t) => {
+  const { rack, modem, terminal } = await startModem(t);
+  const response = await fetch(`${rack.url}/events`, { signal: AbortSignal.timeout(10_000) });
+  t.match(response.headers.get('content-type'), /^text\/event-stream/);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  t.teardown(() => reader?.cancel());
+  let text = '';
+  const until = async (wanted: RegExp): Promise<void> => {
+    while (!wanted.test(text)) {
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+      if (done) throw new Error(`the stream ended: ${text}`);
+      text += value;
+    }
+  };
+  modem.play({ kind: 'store_full' });
+  await post(`${rack.url}/sms`, HELLO);
+  await until(/id: \d+\nevent: sms_waiting\ndata: .*"imei":"86/);
+  await request(`${rack.url}/modems/m0/faults`, { method: 'DELETE' });
+  await until(/event: faults_cleared.*event: sms_delivered\ndata: .*"memory":"SM","index":1/s);
+  await terminal.command('AT+CMGD=1');
+  await until(/event: sms_deleted\ndata: .*"indexes":\[1\]/);
+  await terminal.message('AT+CMGS=24', SUBMIT);
+  await until(/event: sms_submitted\ndata: .*"to":"\+15550001234"/);
+  await post(`${rack.url}/modems/m0/faults`, { kind: 'unplug', back_after_ms: 1 });
+  await until(/event: fault_set.*event: modem_unplugged.*event: modem_plugged/s);
+});
+
+t.test('a client of /events that does not read is cut off', async (t) => {
+  const { rack, modem } = await startModem(t);
+  const socket = connect(Number(new URL(rack.url).port), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.pause();
+  socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  const padding = 'x'.repeat(100_000);
+  let sent = 0;
+  // The kernel's buffers take some megabytes before the bound counts.
+  const pour = setInterval(() => {
+    if (socket.destroyed || sent > 200) resolve();
+    rack.feed.publish('fault_set', { imei: modem.imei, padding });
+    sent += 1;
+  }, 1);
+  await promise;
+  clearInterval(pour);
+  let received = 0;
+  socket.on('data', (bytes) => {
+    received += bytes.length;
+  });
+  await new Promise((done) =>
+    socket
+      .on('close', done)
+      .on('error', () => undefined)
+      .resume(),
+  );
+  t.ok(received < sent * padding.length, `${received} of ${sent * padding.length} bytes came`);
+});
+
+t.test('the voice port takes samples and gives nothing', async (t) => {
+  const { modem, terminal } = await startModem(t);
+  const voice = new Terminal(modem.portPaths.pcm);
+  t.teardown(() => voice.close());
+  // Four seconds of voice, far more than a terminal holds.
+  await voice.flood('\0'.repeat(320), 200);
+  t.equal(await terminal.command('AT'), '\r\nOK\r\n');
+  t.equal(await voice.quietFor(20), '');
+});
+
+t.test('commands on one modem go on while another is written to and never read', async (t) => {
+  const { rack, terminal } = await startModem(t);
+  const unread = await quietTerminal(t, rack.modems[1]?.portPaths.at ?? '');
+  unread.pause();
+  await unread.flood('ATI\r', 20_000);
+  const start = Date.now();
+  for (let round = 0; round < 50; round++) await terminal.command('AT');
+  t.ok(Date.now() - start < 2000);
+});

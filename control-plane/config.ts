@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
+import { linkSecretSchema } from '#shared/link/credential.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
 import { type OptionsOf, readOptions } from '#shared/process/options.ts';
 import { type ChainId, NETWORKS } from './payments/offer.ts';
@@ -127,9 +128,7 @@ const OPTIONS = {
   linkSecret: {
     env: 'LINK_SECRET',
     about: 'secret that nodes prove themselves with, 16 characters or more',
-    schema: z
-      .string({ error: 'required: a secret of 16 characters or more' })
-      .min(16, 'must have 16 characters or more'),
+    schema: linkSecretSchema,
   },
   heartbeatMs: {
     env: 'HEARTBEAT_MS',

@@ -2,12 +2,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { NODE_ID_HEADER, nodeIdSchema } from '#shared/link/credential.ts';
 import { LINK_FRAME_BYTES_MAX, LINK_PATH } from '#shared/link/version.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
 import { noSocketHere, type UpgradeHandler } from './server.ts';
-
-const NODE_ID_PATTERN = /^[a-z0-9-]{1,32}$/;
 
 /** Sessions that are open, so that a stop can wait for them. */
 export interface NodeUpgrades {
@@ -41,9 +40,9 @@ export function createNodeUpgrades(parts: NodeSessionParts, linkSecret: string):
 }
 
 function identify(request: IncomingMessage, linkSecret: string): string {
-  const nodeId = String(request.headers['x-node-id'] ?? '');
+  const nodeId = String(request.headers[NODE_ID_HEADER.toLowerCase()] ?? '');
   const given = request.headers.authorization ?? '';
-  if (!isEqual(given, `Bearer ${linkSecret}`) || !NODE_ID_PATTERN.test(nodeId)) {
+  if (!isEqual(given, `Bearer ${linkSecret}`) || !nodeIdSchema.safeParse(nodeId).success) {
     throw new Refusal('unauthorized', 'this node is not known', {
       headers: { 'WWW-Authenticate': 'Bearer' },
     });

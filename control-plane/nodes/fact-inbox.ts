@@ -1,10 +1,10 @@
 // Facts of one link, committed in batches and in order; whatever comes during a commit is the next batch.
 import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import type { Bus, BusEvent } from '../bus/bus.ts';
+import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { setAcknowledged } from '../store/nodes.ts';
-import { applyFact } from './facts.ts';
+import { applyFacts } from './facts.ts';
 
 /** Facts that a node may send without an acknowledgement. */
 export const FACT_WINDOW = 256;
@@ -74,13 +74,11 @@ export class FactInbox {
     const last = batch.at(-1);
     if (last === undefined) return;
     const now = new Date(clock.now());
-    const events: BusEvent[] = [];
-    await db.transaction().execute(async (trx) => {
-      for (const { sequence, fact } of batch) {
-        const event = await applyFact(trx, fact, { factKey: `${nodeId}/${journalId}/${sequence}`, now });
-        if (event !== undefined) events.push(event);
-      }
+    const facts = batch.map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
+    const events = await db.transaction().execute(async (trx) => {
+      const applied = await applyFacts(trx, facts, now);
       await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
+      return applied;
     });
     for (const event of events) bus.publish(event);
     acknowledge(last.sequence);

@@ -92,56 +92,40 @@ export async function listMessages(db: Database, query: HistoryQuery): Promise<M
   return select.execute();
 }
 
+export interface ReceivedMessage {
+  factKey: string;
+  iccid: string;
+  from: string;
+  body: string;
+  partial: boolean;
+  receivedAt: Date;
+}
+
 /**
- * Stores a received SMS for whoever holds the SIM's number, and returns the subscription. Undefined when
- * nobody does, or when the fact is known already.
+ * Stores received SMS, in their order and in one statement, for whoever holds the numbers of the SIMs, and
+ * returns those subscriptions. Skips what nobody holds and what is known already.
  */
 export async function insertReceived(
   trx: DatabaseTransaction,
-  message: {
-    factKey: string;
-    iccid: string;
-    from: string;
-    body: string;
-    partial: boolean;
-    receivedAt: Date;
-    now: Date;
-  },
-): Promise<string | undefined> {
-  const row = await trx
-    .insertInto('messages')
-    .columns([
-      'subscription_id',
-      'direction',
-      'from_number',
-      'to_number',
-      'body',
-      'fact_key',
-      'partial',
-      'created_at',
-      'received_at',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom('subscriptions')
-        .innerJoin('numbers', 'numbers.number', 'subscriptions.number')
-        .where('numbers.iccid', '=', message.iccid)
-        .select((select) => [
-          'subscriptions.id',
-          sql<'received'>`'received'`.as('direction'),
-          select.val(message.from).as('from_number'),
-          'subscriptions.number as to_number',
-          select.val(message.body).as('body'),
-          select.val(message.factKey).as('fact_key'),
-          sql<boolean>`${message.partial}::boolean`.as('partial'),
-          sql<Date>`${message.now}::timestamptz`.as('created_at'),
-          sql<Date>`${message.receivedAt}::timestamptz`.as('received_at'),
-        ]),
-    )
-    .onConflict((conflict) => conflict.column('fact_key').doNothing())
-    .returning('subscription_id')
-    .executeTakeFirst();
-  return row?.subscription_id;
+  messages: readonly ReceivedMessage[],
+  now: Date,
+): Promise<Set<string>> {
+  if (messages.length === 0) return new Set();
+  const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
+  const { rows } = await sql<{ subscription_id: string }>`
+    insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
+      created_at, received_at)
+    select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
+      fact.partial, ${now}::timestamptz, fact.received_at
+    from unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
+        ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[])
+      with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, position)
+    join numbers on numbers.iccid = fact.iccid
+    join subscriptions on subscriptions.number = numbers.number
+    order by fact.position
+    on conflict (fact_key) do nothing
+    returning subscription_id`.execute(trx);
+  return new Set(rows.map((row) => row.subscription_id));
 }
 
 /** Notes an SMS before any node hears of it. `commandId` names it from here to the modem. */

@@ -18,6 +18,8 @@ export async function startChild(script: string, env: Record<string, string> = {
     env: { ...process.env, LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // A bench that fails leaves nothing behind.
+  process.once('exit', () => void child.kill('SIGKILL'));
   const line = await readyLine(child, script);
   return { ready: JSON.parse(line), pid: child.pid ?? 0, stop: () => end(child) };
 }

@@ -35,6 +35,9 @@ export async function startChain(options: {
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
+  // However this process ends, short of kill -9, the chain ends with it.
+  const kill = (): void => void anvil.kill('SIGKILL');
+  process.once('exit', kill);
   const port = await listeningPort(anvil);
   anvil.stdout.resume();
   return {
@@ -42,6 +45,7 @@ export async function startChain(options: {
     pid: anvil.pid ?? 0,
     async stop() {
       if (anvil.exitCode !== null || anvil.signalCode !== null) return;
+      process.off('exit', kill);
       const exited = once(anvil, 'exit');
       anvil.kill('SIGINT');
       const timeout = setTimeout(() => anvil.kill('SIGKILL'), STOP_TIMEOUT_MS);

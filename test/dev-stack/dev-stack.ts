@@ -27,7 +27,7 @@ export interface DevStackFile {
   wallets: Array<{ address: Address; private_key: Hex }>;
   /** Of the stack; ending it ends all. */
   pid: number;
-  /** Of each program; a program that is killed is started again. */
+  /** Of each child; one of our programs that is killed is started again. */
   pids: Record<string, number>;
 }
 
@@ -74,7 +74,7 @@ export async function startDevStack(
       simulator_url: '',
       wallets: BUYERS.map(({ address, privateKey }) => ({ address, private_key: privateKey })),
       pid: process.pid,
-      pids: {},
+      pids: { chain: chain.pid },
     };
     function report(text: string): void {
       if (existsSync(path)) writeFile(path, withPids(file, programs));
@@ -156,7 +156,7 @@ function keptSecret(file: string): string {
 
 function withPids(file: DevStackFile, programs: Programs): DevStackFile {
   const pids = Object.entries(programs).map(([name, program]) => [name, program.pid]);
-  return { ...file, pids: Object.fromEntries(pids) as Record<string, number> };
+  return { ...file, pids: { ...file.pids, ...Object.fromEntries(pids) } };
 }
 
 function writeFile(path: string, file: DevStackFile): void {

@@ -1,0 +1,50 @@
+// An AT command as data: what to write, which lines answer it, how long it may take.
+import assert from 'node:assert/strict';
+
+/** Modems answer ordinary commands within 300 ms; a SIM or a busy radio makes some take seconds. */
+export const COMMAND_TIMEOUT_MS = 5_000;
+
+/** What to write and how to know the answer. */
+export interface AtCommand {
+  /** The command line without its CR. */
+  readonly text: string;
+  /** Lines that match are its information responses; all other lines are URCs. None: no line is. */
+  readonly answer?: RegExp;
+  /** True when the answer has at least one information response: an OK before it answers something else. */
+  readonly answerRequired?: boolean;
+  /** True when an information response brings a line of hexadecimal digits after it (+CMGR, +CMGL). */
+  readonly answerHasBody?: boolean;
+  /** Given at the "> " prompt, followed by Ctrl-Z (3GPP TS 27.005 §4.3). */
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Makes a command. Throws `AssertionError` for characters that would end the command line early or
+ * reach the modem as control characters.
+ */
+export function atCommand(text: string, options: Partial<Omit<AtCommand, 'text'>> = {}): AtCommand {
+  assert(/^[\x20-\x7e]{2,512}$/.test(text), 'an AT command is printable ASCII');
+  assert(options.body === undefined || /^[\x20-\x7e]+$/.test(options.body), 'a body is printable ASCII');
+  return { timeoutMs: COMMAND_TIMEOUT_MS, ...options, text };
+}
+
+/** A query that is answered by a line with this prefix, such as "+CSQ:". */
+export function atQuery(
+  text: string,
+  prefix: string,
+  options: Partial<Omit<AtCommand, 'text'>> = {},
+): AtCommand {
+  return atCommand(text, { answer: withPrefix(prefix), answerRequired: true, ...options });
+}
+
+/** Matches lines that start with the prefix. */
+export function withPrefix(prefix: string): RegExp {
+  return new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+}
+
+/** A string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for what cannot be quoted. */
+export function quoted(value: string): string {
+  assert(/^[\x20\x21\x23-\x7e]{0,256}$/.test(value), 'a quoted argument is printable ASCII without quotes');
+  return `"${value}"`;
+}

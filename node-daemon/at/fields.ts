@@ -1,0 +1,28 @@
+// The fields of an information response or URC: `+CMTI: "SM",3` → ["SM", "3"].
+
+/**
+ * Splits what follows the name of a line at its commas, outside of quotes; quotes are taken off and
+ * blanks around fields dropped. A line without ":" has no fields.
+ */
+export function fieldsOf(line: string): string[] {
+  const colon = line.indexOf(':');
+  if (colon < 0) return [];
+  const fields: string[] = [];
+  let field = '';
+  let quoted = false;
+  for (const char of line.slice(colon + 1)) {
+    if (char === '"') quoted = !quoted;
+    else if (char === ',' && !quoted) {
+      fields.push(field.trim());
+      field = '';
+    } else field += char;
+  }
+  fields.push(field.trim());
+  return fields;
+}
+
+/** A field as a whole number, `undefined` when it is missing or something else. */
+export function integerField(fields: readonly string[], position: number): number | undefined {
+  const text = fields[position];
+  return text !== undefined && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,99 @@
+// The records of the journal, and their form on disk: `<crc32, 8 hex digits> <json>\n`, one a line.
+import { crc32 } from 'node:zlib';
+import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
+
+/** Raised when older programs could not read what newer ones write. */
+export const JOURNAL_FORMAT = 1;
+
+/** A place in a SIM's or modem's message storage and what lay there: SHA-256 of the whole PDU. */
+export interface StorageEntry {
+  readonly iccid: string;
+  readonly storage: string;
+  readonly index: number;
+  readonly digest: string;
+}
+
+/** A part of a concatenated message, as the journal keeps it. */
+export interface PartRecord {
+  readonly from: string;
+  readonly text: string;
+  readonly sentAt: string | null;
+  readonly receivedAt: string;
+  readonly reference: number;
+  readonly referenceBits: 8 | 16;
+  readonly total: number;
+  readonly part: number;
+}
+
+/** Who appends leaves the sequence out: the journal gives it when it writes. */
+export type NewRecord =
+  | {
+      readonly kind: 'fact';
+      readonly fact: Fact;
+      /** Where the fact came from: that entry may be deleted now. */
+      readonly entry?: StorageEntry;
+      /** The group of parts that the fact joins: they are done with. */
+      readonly group?: string;
+    }
+  /** A part that waits for the others of its group. */
+  | {
+      readonly kind: 'part';
+      readonly group: string;
+      readonly iccid: string;
+      readonly part: PartRecord;
+      readonly entry?: StorageEntry;
+    }
+  /** An entry that was read and needs no fact, such as a part that is there already. */
+  | { readonly kind: 'read'; readonly entry: StorageEntry }
+  /** The modem says that it has deleted the entry. */
+  | { readonly kind: 'deleted'; readonly entry: StorageEntry }
+  /** The modem does not list the entry any more. */
+  | { readonly kind: 'gone'; readonly entry: StorageEntry }
+  /** A command is about to be given to the modem. Its outcome is a fact `sms_outcome`. */
+  | {
+      readonly kind: 'intent';
+      readonly commandId: string;
+      readonly iccid: string;
+      readonly to: string;
+      readonly at: string;
+    };
+
+/** A record as it lies on disk. */
+export type JournalRecord =
+  /** The first record. */
+  | {
+      readonly kind: 'journal';
+      readonly format: number;
+      readonly journalId: string;
+      readonly nextSequence: number;
+      readonly acknowledged: number;
+    }
+  | (Extract<NewRecord, { kind: 'fact' }> & { readonly sequence: number })
+  | Exclude<NewRecord, { kind: 'fact' }>
+  /** Every fact up to this one is committed at the control plane. */
+  | { readonly kind: 'ack'; readonly sequence: number }
+  /** A command and its outcome, once the fact itself is acknowledged. Written by compaction. */
+  | {
+      readonly kind: 'outcome';
+      readonly commandId: string;
+      readonly iccid: string;
+      readonly to: string;
+      readonly outcome: SmsOutcome;
+    };
+
+/** A record's line. */
+export function encodeRecord(record: JournalRecord): string {
+  const json = JSON.stringify(record);
+  return `${checksum(json)} ${json}\n`;
+}
+
+/** The record of a line without its line end; `undefined` when the line is damaged. */
+export function decodeRecord(line: string): JournalRecord | undefined {
+  const json = line.slice(9);
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return undefined;
+  return JSON.parse(json) as JournalRecord;
+}
+
+function checksum(json: string): string {
+  return crc32(json).toString(16).padStart(8, '0');
+}

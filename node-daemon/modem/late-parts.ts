@@ -1,0 +1,65 @@
+// Delivers concatenated messages whose parts do not all come: as they are, after a time limit.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { NewRecord } from '../journal/record.ts';
+import { joinParts } from '../sms/concatenation.ts';
+import { receivedFacts } from './sms-facts.ts';
+
+/** Parts usually come within seconds; later ones are delivered as a message of their own. */
+export const PARTS_WAIT_MS = 10 * 60 * 1000;
+const CHECK_MS = 15_000;
+
+/** `waitMs` defaults to `PARTS_WAIT_MS`. */
+export interface LatePartsParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly waitMs?: number;
+}
+
+/** The timer of messages whose parts do not all come. */
+export class LateParts {
+  readonly #parts: LatePartsParts;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(parts: LatePartsParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks now and then, until `stop`. */
+  start(): void {
+    if (this.#stopped) return;
+    this.deliver()
+      .catch((error) => this.#parts.log.warn({ err: error }, 'late parts wait on: the journal refused them'))
+      .finally(() => {
+        if (!this.#stopped) this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
+      });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** Delivers the messages whose first part came too long ago. Rejects when the journal refuses. */
+  async deliver(): Promise<void> {
+    const { clock, journal, waitMs = PARTS_WAIT_MS } = this.#parts;
+    for (const [group, { iccid, parts }] of journal.state.groups) {
+      const [first, ...others] = parts;
+      if (first === undefined) continue;
+      const message = joinParts([first, ...others]);
+      if (Date.parse(message.receivedAt) + waitMs > clock.now()) continue;
+      const facts = receivedFacts(iccid, message);
+      const records = facts.map(
+        (fact, index): NewRecord => ({
+          kind: 'fact',
+          fact,
+          ...(index === facts.length - 1 ? { group } : {}),
+        }),
+      );
+      await journal.append(...records);
+    }
+  }
+}

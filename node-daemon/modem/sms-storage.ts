@@ -1,0 +1,72 @@
+// Message storage on the modem: which there are, what lies in them (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+import { createHash } from 'node:crypto';
+import type { Information } from '../at/exchange.ts';
+import { fieldsOf, integerField } from '../at/fields.ts';
+
+/** A received message in a storage. */
+export interface StoredMessage {
+  readonly index: number;
+  /** True when nobody has read it before. */
+  readonly unread: boolean;
+  /** Hexadecimal. */
+  readonly pdu: string;
+}
+
+/** <stat> in PDU mode. 2 and 3 are messages to send, which somebody stored. */
+const RECEIVED_UNREAD = 0;
+const RECEIVED_READ = 1;
+
+/** The answers to AT+CMGL=4: received messages only. */
+export function parseList(information: readonly Information[]): StoredMessage[] {
+  return information.flatMap(({ line, body }) => {
+    const fields = fieldsOf(line);
+    const index = integerField(fields, 0);
+    const status = integerField(fields, 1);
+    const received = status === RECEIVED_UNREAD || status === RECEIVED_READ;
+    if (index === undefined || body === undefined || !received) return [];
+    return [{ index, unread: status === RECEIVED_UNREAD, pdu: body }];
+  });
+}
+
+/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems tell in three ways. */
+export function parseRead(index: number, information: readonly Information[]): StoredMessage | undefined {
+  const [answer] = information;
+  if (answer?.body === undefined) return undefined;
+  const status = integerField(fieldsOf(answer.line), 0);
+  if (status !== RECEIVED_UNREAD && status !== RECEIVED_READ) return undefined;
+  return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
+}
+
+/** What AT+CPMS=? offers. */
+export interface Storages {
+  /** Where messages can be read and deleted: every one is swept. */
+  readonly readable: readonly string[];
+  /** Where arriving messages can be put, best first. */
+  readonly receiving: readonly string[];
+}
+
+/** Modem memory is larger and faster than the SIM's, so that it comes first. */
+const RECEIVING_ORDER = ['ME', 'SM', 'MT'];
+/** The union of others: what lies there is found there. */
+export const UNION_STORAGE = 'MT';
+/** Cell broadcasts are no messages to anybody. */
+const BROADCAST_STORAGE = 'BM';
+
+/** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */
+export function parseStorages(line: string): Storages {
+  const groups = [...line.matchAll(/\(([^)]*)\)/g)].map(([, group = '']) =>
+    [...group.matchAll(/"([A-Z_]{2,8})"/g)].map(([, name = '']) => name),
+  );
+  const [first = ['SM'], second = first, third = second] = groups;
+  const readable = first.filter((name) => name !== BROADCAST_STORAGE);
+  const parts = readable.filter((name) => name !== UNION_STORAGE);
+  return {
+    readable: parts.length > 0 ? parts : readable,
+    receiving: RECEIVING_ORDER.filter((name) => third.includes(name)),
+  };
+}
+
+/** Identity of a PDU whatever its length. */
+export function digestOf(pdu: string): string {
+  return createHash('sha256').update(pdu.toUpperCase()).digest('hex');
+}

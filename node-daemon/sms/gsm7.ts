@@ -1,0 +1,94 @@
+// The GSM 7 bit default alphabet, its extension table and its packing (3GPP TS 23.038 §6.1, §6.2).
+
+/** Position in the string is the code; 0x1B leads to the extension table. */
+export const DEFAULT_ALPHABET =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+
+/** Characters by the septet after the escape. */
+export type ExtensionTable = ReadonlyMap<number, string>;
+
+/** 3GPP TS 23.038 §6.2.1.1. */
+export const DEFAULT_EXTENSION: ExtensionTable = new Map([
+  [0x0a, '\f'],
+  [0x14, '^'],
+  [0x28, '{'],
+  [0x29, '}'],
+  [0x2f, '\\'],
+  [0x3c, '['],
+  [0x3d, '~'],
+  [0x3e, ']'],
+  [0x40, '|'],
+  [0x65, '€'],
+]);
+
+const ESCAPE = 0x1b;
+
+const CODE_OF = new Map<string, readonly number[]>([
+  ...[...DEFAULT_ALPHABET].map((char, code): [string, number[]] => [char, [code]]),
+  ...[...DEFAULT_EXTENSION].map(([code, char]): [string, number[]] => [char, [ESCAPE, code]]),
+]);
+CODE_OF.delete('\x1b');
+
+/** The septets of one character: one, or two with the escape; `undefined` when the alphabet lacks it. */
+export function septetsOfChar(char: string): readonly number[] | undefined {
+  return CODE_OF.get(char);
+}
+
+/** The septets of a text; `undefined` when a character is not in the alphabet. */
+export function septetsOf(text: string): number[] | undefined {
+  const septets: number[] = [];
+  for (const char of text) {
+    const codes = CODE_OF.get(char);
+    if (codes === undefined) return undefined;
+    septets.push(...codes);
+  }
+  return septets;
+}
+
+/**
+ * The text of septets. An escape to a position that the extension table lacks shows the character of
+ * the main table, as 3GPP TS 23.038 §6.2.1.1 asks; an escape at the end or twice shows a blank.
+ */
+export function textOfSeptets(
+  septets: Iterable<number>,
+  alphabet: string = DEFAULT_ALPHABET,
+  extension: ExtensionTable = DEFAULT_EXTENSION,
+): string {
+  let text = '';
+  let escaped = false;
+  for (const septet of septets) {
+    if (escaped) text += septet === ESCAPE ? ' ' : (extension.get(septet) ?? alphabet.charAt(septet));
+    else if (septet !== ESCAPE) text += alphabet.charAt(septet);
+    escaped = !escaped && septet === ESCAPE;
+  }
+  return escaped ? `${text} ` : text;
+}
+
+/** Packs septets, the first one `fillBits` behind the start (3GPP TS 23.038 §6.1.2.1.1). */
+export function packSeptets(septets: readonly number[], fillBits = 0): Uint8Array {
+  const octets = new Uint8Array(Math.ceil((septets.length * 7 + fillBits) / 8));
+  septets.forEach((septet, index) => {
+    const bit = index * 7 + fillBits;
+    const position = bit >> 3;
+    const shifted = septet << (bit & 7);
+    octets[position] = (octets[position] ?? 0) | (shifted & 0xff);
+    if (shifted > 0xff) octets[position + 1] = shifted >> 8;
+  });
+  return octets;
+}
+
+/** Takes `count` septets out, the first one `fillBits` behind the start. Missing octets read as zero. */
+export function unpackSeptets(octets: Uint8Array, count: number, fillBits = 0): number[] {
+  return Array.from({ length: count }, (_, index) => {
+    const bit = index * 7 + fillBits;
+    const position = bit >> 3;
+    const pair = (octets[position] ?? 0) | ((octets[position + 1] ?? 0) << 8);
+    return (pair >> (bit & 7)) & 0x7f;
+  });
+}
+
+/** Bits between a user data header and the first septet (3GPP TS 23.040 §9.2.3.24). */
+export function fillBitsAfter(headerOctets: number): number {
+  return (7 - ((headerOctets * 8) % 7)) % 7;
+}

@@ -1,0 +1,166 @@
+// Transfer protocol data units in the hexadecimal form of AT+CMGF=0 (3GPP TS 23.040 §9.2.2, 27.005 §4).
+//
+//   SMS-SUBMIT         first octet, TP-MR, TP-DA, TP-PID, TP-DCS, TP-VP, TP-UDL, TP-UD
+//   SMS-DELIVER        first octet, TP-OA, TP-PID, TP-DCS, TP-SCTS (7), TP-UDL, TP-UD
+//   SMS-STATUS-REPORT  first octet, TP-MR, TP-RA, TP-SCTS (7), TP-DT (7), TP-ST
+import { addressOctets, decodeAddress, encodeAddress } from './address.ts';
+import { codingOf } from './data-coding.ts';
+import { fillBitsAfter, packSeptets, septetsOf } from './gsm7.ts';
+import { decodeTimestamp, TIMESTAMP_OCTETS } from './timestamp.ts';
+import { TpduError } from './tpdu-error.ts';
+import { type ConcatenationHeader, decodeUserData, encodeConcatenation, type UserData } from './user-data.ts';
+
+/** A PDU for AT+CMGS: hexadecimal, the SMSC field first; `length` counts octets without that field. */
+export interface SubmitPdu {
+  readonly pdu: string;
+  readonly length: number;
+}
+
+/** What an SMS-SUBMIT says. */
+export interface SubmitFields {
+  /** E.164. */
+  readonly to: string;
+  readonly text: string;
+  readonly encoding: 'gsm7' | 'ucs2';
+  readonly concatenation?: ConcatenationHeader;
+  /** Asks for an SMS-STATUS-REPORT (TP-SRR). */
+  readonly statusReport: boolean;
+  /** TP-VP, relative: how long the service centre tries (3GPP TS 23.040 §9.2.3.12.1); 167 is 24 hours. */
+  readonly validityPeriod: number;
+}
+
+/** A received SMS-DELIVER. */
+export interface Deliver {
+  readonly kind: 'deliver';
+  readonly from: string;
+  readonly protocolIdentifier: number;
+  /** ISO 8601 with offset; null when the service centre's time stamp is invalid. */
+  readonly sentAt: string | null;
+  readonly userData: UserData;
+}
+
+/** A received SMS-STATUS-REPORT. */
+export interface StatusReport {
+  readonly kind: 'statusReport';
+  readonly messageReference: number;
+  readonly recipient: string;
+  /** When the service centre decided this status; null when invalid. */
+  readonly dischargedAt: string | null;
+  /** TP-Status. */
+  readonly status: number;
+}
+
+const MTI_SUBMIT = 0x01;
+const FORMAT_RELATIVE = 0x10;
+const STATUS_REPORT_REQUEST = 0x20;
+const USER_DATA_HEADER = 0x40;
+const DCS_GSM7 = 0x00;
+const DCS_UCS2 = 0x08;
+/** 140 octets of user data (3GPP TS 23.040 §9.2.3.24). */
+const USER_DATA_OCTETS_MAX = 140;
+/** Empty: the modem uses the SIM's service centre. */
+const NO_SMSC = '00';
+
+/** Encodes an SMS-SUBMIT. Throws `TpduError` when the text does not fit or is not in the alphabet. */
+export function encodeSubmit(fields: SubmitFields): SubmitPdu {
+  const { concatenation, encoding } = fields;
+  const header = concatenation === undefined ? new Uint8Array() : encodeConcatenation(concatenation);
+  const { data, length } =
+    encoding === 'gsm7' ? packedText(fields.text, header) : utf16Text(fields.text, header);
+  if (data.length > USER_DATA_OCTETS_MAX) throw new TpduError(`user data of ${data.length} octets`);
+  const firstOctet =
+    MTI_SUBMIT |
+    FORMAT_RELATIVE |
+    (fields.statusReport ? STATUS_REPORT_REQUEST : 0) |
+    (header.length > 0 ? USER_DATA_HEADER : 0);
+  const tpdu = Buffer.from([
+    firstOctet,
+    0, // TP-MR: the modem sets it
+    ...encodeAddress(fields.to),
+    0, // TP-PID
+    encoding === 'gsm7' ? DCS_GSM7 : DCS_UCS2,
+    fields.validityPeriod,
+    length,
+    ...data,
+  ]);
+  return { pdu: NO_SMSC + tpdu.toString('hex').toUpperCase(), length: tpdu.length };
+}
+
+/**
+ * Decodes what a modem has received: SMSC field and TPDU, hexadecimal.
+ * Throws `TpduError`, and nothing else, for whatever else it is given.
+ */
+export function decodeReceived(pdu: string): Deliver | StatusReport {
+  if (!/^([0-9A-Fa-f]{2})+$/.test(pdu)) throw new TpduError('not hexadecimal octets');
+  const octets = new Uint8Array(Buffer.from(pdu, 'hex'));
+  const reader = new Reader(octets.subarray(1 + (octets[0] ?? 0)));
+  const firstOctet = reader.octet('first octet');
+  switch (firstOctet & 0x03) {
+    case 0:
+    case 3: // Reserved: to be processed as SMS-DELIVER (3GPP TS 23.040 §9.2.3.1).
+      return decodeDeliver(reader, (firstOctet & USER_DATA_HEADER) !== 0);
+    case 2:
+      return decodeStatusReport(reader);
+    default:
+      throw new TpduError('an SMS-SUBMIT, which nobody received');
+  }
+}
+
+function decodeDeliver(reader: Reader, hasHeader: boolean): Deliver {
+  const from = reader.address();
+  const protocolIdentifier = reader.octet('TP-PID');
+  const dcs = reader.octet('TP-DCS');
+  const sentAt = decodeTimestamp(reader.octets(TIMESTAMP_OCTETS, 'TP-SCTS'));
+  const length = reader.octet('TP-UDL');
+  const userData = decodeUserData(reader.rest(), { coding: codingOf(dcs), length, hasHeader });
+  return { kind: 'deliver', from, protocolIdentifier, sentAt, userData };
+}
+
+function decodeStatusReport(reader: Reader): StatusReport {
+  const messageReference = reader.octet('TP-MR');
+  const recipient = reader.address();
+  reader.octets(TIMESTAMP_OCTETS, 'TP-SCTS');
+  const dischargedAt = decodeTimestamp(reader.octets(TIMESTAMP_OCTETS, 'TP-DT'));
+  return { kind: 'statusReport', messageReference, recipient, dischargedAt, status: reader.octet('TP-ST') };
+}
+
+function packedText(text: string, header: Uint8Array): { data: Uint8Array; length: number } {
+  const septets = septetsOf(text);
+  if (septets === undefined) throw new TpduError('the text is not in the GSM 7 bit alphabet');
+  const fillBits = fillBitsAfter(header.length);
+  const data = Uint8Array.of(...header, ...packSeptets(septets, fillBits));
+  return { data, length: (header.length * 8 + fillBits) / 7 + septets.length };
+}
+
+function utf16Text(text: string, header: Uint8Array): { data: Uint8Array; length: number } {
+  const data = Uint8Array.of(...header, ...Buffer.from(text, 'utf16le').swap16());
+  return { data, length: data.length };
+}
+
+/** Takes fields off the front; a missing octet is a `TpduError` that names the field. */
+class Reader {
+  #octets: Uint8Array;
+
+  constructor(octets: Uint8Array) {
+    this.#octets = octets;
+  }
+
+  octets(count: number, field: string): Uint8Array {
+    if (this.#octets.length < count) throw new TpduError(`ends in ${field}`);
+    const taken = this.#octets.subarray(0, count);
+    this.#octets = this.#octets.subarray(count);
+    return taken;
+  }
+
+  octet(field: string): number {
+    return this.octets(1, field)[0] ?? 0;
+  }
+
+  address(): string {
+    return decodeAddress(this.octets(addressOctets(this.#octets[0] ?? 0), 'an address'));
+  }
+
+  rest(): Uint8Array {
+    return this.#octets;
+  }
+}

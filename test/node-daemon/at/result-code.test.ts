@@ -1,0 +1,24 @@
+// Which lines end a command.
+import t from 'tap';
+import { parseFinalResult } from '#node-daemon/at/result-code.ts';
+
+t.test('final result codes are read', async (t) => {
+  t.same(parseFinalResult('OK'), { kind: 'ok' });
+  t.same(parseFinalResult('ERROR'), { kind: 'error' });
+  t.same(parseFinalResult('ERROR+CNUM:'), { kind: 'error' });
+  t.same(parseFinalResult('COMMAND NOT SUPPORT'), { kind: 'error' });
+  t.same(parseFinalResult('+CME ERROR: 10'), { kind: 'cme', code: 10 });
+  t.same(parseFinalResult('+CMS ERROR: 321'), { kind: 'cms', code: 321 });
+  t.same(parseFinalResult('+CMS ERROR:38'), { kind: 'cms', code: 38 });
+});
+
+t.test('an error told as text counts as the unknown one of its kind', async (t) => {
+  t.same(parseFinalResult('+CME ERROR: SIM not inserted'), { kind: 'cme', code: 100 });
+  t.same(parseFinalResult('+CMS ERROR: '), { kind: 'cms', code: 500 });
+});
+
+t.test('what comes in the middle of commands ends none', async (t) => {
+  for (const line of ['NO CARRIER', 'BUSY', 'RING', 'OKAY', 'ERRORS', '+CMTI: "SM",1', '+CME: 1', 'ok', '']) {
+    t.equal(parseFinalResult(line), undefined, line);
+  }
+});

@@ -1,0 +1,269 @@
+// The link against a scripted control plane: facts until acknowledged, commands, heartbeat, reconnection.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Journal } from '#node-daemon/journal/journal.ts';
+import type { CommandAnswer, LinkCommand } from '#node-daemon/link/command-handler.ts';
+import { ControlLink, linkUrl } from '#node-daemon/link/control-link.ts';
+import { type Clock, systemClock } from '#shared/clock.ts';
+import { LINK_CLOSE } from '#shared/link/frame.ts';
+import type { Fact, Slot } from '#shared/link/messages.ts';
+import { silentLogger } from '#shared/log.ts';
+import { until } from '../../fixtures/until.ts';
+import { LINK_SECRET, ScriptedControlPlane } from './scripted-control-plane.ts';
+
+const SLOT: Slot = {
+  ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: '8901000000000000017' },
+  ...{ number: null, operator: null, signal_dbm: null },
+};
+
+const fact = (body: string): Fact => ({
+  ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+15550000012', body },
+  ...{ sent_at: null, received_at: '2026-11-21T08:00:00.000Z', partial: false },
+});
+
+async function setUp(t: Test, prepare: (plane: ScriptedControlPlane) => void = () => undefined) {
+  const folder = await mkdtemp(join(tmpdir(), 'link-'));
+  const plane = await ScriptedControlPlane.start();
+  prepare(plane);
+  const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
+  const slots = [SLOT];
+  const commands: LinkCommand[] = [];
+  /** Waits of the link that are longer than a test, as they were asked for. */
+  const longWaits: number[] = [];
+  const clock: Clock = {
+    now: () => systemClock.now(),
+    after(delayMs, callback) {
+      if (delayMs >= 30_000) longWaits.push(delayMs);
+      return systemClock.after(delayMs, callback);
+    },
+  };
+  let answer: (command: LinkCommand) => Promise<CommandAnswer> = async () => ({ ok: true, result: {} });
+  const link = new ControlLink({
+    ...{
+      controlPlaneUrl: plane.url,
+      nodeId: 'n-1',
+      linkSecret: LINK_SECRET,
+      journal,
+      clock,
+      log: silentLogger,
+    },
+    commands: {
+      handle: (command) => {
+        commands.push(command);
+        return answer(command);
+      },
+    },
+    slots: () => slots,
+  });
+  link.start();
+  t.teardown(async () => {
+    await link.stop();
+    await plane.stop();
+    await journal.close();
+    await rm(folder, { recursive: true });
+  });
+  const append = (...bodies: string[]) =>
+    journal.append(...bodies.map((body) => ({ kind: 'fact' as const, fact: fact(body) })));
+  const sequences = (): number[] => plane.facts.map(({ sequence }) => sequence);
+  const linked = (count = 1) => until('a link', () => plane.framesOf('hello').length >= count);
+  const setAnswer = (next: typeof answer): void => {
+    answer = next;
+  };
+  return { plane, journal, link, slots, commands, longWaits, append, sequences, linked, setAnswer };
+}
+
+t.test('the upgrade carries secret and node id, the hello what the node has', async (t) => {
+  const { plane, journal, linked } = await setUp(t);
+  await linked();
+  t.match(plane.upgrades[0]?.headers, { authorization: `Bearer ${LINK_SECRET}`, 'x-node-id': 'n-1' });
+  t.notOk(plane.upgrades[0]?.headers['sec-websocket-extensions'], 'no compression');
+  t.match(plane.framesOf('hello'), [
+    {
+      version_min: 1,
+      version_max: 1,
+      journal_id: journal.state.journalId,
+      oldest_sequence: 0,
+      slots: [SLOT],
+    },
+  ]);
+});
+
+t.test('facts go out at once, in order, and are forgotten when they are acknowledged', async (t) => {
+  const { plane, journal, append, sequences, linked } = await setUp(t);
+  await linked();
+  await append('a', 'b');
+  await append('c');
+  await until('three facts', () => plane.facts.length === 3);
+  t.same(sequences(), [1, 2, 3]);
+  await until('their acknowledgement', () => journal.state.facts.size === 0);
+});
+
+t.test('facts that were not acknowledged are sent again over the next link', async (t) => {
+  const { plane, append, journal, sequences, linked } = await setUp(t, (each) => {
+    each.acknowledges = false;
+  });
+  await linked();
+  await append('a', 'b', 'c');
+  await until('three facts', () => plane.facts.length === 3);
+  plane.send({ type: 'ack', sequence: 1 });
+  await until('one acknowledgement', () => journal.state.facts.size === 2);
+  plane.acknowledged = 1;
+  plane.socket?.terminate();
+  await until('two again', () => plane.facts.length === 5);
+  t.same(sequences(), [1, 2, 3, 2, 3]);
+  t.match(plane.framesOf('hello')[1], { oldest_sequence: 2 });
+});
+
+t.test('what the control plane has already is not sent again', async (t) => {
+  const { plane, append, sequences, linked } = await setUp(t, (each) => {
+    each.acknowledged = 2;
+    each.welcome = () => undefined;
+  });
+  await linked();
+  await append('a', 'b', 'c');
+  plane.send({ type: 'welcome', version: 1, heartbeat_ms: 60_000, window: 32, acknowledged: 2 });
+  await until('a fact', () => plane.facts.length > 0);
+  t.same(sequences(), [3]);
+});
+
+t.test('no more facts are under way than the window allows', async (t) => {
+  const { plane, append, sequences, linked } = await setUp(t, (each) => {
+    each.acknowledges = false;
+    each.window = 2;
+  });
+  await linked();
+  await append('a', 'b', 'c', 'd', 'e');
+  await until('two facts', () => plane.facts.length === 2);
+  // A third would have come with them: they are written in one go.
+  plane.send({ type: 'ack', sequence: 1 });
+  await until('a third', () => plane.facts.length >= 3);
+  t.same(sequences(), [1, 2, 3]);
+});
+
+t.test('a journal that knows less than the control plane takes a new identity', async (t) => {
+  const { plane, journal, append, linked } = await setUp(t, (each) => {
+    each.acknowledged = 50;
+  });
+  const before = journal.state.journalId;
+  await linked();
+  plane.acknowledged = 0;
+  await linked(2);
+  t.not(plane.framesOf('hello')[1]?.journal_id, before);
+  await append('a');
+  await until('the fact', () => plane.facts.length === 1);
+});
+
+t.test('commands are answered with result or refusal, also out of order', async (t) => {
+  const { plane, commands, linked, setAnswer } = await setUp(t);
+  await linked();
+  let finish: () => void = () => undefined;
+  setAnswer(async ({ id }) => {
+    if (id === 'slow') await new Promise<void>((resolve) => (finish = resolve));
+    return id === 'slow' ? { ok: true, result: { x: 1 } } : { ok: false, code: 'slot_busy', message: 'no' };
+  });
+  const slow = plane.command('send_sms', { a: 1 }, { id: 'slow', timeLeftMs: 5 });
+  t.same(await plane.command('send_sms', {}, { id: 'quick' }), {
+    ...{ type: 'refusal', id: 'quick', code: 'slot_busy', message: 'no' },
+  });
+  finish();
+  t.same(await slow, { type: 'result', id: 'slow', ok: true, result: { x: 1 } });
+  t.same(commands[0], { id: 'slow', name: 'send_sms', params: { a: 1 }, timeLeftMs: 5 });
+});
+
+t.test('changes of slots are told together', async (t) => {
+  const { plane, link, slots, linked } = await setUp(t);
+  await linked();
+  await until('the first', () => plane.framesOf('slots').length === 1);
+  for (const signal_dbm of [-90, -80, -70]) {
+    slots[0] = { ...SLOT, signal_dbm };
+    link.slotsChanged();
+  }
+  await until('the change', () => plane.framesOf('slots').length === 2);
+  t.equal(plane.framesOf('slots')[1]?.slots[0]?.signal_dbm, -70);
+});
+
+t.test('a control plane that is away is come back to', async (t) => {
+  const { plane, append, linked } = await setUp(t);
+  await linked();
+  const { port } = plane;
+  await plane.stop();
+  await append('while away');
+  const next = await ScriptedControlPlane.start(port);
+  t.teardown(() => next.stop());
+  await until('the fact', () => next.facts.length === 1, 15_000);
+  t.match(next.facts[0], { sequence: 1 });
+});
+
+t.test('a link without heartbeat is left', async (t) => {
+  const { plane, linked } = await setUp(t, (each) => {
+    each.heartbeatMs = 50;
+    each.pings = false;
+  });
+  await linked(2);
+  t.equal(plane.closes[0]?.code, 1006);
+});
+
+t.test('a link with heartbeat stays', async (t) => {
+  const { plane, append, linked } = await setUp(t, (each) => {
+    each.heartbeatMs = 50;
+  });
+  await linked();
+  // The claim is that nothing happens: eight times the patience of a node.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await append('still here');
+  await until('the fact', () => plane.facts.length === 1);
+  t.equal(plane.framesOf('hello').length, 1);
+});
+
+t.test('what is no frame ends the link with a protocol error', async (t) => {
+  for (const bad of ['{', '{"type":"nonsense"}', Buffer.from([1, 2, 3])]) {
+    const { plane, linked } = await setUp(t);
+    await linked();
+    plane.socket?.send(bad);
+    await until('the close', () => plane.closes.length > 0);
+    t.equal(plane.closes[0]?.code, LINK_CLOSE.protocolError);
+    await linked(2);
+  }
+});
+
+t.test('a frame that is too long ends the link', async (t) => {
+  const { plane, linked } = await setUp(t);
+  await linked();
+  plane.socket?.send(`{"type":"ack","sequence":1,"x":"${'x'.repeat(70_000)}"}`);
+  await linked(2);
+});
+
+t.test('who is refused comes back only every 30 s', async (t) => {
+  const refusals: ((plane: ScriptedControlPlane) => void)[] = [
+    (plane) => {
+      plane.refusal = 401;
+    },
+    (plane) => {
+      plane.welcome = () => void plane.socket?.close(LINK_CLOSE.unauthorized) as undefined;
+    },
+    (plane) => {
+      plane.welcome = () => void plane.socket?.close(LINK_CLOSE.versionUnsupported) as undefined;
+    },
+    (plane) => {
+      plane.welcome = () => ({
+        type: 'welcome',
+        version: 2,
+        heartbeat_ms: 60_000,
+        window: 1,
+        acknowledged: 0,
+      });
+    },
+  ];
+  for (const refuse of refusals) {
+    const { plane, longWaits } = await setUp(t, refuse);
+    await until('the wait', () => longWaits.includes(30_000));
+    t.equal(plane.upgrades.length, 1);
+  }
+});
+
+t.test('the URL of the link is below that of the control plane', async (t) => {
+  t.equal(linkUrl('http://localhost:8080'), 'ws://localhost:8080/nodes/link');
+  t.equal(linkUrl('https://example.com/base/'), 'wss://example.com/base/nodes/link');
+});

@@ -1,0 +1,165 @@
+// A slot's life over scripted ports: set up, lost, back, another SIM, and none of it noticed elsewhere.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Journal } from '#node-daemon/journal/journal.ts';
+import { Modem } from '#node-daemon/modem/modem.ts';
+import { Rack } from '#node-daemon/modem/rack.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { lines, ScriptedModem, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { until } from '../../fixtures/until.ts';
+
+async function setUp(t: Test, prepare: (port: ScriptedPort) => void = () => undefined) {
+  const folder = await mkdtemp(join(tmpdir(), 'modem-'));
+  const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
+  const device = new ScriptedModem();
+  const states: string[] = [];
+  let present = true;
+  const modem = new Modem({
+    ...{ slot: 'm0', path: '/dev/none', journal, clock: systemClock, log: silentLogger },
+    async openPort() {
+      if (!present) throw Object.assign(new Error('no such device'), { code: 'ENOENT' });
+      const port = device.plug();
+      prepare(port);
+      return port;
+    },
+    onChange: () => {
+      if (states.at(-1) !== modem.slot.state) states.push(modem.slot.state);
+    },
+  });
+  t.teardown(async () => {
+    await modem.stop();
+    await journal.close();
+    await rm(folder, { recursive: true });
+  });
+  const state = (wanted: string) => until(wanted, () => modem.slot.state === wanted, 5_000);
+  const setPresent = (value: boolean): void => {
+    present = value;
+  };
+  return { device, journal, modem, state, states, setPresent };
+}
+
+t.test('a modem is set up and told with all that is known of it', async (t) => {
+  const { device, modem, state } = await setUp(t);
+  modem.start();
+  await state('registered');
+  t.same(modem.slot, {
+    ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: TEST_ICCID },
+    ...{ number: '+12065550017', operator: '00101', signal_dbm: -71 },
+  });
+  t.same(device.port.received.slice(0, 2), ['<ESC>', 'AT'], 'an old prompt is left first');
+});
+
+t.test('what lay on the SIM is read at the start', async (t) => {
+  const { device, journal, modem } = await setUp(t);
+  device.deliver('07915155000000F0040B915155000010F200005211211100000002C834', { announce: false });
+  modem.start();
+  await until('the message', () => journal.state.facts.size === 1);
+  t.match(journal.state.facts.get(1), { body: 'Hi' });
+});
+
+t.test('a modem that hangs up is opened again, quickly', async (t) => {
+  const { device, modem, state, states } = await setUp(t);
+  modem.start();
+  await state('registered');
+  const lostAt = Date.now();
+  device.port.hangUp();
+  await state('lost');
+  t.equal(modem.slot.iccid, TEST_ICCID, 'what was there last');
+  await state('registered');
+  t.ok(Date.now() - lostAt < 1_000);
+  t.same(states.slice(-4), ['lost', 'starting', 'searching', 'registered']);
+});
+
+t.test('a device that is not there is waited for', async (t) => {
+  const { modem, setPresent, state } = await setUp(t);
+  setPresent(false);
+  modem.start();
+  await state('lost');
+  setPresent(true);
+  await state('registered');
+});
+
+t.test('a modem that restarts by itself is set up anew', async (t) => {
+  const { device, modem, state } = await setUp(t);
+  modem.start();
+  await state('registered');
+  const before = device.port;
+  before.say(lines('^BOOT', 'RDY', '+CFUN: 1'));
+  await until('another session', () => device.port !== before && device.port.count(/CNMI=/) > 0, 5_000);
+  await state('registered');
+});
+
+t.test('no SIM, a locked SIM, and one that is put in', async (t) => {
+  let answer = lines('+CME ERROR: 10');
+  const { device, modem, state } = await setUp(t, (port) => port.on(/^AT\+CPIN\?$/, () => answer));
+  modem.start();
+  await state('sim_absent');
+  t.equal(modem.slot.iccid, null);
+  t.equal(modem.outbox, undefined);
+  answer = lines('+CPIN: SIM PIN', 'OK');
+  device.port.say(lines('+CPIN: SIM PIN'));
+  await state('sim_locked');
+  t.equal(modem.slot.iccid, TEST_ICCID);
+  answer = lines('+CPIN: READY', 'OK');
+  device.port.say(lines('+CPIN: READY'));
+  await state('registered');
+});
+
+t.test('registration comes and goes by URC', async (t) => {
+  const { device, modem, state } = await setUp(t);
+  modem.start();
+  await state('registered');
+  device.port.say(lines('+CREG: 2', '+CGREG: 2', '+CEREG: 2'));
+  await state('searching');
+  device.port.say(lines('+CREG: 3', '+CGREG: 3', '+CEREG: 3'));
+  await state('denied');
+  device.port.say(lines('+CEREG: 1,"00A1","0001",7'));
+  await state('registered');
+});
+
+t.test('SMS commands that fail while the SIM is busy are tried again', async (t) => {
+  let asked = 0;
+  const storages = lines('+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")', 'OK');
+  const { modem, state } = await setUp(t, (port) =>
+    port.on(/^AT\+CPMS=\?$/, () => {
+      asked += 1;
+      return asked < 2 ? lines('+CMS ERROR: 314') : storages;
+    }),
+  );
+  modem.start();
+  await state('registered');
+  t.equal(asked, 2);
+});
+
+t.test('older firmware gets the indications that it takes', async (t) => {
+  const { device, modem, state } = await setUp(t, (port) =>
+    port.on(/^AT\+CNMI=2,1,0,1,0$/, lines('+CMS ERROR: 303')),
+  );
+  modem.start();
+  await state('registered');
+  t.same(
+    device.port.received.filter((text) => text.startsWith('AT+CNMI=')),
+    ['AT+CNMI=2,1,0,1,0', 'AT+CNMI=2,1,0,2,0'],
+  );
+});
+
+t.test('a SIM that moved to another slot is only there', async (t) => {
+  const [first, second] = [await setUp(t), await setUp(t)];
+  const rack = new Rack([first.modem, second.modem]);
+  first.modem.start();
+  await first.state('registered');
+  first.setPresent(false);
+  first.device.port.hangUp();
+  await first.state('lost');
+  t.equal(rack.find(TEST_ICCID), first.modem, 'the last that held it');
+  second.modem.start();
+  await second.state('registered');
+  t.equal(rack.find(TEST_ICCID), second.modem);
+  t.same(
+    rack.slots().map(({ iccid }) => iccid),
+    [null, TEST_ICCID],
+  );
+});

@@ -1,0 +1,52 @@
+// Parts of one message: out of order, repeated, missing, and of another message with the same reference.
+import t from 'tap';
+import { groupKey, joinParts, type MessagePart, placeOf } from '#node-daemon/sms/concatenation.ts';
+
+const part = (number: number, text: string, change: Partial<MessagePart> = {}): MessagePart => ({
+  ...{ reference: 7, referenceBits: 8, total: 3, part: number, from: '+15550000012', text },
+  ...{ sentAt: null, receivedAt: `2026-11-21T08:00:0${number}.000Z` },
+  ...change,
+});
+
+t.test('parts are joined in their order, whatever the order they came in', async (t) => {
+  const message = joinParts([part(3, 'c'), part(1, 'a'), part(2, 'b')]);
+  t.match(message, { text: 'abc', partial: false, receivedAt: '2026-11-21T08:00:01.000Z' });
+});
+
+t.test('a message without all of its parts is partial', async (t) => {
+  t.match(joinParts([part(3, 'c'), part(1, 'a')]), { text: 'ac', partial: true });
+});
+
+t.test('a surrogate pair that was cut between parts is whole again', async (t) => {
+  const message = joinParts([part(2, '\ude00', { total: 2 }), part(1, '\ud83d', { total: 2 })]);
+  t.equal(message.text, '😀');
+});
+
+t.test('the earliest time stamp counts, zones respected, invalid ones left out', async (t) => {
+  const message = joinParts([
+    part(1, 'a', { sentAt: '2026-11-21T08:00:00+00:00' }),
+    part(2, 'b', { sentAt: '2026-11-21T08:30:00+01:00' }),
+    part(3, 'c'),
+  ]);
+  t.equal(message.sentAt, '2026-11-21T08:30:00+01:00');
+});
+
+t.test('a part is new, repeated, or of another message', async (t) => {
+  const waiting = [part(1, 'a'), part(3, 'c')];
+  t.equal(placeOf(waiting, part(2, 'b')), 'new');
+  t.equal(placeOf(waiting, part(1, 'a')), 'repeated');
+  t.equal(placeOf(waiting, part(1, 'x')), 'other');
+});
+
+t.test('sender, reference, its width, total and SIM tell messages apart', async (t) => {
+  const keys = [
+    groupKey('1', part(1, 'a')),
+    groupKey('2', part(1, 'a')),
+    groupKey('1', part(1, 'a', { from: '+1' })),
+    groupKey('1', part(1, 'a', { reference: 8 })),
+    groupKey('1', part(1, 'a', { referenceBits: 16 })),
+    groupKey('1', part(1, 'a', { total: 4 })),
+  ];
+  t.equal(new Set(keys).size, keys.length);
+  t.equal(groupKey('1', part(1, 'a')), groupKey('1', part(2, 'b')));
+});

@@ -1,6 +1,7 @@
 // The daemon's options: names, defaults and checks.
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { linkSecretSchema, nodeIdSchema } from '#shared/link/credential.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
 
 /** A slot and the device path of its modem's AT port. */
@@ -41,17 +42,12 @@ export const daemonOptions = {
   nodeId: {
     env: 'NODE_ID',
     about: 'name of this node',
-    schema: z
-      .string()
-      .regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -')
-      .default('node-1'),
+    schema: nodeIdSchema.default('node-1'),
   },
   linkSecret: {
     env: 'LINK_SECRET',
     about: 'proof of identity to the control plane, at least 16 characters',
-    schema: z
-      .string('is required: the secret that the control plane knows this node by')
-      .regex(/^[\x21-\x7e]{16,512}$/, 'must be at least 16 printable characters without blanks'),
+    schema: linkSecretSchema,
   },
   modemPorts: {
     env: 'MODEM_PORTS',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { z } from 'zod';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 
 /** Chain ids of the network names that x402 v1 uses. */
 const CHAIN_IDS: Readonly<Record<string, number>> = { base: 8453, 'base-sepolia': 84532 };
@@ -76,16 +77,7 @@ function signTransfer(
 ): Promise<Hex> {
   return account.signTypedData({
     domain,
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: TRANSFER_WITH_AUTHORIZATION_TYPES,
     primaryType: 'TransferWithAuthorization',
     message: {
       ...authorization,

@@ -5,8 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Remembered } from '../bus/remembered.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
-import { Refusal } from '../domain/refusal.ts';
-import { measureSms, unitsMax } from '../domain/sms-length.ts';
+import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
 import type { Database } from '../store/database.ts';
@@ -23,13 +22,7 @@ export async function send(
   request: z.output<typeof smsSendRequestSchema>,
 ) {
   const to = checkDestination(request.to, parts.allowedPrefixes);
-  const { encoding, units, segments } = measureSms(request.body);
-  if (segments > parts.segmentsMax) {
-    const max = unitsMax(encoding, parts.segmentsMax);
-    throw new Refusal('invalid_request', `"body" is too long: ${units} of ${max} units`, {
-      details: { field: 'body', encoding, units, max_units: max },
-    });
-  }
+  checkSmsLength(request.body, parts.segmentsMax);
   const sent = await sendSms(parts, subscription, { to, body: request.body });
   return { message_id: sent.messageId, status: sent.status };
 }

@@ -32,7 +32,7 @@ async function readBytes(ctx: Context): Promise<Buffer> {
     throw new Refusal('unsupported_media_type', 'compressed bodies are not accepted');
   }
   try {
-    return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.request.length ?? null });
+    return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.get('Content-Length') || null });
   } catch (cause) {
     if (cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large') {
       // The rest of the body is not read, so the connection cannot be used again.

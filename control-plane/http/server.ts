@@ -43,7 +43,8 @@ export async function listenHttp(options: { host: string; port: number; log: Log
   return {
     port: (server.address() as AddressInfo).port,
     serve(app, onUpgrade) {
-      server.on('request', app.callback());
+      const handle = app.callback();
+      server.on('request', (request, response) => void handle(request, response));
       server.on('upgrade', (request, socket, head) => {
         socket.on('error', () => socket.destroy());
         try {

@@ -29,7 +29,7 @@ export class FactInbox {
     clock: Clock;
     nodeId: string;
     journalId: string;
-    /** Sequence up to which this journal is committed. */
+    /** Sequence up to which this journal is committed, or which the node keeps nothing below. */
     acknowledged: number;
     /** Called after each commit. */
     acknowledge: (sequence: number) => void;
@@ -40,10 +40,10 @@ export class FactInbox {
     this.#received = options.acknowledged;
   }
 
-  /** Takes a fact. False when it breaks the window. Facts that are known already are skipped. */
+  /** Takes a fact. False when it leaves a gap or breaks the window. Facts that are known already are skipped. */
   push(sequence: number, fact: Fact): boolean {
     if (sequence <= this.#received) return true;
-    if (this.#queue.length >= FACT_WINDOW) return false;
+    if (sequence !== this.#received + 1 || this.#queue.length >= FACT_WINDOW) return false;
     this.#received = sequence;
     this.#queue.push({ sequence, fact });
     this.#running ??= this.#run();

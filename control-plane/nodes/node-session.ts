@@ -111,7 +111,8 @@ export class NodeSession implements NodeLink {
     if (this.#inbox === undefined) throw new FrameError('hello first');
     switch (frame.type) {
       case 'fact':
-        if (!this.#inbox.push(frame.sequence, frame.fact)) throw new FrameError('window exceeded');
+        if (!this.#inbox.push(frame.sequence, frame.fact))
+          throw new FrameError('a gap, or more than the window');
         return;
       case 'slots':
         this.#onSlots(frame.slots);
@@ -140,7 +141,7 @@ export class NodeSession implements NodeLink {
       clock,
       nodeId: this.nodeId,
       journalId: hello.journal_id,
-      acknowledged,
+      acknowledged: Math.max(acknowledged, hello.oldest_sequence - 1),
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
       fail: (error) => this.#fail(error),
     });

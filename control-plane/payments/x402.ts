@@ -1,6 +1,7 @@
 // The X-PAYMENT header: decoding (x402 v1, scheme "exact" on EVM) and every check that needs no chain.
 import { getAddress, type Hex, hexToNumber, isAddressEqual, recoverTypedDataAddress, slice } from 'viem';
 import { z } from 'zod';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, NETWORKS, type Offer } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
@@ -53,18 +54,6 @@ const payloadSchema = z.object({
     }),
   }),
 });
-
-/** EIP-3009, "TransferWithAuthorization". */
-export const TRANSFER_WITH_AUTHORIZATION_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 /** Reads the header and checks it against the offer and its signature. Throws `PaymentRejected`. */
 export async function readPaymentHeader(

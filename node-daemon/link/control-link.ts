@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
+import { NODE_ID_HEADER } from '#shared/link/credential.ts';
 import {
   encodeFrame,
   LINK_CLOSE,
@@ -110,7 +111,7 @@ export class ControlLink {
     if (this.#stopped) return;
     const { linkSecret, nodeId } = this.#parts;
     const socket = new WebSocket(linkUrl(this.#parts.controlPlaneUrl), {
-      headers: { authorization: `Bearer ${linkSecret}`, 'x-node-id': nodeId },
+      headers: { authorization: `Bearer ${linkSecret}`, [NODE_ID_HEADER]: nodeId },
       perMessageDeflate: false,
       maxPayload: LINK_FRAME_BYTES_MAX,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,

@@ -2,12 +2,12 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import { type Segmentation, segmentText } from '#shared/sms/segmentation.ts';
 import { AtError, CmeError, CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atQuery } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type Segmentation, segmentText } from '../sms/segmentation.ts';
 import { encodeSubmit } from '../sms/tpdu.ts';
 import { CommandRefusal } from './refusal.ts';
 

@@ -1,45 +1,11 @@
-// The GSM 7 bit default alphabet, its extension table and its packing (3GPP TS 23.038 §6.1, §6.2).
-
-/** Position in the string is the code; 0x1B leads to the extension table. */
-export const DEFAULT_ALPHABET =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
-  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
-
-/** Characters by the septet after the escape. */
-export type ExtensionTable = ReadonlyMap<number, string>;
-
-/** 3GPP TS 23.038 §6.2.1.1. */
-export const DEFAULT_EXTENSION: ExtensionTable = new Map([
-  [0x0a, '\f'],
-  [0x14, '^'],
-  [0x28, '{'],
-  [0x29, '}'],
-  [0x2f, '\\'],
-  [0x3c, '['],
-  [0x3d, '~'],
-  [0x3e, ']'],
-  [0x40, '|'],
-  [0x65, '€'],
-]);
-
-const ESCAPE = 0x1b;
-
-const CODE_OF = new Map<string, readonly number[]>([
-  ...[...DEFAULT_ALPHABET].map((char, code): [string, number[]] => [char, [code]]),
-  ...[...DEFAULT_EXTENSION].map(([code, char]): [string, number[]] => [char, [ESCAPE, code]]),
-]);
-CODE_OF.delete('\x1b');
-
-/** The septets of one character: one, or two with the escape; `undefined` when the alphabet lacks it. */
-export function septetsOfChar(char: string): readonly number[] | undefined {
-  return CODE_OF.get(char);
-}
+// Text in the GSM 7 bit alphabet, and its packing (3GPP TS 23.038 §6.1, §6.2).
+import { GSM7_ALPHABET, GSM7_ESCAPE, GSM7_EXTENSION, septetsOfChar } from '#shared/sms/gsm7-alphabet.ts';
 
 /** The septets of a text; `undefined` when a character is not in the alphabet. */
 export function septetsOf(text: string): number[] | undefined {
   const septets: number[] = [];
   for (const char of text) {
-    const codes = CODE_OF.get(char);
+    const codes = septetsOfChar(char);
     if (codes === undefined) return undefined;
     septets.push(...codes);
   }
@@ -52,15 +18,15 @@ export function septetsOf(text: string): number[] | undefined {
  */
 export function textOfSeptets(
   septets: Iterable<number>,
-  alphabet: string = DEFAULT_ALPHABET,
-  extension: ExtensionTable = DEFAULT_EXTENSION,
+  alphabet: string = GSM7_ALPHABET,
+  extension: ReadonlyMap<number, string> = GSM7_EXTENSION,
 ): string {
   let text = '';
   let escaped = false;
   for (const septet of septets) {
-    if (escaped) text += septet === ESCAPE ? ' ' : (extension.get(septet) ?? alphabet.charAt(septet));
-    else if (septet !== ESCAPE) text += alphabet.charAt(septet);
-    escaped = !escaped && septet === ESCAPE;
+    if (escaped) text += septet === GSM7_ESCAPE ? ' ' : (extension.get(septet) ?? alphabet.charAt(septet));
+    else if (septet !== GSM7_ESCAPE) text += alphabet.charAt(septet);
+    escaped = !escaped && septet === GSM7_ESCAPE;
   }
   return escaped ? `${text} ` : text;
 }

@@ -1,8 +1,8 @@
 // National language shift tables of the GSM 7 bit alphabet (3GPP TS 23.038 §6.2.1.2, annex A).
-import { DEFAULT_ALPHABET, DEFAULT_EXTENSION, type ExtensionTable } from './gsm7.ts';
+import { GSM7_ALPHABET, GSM7_EXTENSION } from '#shared/sms/gsm7-alphabet.ts';
 
 /** Single shift tables by their identifier: they replace the extension table. */
-export const SINGLE_SHIFT: ReadonlyMap<number, ExtensionTable> = new Map([
+export const SINGLE_SHIFT: ReadonlyMap<number, ReadonlyMap<number, string>> = new Map([
   [1, extended({ G: 'Ğ', I: 'İ', S: 'Ş', c: 'ç', g: 'ğ', i: 'ı', s: 'ş' })],
   [2, extended({ Ç: 'ç', A: 'Á', I: 'Í', O: 'Ó', U: 'Ú', a: 'á', i: 'í', o: 'ó', u: 'ú' })],
   [
@@ -29,14 +29,14 @@ export const LOCKING_SHIFT: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The default extension table and more; keys are what the default alphabet has in that position. */
-function extended(additions: Record<string, string>): ExtensionTable {
+function extended(additions: Record<string, string>): ReadonlyMap<number, string> {
   const codes = Object.entries(additions).map(([key, char]): [number, string] => [
-    DEFAULT_ALPHABET.indexOf(key),
+    GSM7_ALPHABET.indexOf(key),
     char,
   ]);
-  return new Map([...DEFAULT_EXTENSION, ...codes]);
+  return new Map([...GSM7_EXTENSION, ...codes]);
 }
 
 function replaced(replacements: Record<string, string>): string {
-  return [...DEFAULT_ALPHABET].map((char) => replacements[char] ?? char).join('');
+  return [...GSM7_ALPHABET].map((char) => replacements[char] ?? char).join('');
 }

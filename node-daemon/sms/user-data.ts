@@ -1,6 +1,8 @@
 // TP-User-Data: the header's information elements and the text after them (3GPP TS 23.040 §9.2.3.24).
+
+import { GSM7_ALPHABET, GSM7_EXTENSION } from '#shared/sms/gsm7-alphabet.ts';
 import type { Coding } from './data-coding.ts';
-import { DEFAULT_ALPHABET, DEFAULT_EXTENSION, fillBitsAfter, textOfSeptets, unpackSeptets } from './gsm7.ts';
+import { fillBitsAfter, textOfSeptets, unpackSeptets } from './gsm7.ts';
 import { LOCKING_SHIFT, SINGLE_SHIFT } from './national-language.ts';
 import { TpduError } from './tpdu-error.ts';
 
@@ -95,8 +97,8 @@ function portOf(elements: Elements): number | undefined {
 function decodeSeptets(data: Uint8Array, length: number, headerOctets: number, elements: Elements): string {
   const locking = elements.get(IE_LOCKING_SHIFT)?.[0];
   const single = elements.get(IE_SINGLE_SHIFT)?.[0];
-  const alphabet = locking === undefined ? DEFAULT_ALPHABET : LOCKING_SHIFT.get(locking);
-  const extension = single === undefined ? DEFAULT_EXTENSION : SINGLE_SHIFT.get(single);
+  const alphabet = locking === undefined ? GSM7_ALPHABET : LOCKING_SHIFT.get(locking);
+  const extension = single === undefined ? GSM7_EXTENSION : SINGLE_SHIFT.get(single);
   if (alphabet === undefined || extension === undefined) {
     throw new TpduError(`national language table ${locking ?? single ?? ''} is not known`);
   }

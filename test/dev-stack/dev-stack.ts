@@ -13,7 +13,8 @@ import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
 /** Every buyer has at least this after a start. */
 const BUYER_DOLLARS = 100_000n * DOLLAR;
 
-const POOL_TIMEOUT_MS = 10_000;
+/** Of a folder that was used before all numbers may be sold: there is little to wait for. */
+const POOL_TIMEOUT_MS = { new: 10_000, used: 2_000 } as const;
 const POOL_POLL_MS = 50;
 
 /** `dev-stack.json`: where scripts in any language start from. */
@@ -94,7 +95,9 @@ export async function startDevStack(
       MODEM_PORTS: await modemPorts(file.simulator_url),
     });
     await start(programs['node-daemon']);
-    await poolIsReady(file.base_url, isNew ? options.modems : 1);
+    await (isNew
+      ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
+      : poolIsReady(file.base_url, 1, POOL_TIMEOUT_MS.used));
     writeFile(path, withPids(file, programs));
     return { file, path, stop };
   } catch (error) {
@@ -139,9 +142,8 @@ async function modemPorts(simulatorUrl: string): Promise<string> {
   return modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(',');
 }
 
-// A folder that was used before may have sold all its numbers: then there is nothing to wait for.
-async function poolIsReady(baseUrl: string, expected: number): Promise<void> {
-  const deadline = Date.now() + POOL_TIMEOUT_MS;
+async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
     const { available } = (await (await fetch(`${baseUrl}/availability`)).json()) as { available: number };
     if (available >= expected) return;

@@ -19,16 +19,16 @@ const VICTIMS: readonly ProgramName[] = [
 /** Repeats an attempt until `stop` is called, and keeps which texts were accepted. */
 function keepTrying(name: string, attempt: (body: string) => Promise<boolean>) {
   const accepted: string[] = [];
-  let isStopped = false;
+  const stopping = new AbortController();
   const running = (async () => {
-    for (let n = 1; !isStopped; n += 1) {
+    for (let n = 1; !stopping.signal.aborted; n += 1) {
       const body = `${name} ${n}`;
       if (await attempt(body).catch(() => false)) accepted.push(body);
       await pause(15);
     }
   })();
   const stop = async (): Promise<void> => {
-    isStopped = true;
+    stopping.abort();
     await running;
   };
   return { accepted, stop };

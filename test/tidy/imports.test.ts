@@ -21,7 +21,7 @@ const RULES: readonly Rule[] = [
   { from: 'control-plane/', never: allBut('control-plane/') },
   { from: 'node-daemon/', never: allBut('node-daemon/') },
   { from: 'hardware-sim/', never: allBut('hardware-sim/') },
-  { from: 'hardware-sim/', never: ['shared/link/', 'shared/api/', 'shared/gsm7-alphabet.ts'] },
+  { from: 'hardware-sim/', never: ['shared/link/', 'shared/api/', 'shared/sms/'] },
 
   {
     from: 'control-plane/domain/',

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { joinParts, type MessagePart } from '#node-daemon/sms/concatenation.ts';
-import { segmentText } from '#node-daemon/sms/segmentation.ts';
 import { decodeReceived, encodeSubmit } from '#node-daemon/sms/tpdu.ts';
+import { segmentText } from '#shared/sms/segmentation.ts';
 
 interface Answer {
   text?: string;

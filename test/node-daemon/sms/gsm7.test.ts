@@ -1,16 +1,16 @@
 // The alphabet and its packing, against 3GPP TS 23.038 and known octets.
 import t from 'tap';
 import {
-  DEFAULT_ALPHABET,
   fillBitsAfter,
   packSeptets,
   septetsOf,
   textOfSeptets,
   unpackSeptets,
 } from '#node-daemon/sms/gsm7.ts';
+import { GSM7_ALPHABET } from '#shared/sms/gsm7-alphabet.ts';
 
 t.test('the alphabet has its characters where the standard has them', async (t) => {
-  t.equal([...DEFAULT_ALPHABET].length, 128);
+  t.equal([...GSM7_ALPHABET].length, 128);
   for (const [char, code] of [
     ['@', 0x00],
     ['\n', 0x0a],
@@ -25,7 +25,7 @@ t.test('the alphabet has its characters where the standard has them', async (t) 
     ['a', 0x61],
     ['à', 0x7f],
   ] as const) {
-    t.equal(DEFAULT_ALPHABET[code], char);
+    t.equal(GSM7_ALPHABET[code], char);
   }
 });
 

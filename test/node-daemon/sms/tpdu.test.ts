@@ -1,8 +1,8 @@
 // TPDUs against octets that other people's encoders made, and against 3GPP TS 23.040 and 23.038.
 import t from 'tap';
-import { segmentText } from '#node-daemon/sms/segmentation.ts';
 import { type Deliver, decodeReceived, encodeSubmit, type StatusReport } from '#node-daemon/sms/tpdu.ts';
 import { TpduError } from '#node-daemon/sms/tpdu-error.ts';
+import { segmentText } from '#shared/sms/segmentation.ts';
 
 const SMSC = '07915155000000F0';
 

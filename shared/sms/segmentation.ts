@@ -1,5 +1,5 @@
 // How a text is cut into segments: which alphabet, how many units, where to cut (3GPP TS 23.040 §9.2.3.24.1).
-import { septetsOfChar } from './gsm7.ts';
+import { septetsOfChar } from './gsm7-alphabet.ts';
 
 /** Septets or UTF-16 units that fit into one message, alone and with an 8 bit concatenation header. */
 export const SEGMENT_UNITS = {

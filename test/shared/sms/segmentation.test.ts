@@ -1,6 +1,6 @@
 // How texts are counted and cut: 160 or 70, with parts 153 or 67, and no pair torn apart.
 import t from 'tap';
-import { segmentText } from '#node-daemon/sms/segmentation.ts';
+import { segmentText } from '#shared/sms/segmentation.ts';
 
 const lengths = (text: string): number[] => segmentText(text).segments.map((segment) => segment.length);
 

@@ -1,0 +1,143 @@
+// The server's half of the control link: who may connect, what it refuses, heartbeat, take-over.
+import { once } from 'node:events';
+import t from 'tap';
+import WebSocket from 'ws';
+import { LINK_CLOSE } from '#shared/link/frame.ts';
+import { LINK_FRAME_BYTES_MAX, LINK_PATH } from '#shared/link/version.ts';
+import { LINK_SECRET } from '../../fixtures/control-plane.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+async function open(url: string): Promise<WebSocket> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws') + LINK_PATH, {
+    headers: { Authorization: `Bearer ${LINK_SECRET}`, 'X-Node-Id': 'odd' },
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'open');
+  return socket;
+}
+
+const closeCode = async (socket: WebSocket): Promise<number> => (await once(socket, 'close'))[0];
+
+const hello = (change: object = {}) =>
+  JSON.stringify({
+    ...{
+      type: 'hello',
+      version_min: 1,
+      version_max: 1,
+      journal_id: 'journal-1',
+      oldest_sequence: 0,
+      slots: [],
+    },
+    ...change,
+  });
+
+const fact = (sequence: number) =>
+  JSON.stringify({
+    type: 'fact',
+    sequence,
+    fact: {
+      kind: 'sms_unreadable',
+      iccid: '8901000000000000001',
+      pdu: '00',
+      reason: 'x',
+      received_at: new Date().toISOString(),
+    },
+  });
+
+const available = async (url: string): Promise<number> =>
+  ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+
+t.test(
+  'what is no frame, comes too early, leaves a gap or has no common version ends the link with its code',
+  async (t) => {
+    const { url } = await rig.start(t);
+    const cases: Array<[name: string, frames: Array<string | Buffer>, code: number]> = [
+      ['not JSON', ['hello'], LINK_CLOSE.protocolError],
+      ['an unknown type', ['{"type":"party"}'], LINK_CLOSE.protocolError],
+      ['binary', [Buffer.from([1, 2, 3])], LINK_CLOSE.protocolError],
+      ['a fact before hello', [fact(1)], LINK_CLOSE.protocolError],
+      ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
+      ['a gap in the facts', [hello(), fact(2)], LINK_CLOSE.protocolError],
+      ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
+      ['only newer versions', [hello({ version_min: 2, version_max: 9 })], LINK_CLOSE.versionUnsupported],
+      ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
+    ];
+    for (const [name, frames, code] of cases) {
+      const socket = await open(url);
+      const closed = closeCode(socket);
+      for (const [index, frame] of frames.entries()) {
+        // The second of a pair is sent when the first was answered.
+        if (index > 0) await once(socket, 'message');
+        socket.send(frame);
+      }
+      t.equal(await closed, code, name);
+    }
+    t.equal((await fetch(`${url}/availability`)).status, 200, 'and the service goes on');
+  },
+);
+
+t.test('facts begin where the node still has them', async (t) => {
+  const { url } = await rig.start(t);
+  const socket = await open(url);
+  socket.send(hello({ oldest_sequence: 5 }));
+  await once(socket, 'message');
+  socket.send(fact(5));
+  const [ack] = await once(socket, 'message');
+  t.same(JSON.parse(String(ack)), { type: 'ack', sequence: 5 });
+  socket.terminate();
+});
+
+t.test('a node that answers no heartbeat is let go, and its numbers leave the pool', async (t) => {
+  const { url } = await rig.start(t, { heartbeatMs: 100 });
+  const socket = await open(url);
+  socket.pong = () => undefined;
+  const { _receiver: receiver } = socket as unknown as { _receiver: NodeJS.EventEmitter };
+  receiver.removeAllListeners('ping');
+  socket.send(hello({ slots: [slotAt(1)] }));
+  await until('its number is on sale', async () => (await available(url)) === 1);
+  t.equal(await closeCode(socket), 1006);
+  await until('its number has left the pool', async () => (await available(url)) === 0);
+});
+
+t.test('a newer link of the same node takes over', async (t) => {
+  const { url } = await rig.start(t);
+  const older = await rig.connect(t, url, { nodeId: 'twin' });
+  await rig.connect(t, url, { nodeId: 'twin' });
+  await until('the older one is closed', () => older.closeCode === LINK_CLOSE.replaced);
+  t.equal(await available(url), 1, 'and the numbers stay');
+});
+
+t.test(
+  'a SIM that moves to another node takes its number with it; one number is never two SIMs',
+  async (t) => {
+    const { url } = await rig.start(t);
+    const first = await rig.connect(t, url, { nodeId: 'first' });
+    const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1), slotAt(2)] });
+    t.teardown(() => second.drop());
+    await until('two numbers', async () => (await available(url)) === 2);
+    await first.drop();
+    t.equal(await available(url), 2);
+    second.send({ type: 'slots', slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number })] });
+    second.send({
+      type: 'slots',
+      slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number }), slotAt(4)],
+    });
+    await until('the third number', async () => (await available(url)) === 3);
+  },
+);
+
+t.test('numbers are on sale only while their SIM is registered', async (t) => {
+  const { url } = await rig.start(t);
+  const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  await until('both', async () => (await available(url)) === 2);
+  for (const state of ['searching', 'denied', 'sim_locked', 'lost'] as const) {
+    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2, { state })] });
+    await until(state, async () => (await available(url)) === 1);
+    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2)] });
+    await until('both again', async () => (await available(url)) === 2);
+  }
+});

@@ -1,0 +1,132 @@
+// What a crash leaves behind in the ledger, written as the crash would leave it, and what the service makes of it.
+import t, { type Test } from 'tap';
+import { createTestClient, http, publicActions, walletActions } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { connectChain } from '#control-plane/payments/chain.ts';
+import { NETWORKS } from '#control-plane/payments/offer.ts';
+import { readPaymentHeader } from '#control-plane/payments/x402.ts';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { createPaymentLedger } from '#control-plane/store/payments.ts';
+import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const MINUTE_MS = 60_000;
+
+/** A service with one number, and the ledger's own hands on its database. */
+async function setup(t: Test) {
+  const clock = new ManualClock();
+  const { url, databaseUrl } = await rig.start(t, { clock, heartbeatMs: 10 * MINUTE_MS });
+  await rig.connect(t, url, { slots: [slotAt(1)] });
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const ledger = createPaymentLedger(db);
+  const chain = connectChain({ ...rig.chain, relayerKey: RELAYER.privateKey });
+  const asset = NETWORKS[rig.chain.chainId].usdc;
+  const now = new Date(clock.now());
+  const offer = {
+    ...{ chainId: rig.chain.chainId, asset, payTo: PAY_TO.address, amountAtomic: PRICE },
+    ...(await nameOf(chain, asset)),
+    resource: `${url}/subscribe`,
+  };
+  const authorization = await readPaymentHeader(await signPaymentHeader(url, ALICE.privateKey), offer, now);
+  const claim = await ledger.claim(authorization, now);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  return {
+    ...{ url, clock, ledger, chain, authorization, payment: claim.payment, now },
+    paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
+    available: async () =>
+      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
+    /** Housekeeping, minute by minute, until something holds. */
+    eventually: (what: string, probe: () => Promise<boolean>) =>
+      until(what, async () => {
+        clock.advance(MINUTE_MS);
+        return probe();
+      }),
+    isSubscribed: async () => (await recoverToken(url, ALICE.privateKey)).status === 200,
+  };
+}
+
+async function nameOf(chain: ReturnType<typeof connectChain>, asset: `0x${string}`) {
+  const { name, version } = await chain.readAssetDomain(asset);
+  return { assetName: name, assetVersion: version };
+}
+
+async function signed(rig: Awaited<ReturnType<typeof setup>>) {
+  const simulation = await rig.chain.simulate(rig.authorization);
+  if (simulation.kind !== 'ok') throw new Error(simulation.reason);
+  const transaction = await rig.chain.sign(rig.authorization, simulation.gas);
+  await rig.ledger.storeTransaction(rig.payment.id, transaction, rig.now);
+  return transaction;
+}
+
+t.test(
+  'killed before signing: the claim is released, the number is free, the payer may pay again',
+  async (t) => {
+    const crashed = await setup(t);
+    t.equal(await crashed.available(), 0, 'the number is reserved');
+    await crashed.eventually('released', async () => (await crashed.available()) === 1);
+    t.equal(await crashed.paid(), 0n);
+    t.equal((await crashed.ledger.claim(crashed.authorization, crashed.now)).kind, 'claimed');
+  },
+);
+
+t.test('killed between signing and broadcast: sent after all, once, and applied', async (t) => {
+  const crashed = await setup(t);
+  await signed(crashed);
+  await crashed.eventually('applied', crashed.isSubscribed);
+  t.equal(await crashed.paid(), PRICE);
+});
+
+t.test('killed between the receipt and the subscription: applied once', async (t) => {
+  const crashed = await setup(t);
+  const { raw } = await signed(crashed);
+  await crashed.chain.broadcast(raw);
+  await crashed.eventually('applied', crashed.isSubscribed);
+  const first = (await (await recoverToken(crashed.url, ALICE.privateKey)).json()) as { expires_at: string };
+  crashed.clock.advance(5 * MINUTE_MS);
+  const later = (await (await recoverToken(crashed.url, ALICE.privateKey)).json()) as { expires_at: string };
+  t.equal(later.expires_at, first.expires_at, 'not extended again');
+  t.equal(await crashed.paid(), PRICE);
+});
+
+t.test('the relayer’s nonce was taken by another transaction: signed anew', async (t) => {
+  const crashed = await setup(t);
+  await signed(crashed);
+  const relayer = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+  const account = privateKeyToAccount(RELAYER.privateKey);
+  const hash = await relayer.sendTransaction({ account, chain: null, to: account.address, value: 0n });
+  await relayer.waitForTransactionReceipt({ hash });
+  await crashed.eventually('applied', crashed.isSubscribed);
+  t.equal(await crashed.paid(), PRICE);
+});
+
+t.test('the token refuses the transfer, mined and reverted: released, nothing moved', async (t) => {
+  const crashed = await setup(t);
+  await signed(crashed);
+  await rig.chain.dollar.administer('blacklist', [ALICE.address]);
+  t.teardown(() => rig.chain.dollar.administer('unBlacklist', [ALICE.address]));
+  crashed.clock.advance(MINUTE_MS);
+  await crashed.eventually('released', async () => (await crashed.available()) === 1);
+  t.equal(await crashed.paid(), 0n);
+});
+
+t.test('the authorization expired before it was mined: released, nothing moved', async (t) => {
+  const crashed = await setup(t);
+  const transaction = await signed(crashed);
+  await rig.chain.control.increaseTime({ seconds: 3_600 });
+  await rig.chain.control.mine({ blocks: 1 });
+  await crashed.eventually('released', async () => (await crashed.available()) === 1);
+  t.equal(await crashed.paid(), 0n);
+  await crashed.chain.broadcast(transaction.raw).catch(() => undefined);
+  t.equal(await crashed.paid(), 0n, 'and never will');
+});

@@ -1,0 +1,72 @@
+// The options of each program, from outside: --help lists them, a bad value ends the start with one line.
+import { spawnSync } from 'node:child_process';
+import t from 'tap';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+
+const PROGRAMS = [
+  'control-plane/main.ts',
+  'node-daemon/main.ts',
+  'hardware-sim/main.ts',
+  'test/dev-stack/main.ts',
+] as const;
+
+function run(program: string, args: string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program, ...args], {
+    cwd: PROJECT_FOLDER,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    timeout: 20_000,
+  });
+  return { status, stdout, stderr };
+}
+
+const CONTROL_PLANE = {
+  RPC_URL: 'http://127.0.0.1:1',
+  PAY_TO: `0x${'1'.repeat(40)}`,
+  RELAYER_KEY: `0x${'1'.repeat(64)}`,
+  LINK_SECRET: 'a-long-enough-secret',
+};
+const NODE_DAEMON = {
+  CONTROL_PLANE_URL: 'http://127.0.0.1:1',
+  LINK_SECRET: 'a-long-enough-secret',
+  MODEM_PORTS: '/nonexistent',
+};
+
+t.test('--help lists every option with its variable and ends with 0', async (t) => {
+  for (const program of PROGRAMS) {
+    const { status, stdout } = run(program, ['--help']);
+    t.equal(status, 0, program);
+    t.match(stdout, /--[a-z-]+ <value> .*\([A-Z_]+/s, program);
+  }
+});
+
+t.test('a bad or missing value ends the start with 1 and one line that names it', async (t) => {
+  const cases: Array<[program: string, args: string[], env: Record<string, string>, line: RegExp]> = [
+    ['control-plane/main.ts', [], {}, /RPC_URL/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, PORT: 'eighty' }, /PORT.*65535/],
+    ['control-plane/main.ts', ['--port', '70000'], CONTROL_PLANE, /--port.*65535/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, CHAIN_ID: '1' }, /CHAIN_ID.*8453 or 84532/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, PAY_TO: '0x12' }, /PAY_TO/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, RELAYER_KEY: '' }, /RELAYER_KEY/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, RELAYER_KEY_FILE: '/nonexistent' }, /RELAYER_KEY_FILE/],
+    ['control-plane/main.ts', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
+    ['control-plane/main.ts', [], CONTROL_PLANE, /RPC_URL/],
+    ['control-plane/main.ts', ['--nope'], CONTROL_PLANE, /--nope/],
+    ['node-daemon/main.ts', [], {}, /CONTROL_PLANE_URL/],
+    ['node-daemon/main.ts', [], { ...NODE_DAEMON, MODEM_PORTS: 'a=/dev/x,a=/dev/y' }, /MODEM_PORTS/],
+    ['node-daemon/main.ts', [], { ...NODE_DAEMON, NODE_ID: 'No Spaces' }, /NODE_ID/],
+    ['node-daemon/main.ts', [], { ...NODE_DAEMON, LINK_SECRET: 'short' }, /LINK_SECRET/],
+    ['hardware-sim/main.ts', ['--modems', '0'], {}, /--modems/],
+    ['hardware-sim/main.ts', [], { MODEMS: 'many' }, /MODEMS/],
+    ['test/dev-stack/main.ts', [], { MODEMS: '-1' }, /MODEMS/],
+    ['test/dev-stack/main.ts', [], { CHAIN_ID: 'base' }, /CHAIN_ID/],
+  ];
+  for (const [program, args, env, line] of cases) {
+    const { status, stderr } = run(program, args, env);
+    const what = `${program} ${args.join(' ')} ${JSON.stringify(env)}`;
+    t.equal(status, 1, what);
+    t.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
+    t.match(stderr, line, what);
+    t.notMatch(stderr, /\bat .*\.ts:\d+/, 'no stack');
+  }
+});

@@ -1,11 +1,11 @@
-// The lock file: no download host, and on arm64 everything that x64 has.
+// The lock file: no download host, nothing missing that `npm ci` would ask for, on arm64 everything that x64 has.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { PROJECT_FOLDER } from './sources.ts';
 
 const lock = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
-  packages: Record<string, { resolved?: string }>;
+  packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>;
 };
 
 t.test('the lock file names no download host', async (t) => {
@@ -21,5 +21,15 @@ t.test('every binary for Linux on x64 has one on arm64', async (t) => {
   const onX64 = paths.filter((path) => /linux-(x64|amd64)(-gnu)?$/.test(path));
   t.ok(onX64.length >= 4);
   const missing = onX64.filter((path) => !paths.includes(path.replace(/linux-(x64|amd64)/, 'linux-arm64')));
+  t.same(missing, []);
+});
+
+t.test('every optional dependency is locked, for systems other than this one too', async (t) => {
+  const paths = new Set(Object.keys(lock.packages));
+  const missing = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !paths.has(`node_modules/${name}`) && !paths.has(`${path}/node_modules/${name}`),
+    ),
+  );
   t.same(missing, []);
 });

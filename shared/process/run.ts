@@ -4,6 +4,9 @@ import type { Logger } from '../log.ts';
 /** A program that takes longer than this to stop is ended as it is; everything it has is crash-safe. */
 const STOP_TIMEOUT_MS = 10_000;
 
+/** Ctrl-C under npm comes twice: from the terminal and from npm. What comes later is meant. */
+const SAME_SIGNAL_MS = 1_000;
+
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Running {
@@ -12,8 +15,8 @@ export interface Running {
 
 /**
  * Starts a program and stops it on SIGINT, SIGTERM or SIGHUP; one that comes during the start waits for
- * its end. A failed start prints one line and exits with 1. A second signal, or a stop that hangs, ends
- * the process at once.
+ * its end. A failed start prints one line and exits with 1. Another signal, a second or more after the
+ * first, or a stop that hangs, ends the process at once.
  */
 export async function runProgram(
   log: Logger,
@@ -21,10 +24,13 @@ export async function runProgram(
   stopTimeoutMs = STOP_TIMEOUT_MS,
 ): Promise<void> {
   const running = start();
-  let isStopping = false;
+  let stoppingSince: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(130);
-    isStopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince >= SAME_SIGNAL_MS) process.exit(130);
+      return;
+    }
+    stoppingSince = performance.now();
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     running

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
+import { endLeftovers } from './leftovers.ts';
 import type { DevStackOptions } from './options.ts';
 import { Program } from './program.ts';
 import { DOLLAR, plantTestDollar } from './test-dollar.ts';
@@ -48,6 +49,7 @@ export async function startDevStack(
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, 'dev-stack.json');
   const unlock = await lockFolder(dataDir, 'dev-stack');
+  await endLeftovers(path);
   rmSync(path, { force: true });
   const started: Array<() => Promise<void>> = [unlock];
   const stop = async (): Promise<void> => {

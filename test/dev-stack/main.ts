@@ -8,10 +8,20 @@ import { walkThrough } from './walk-through.ts';
 /** Four programs stop one after the other. */
 const STOP_TIMEOUT_MS = 45_000;
 
+const PARENT_POLL_MS = 500;
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const options = readDevStackOptions();
 say('starting: chain, control plane, simulated modems, node daemon …');
+// npm that is killed forwards nothing: without it there is nobody left to press Ctrl-C.
+if (process.env['npm_lifecycle_event'] === 'start') {
+  const npm = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== npm) process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS).unref();
+}
+
 const start = async () => {
   const stack = await startDevStack(options, say);
   say(walkThrough(stack.file, stack.path));

@@ -74,6 +74,10 @@ export class Program {
     });
     closeSync(log);
     this.#child = child;
+    // However the stack ends, short of kill -9, its programs end with it.
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     const ready = await this.#readyLine(child);
     this.#restartDelayMs = RESTART_DELAY_MS.first;
     child.once('exit', (code, signal) => this.#onDeath(signal ?? `code ${code}`));

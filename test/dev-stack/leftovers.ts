@@ -1,0 +1,31 @@
+// Children of a stack that was killed before it could stop them.
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const END_TIMEOUT_MS = 5_000;
+const POLL_MS = 20;
+
+/** What our children's command lines have in them; a process id may meanwhile be somebody else's. */
+const OURS = /anvil|(control-plane|node-daemon|hardware-sim)\/main\.ts/;
+
+/** Ends what the `dev-stack.json` at `path` names and is still running. To be called with the folder's lock. */
+export async function endLeftovers(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const { pids } = JSON.parse(readFileSync(path, 'utf8')) as { pids: Record<string, number> };
+  const leftovers = Object.values(pids).filter(isOurs);
+  for (const pid of leftovers) process.kill(pid, 'SIGKILL');
+  const deadline = Date.now() + END_TIMEOUT_MS;
+  while (leftovers.some(isOurs)) {
+    if (Date.now() > deadline)
+      throw new Error(`processes ${leftovers.join(', ')} of an earlier start do not end`);
+    await pause(POLL_MS);
+  }
+}
+
+function isOurs(pid: number): boolean {
+  try {
+    return OURS.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+  } catch {
+    return false;
+  }
+}

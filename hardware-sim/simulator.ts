@@ -1,5 +1,5 @@
 // A rack of simulated modems with a carrier behind it: composition, start, stop. Tests start it in process.
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
@@ -47,7 +47,6 @@ export interface Simulator {
 /** Rejects with `FolderInUseError` when another simulator has the folder, or with what the system refused. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const dir = resolve(options.dir);
-  mkdirSync(dir, { recursive: true });
   const unlock = await lockFolder(dir, 'hardware-sim');
   try {
     removeStaleLinks(dir);

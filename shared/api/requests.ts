@@ -34,9 +34,17 @@ const limitSchema = (fallback: number) =>
     .refine((limit) => limit >= 1 && limit <= 100, 'must be an integer from 1 to 100')
     .default(fallback);
 
+/** Years with four digits: what every database can read. */
+const TIME_MS_MIN = Date.parse('0001-01-01T00:00:00Z');
+const TIME_MS_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+
+export const isStorable = (date: Date): boolean =>
+  date.getTime() >= TIME_MS_MIN && date.getTime() <= TIME_MS_MAX;
+
 const dateTimeSchema = z.iso
   .datetime({ offset: true, error: 'must be an RFC 3339 date-time with a zone' })
-  .transform((text) => new Date(text));
+  .transform((text) => new Date(text))
+  .refine((date) => isStorable(date), 'must be within the years 1 to 9999 (UTC)');
 
 /** Query of GET /sms/receive. */
 export const receiveQuerySchema = z.object({ limit: limitSchema(20) });

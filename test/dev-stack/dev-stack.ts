@@ -1,6 +1,6 @@
 // The whole of Simrack on loopback: chain, control plane, rack of simulated modems, node daemon, in their order.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -46,9 +46,8 @@ export async function startDevStack(
 ): Promise<DevStack> {
   const dataDir = resolve(options.dataDir);
   const isNew = !existsSync(join(dataDir, 'pglite'));
-  mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, 'dev-stack.json');
-  const unlock = await lockFolder(dataDir, 'dev-stack');
+  const unlock = await lockFolder(dataDir, 'dev-stack', 0o700);
   await endLeftovers(path);
   rmSync(path, { force: true });
   const started: Array<() => Promise<void>> = [unlock];

@@ -71,6 +71,7 @@ export async function startService(
     db,
     bus,
     clock,
+    log,
     chain,
     ledger,
     settlement,

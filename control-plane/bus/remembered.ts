@@ -2,33 +2,43 @@
 import { LRUCache } from 'lru-cache';
 import type { Bus, BusEvent } from './bus.ts';
 
-/** How long an answer may be used when the bus loses the event that ends it. */
+/** How long an answer is used when the bus loses the event that ends it. */
 const TTL_MS = 1_000;
 
 const ENTRIES_MAX = 10_000;
 
+/** Events are known for longer than any answer that they could end is read or kept. */
+const EVENT_MEMORY = { ttl: 60_000, max: 100_000 };
+
+interface Entry<T> {
+  subscriptionId: string;
+  answer: T;
+  /** Number of the last event when the answer began to be read. */
+  begun: number;
+}
+
 /**
- * Remembers one answer per key, each about one subscription.
- *
- * An answer that was read before an event and arrives after it is not kept: `begin` before the read and
- * pass what it gave to `keep`.
+ * Remembers one answer per key, each about one subscription. An answer counts only while no event of its
+ * subscription came after it began to be read: `begin` before the read, pass what it gave to `keep`.
  */
 export class Remembered<T extends object> {
-  readonly #answers = new LRUCache<string, { subscriptionId: string; answer: T }>({
-    max: ENTRIES_MAX,
-    ttl: TTL_MS,
-  });
+  readonly #answers = new LRUCache<string, Entry<T>>({ max: ENTRIES_MAX, ttl: TTL_MS });
+  readonly #lastEvent = new LRUCache<string, number>(EVENT_MEMORY);
   #events = 0;
 
   /** Events of `kind` end what is remembered of their subscription. */
   constructor(bus: Bus, kind: BusEvent['kind']) {
     bus.subscribe((event) => {
-      if (event.kind === kind) this.#forget(event.subscriptionId);
+      if (event.kind !== kind) return;
+      this.#events += 1;
+      this.#lastEvent.set(event.subscriptionId, this.#events);
     });
   }
 
   find(key: string): T | undefined {
-    return this.#answers.get(key)?.answer;
+    const entry = this.#answers.get(key);
+    if (entry === undefined) return undefined;
+    return (this.#lastEvent.get(entry.subscriptionId) ?? 0) > entry.begun ? undefined : entry.answer;
   }
 
   begin(): number {
@@ -36,13 +46,6 @@ export class Remembered<T extends object> {
   }
 
   keep(begun: number, key: string, subscriptionId: string, answer: T): void {
-    if (begun === this.#events) this.#answers.set(key, { subscriptionId, answer });
-  }
-
-  #forget(subscriptionId: string): void {
-    this.#events += 1;
-    for (const [key, entry] of this.#answers.entries()) {
-      if (entry.subscriptionId === subscriptionId) this.#answers.delete(key);
-    }
+    this.#answers.set(key, { subscriptionId, answer, begun });
   }
 }

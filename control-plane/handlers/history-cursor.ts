@@ -1,10 +1,16 @@
 // The opaque cursor of /sms/messages: the place of a row in the order of the history.
 import { z } from 'zod';
+import { isStorable } from '#shared/api/requests.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
-const TIME_MS_MAX = 8.64e15;
-const placeSchema = z.tuple([z.number().int().min(0).max(TIME_MS_MAX), z.number().int().min(1).max(ID_MAX)]);
+const placeSchema = z.tuple([
+  z
+    .number()
+    .int()
+    .refine((timeMs) => isStorable(new Date(timeMs))),
+  z.number().int().min(1).max(ID_MAX),
+]);
 
 export function encodeCursor(createdAt: Date, id: number): string {
   return Buffer.from(JSON.stringify([createdAt.getTime(), id])).toString('base64url');

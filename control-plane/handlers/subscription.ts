@@ -45,6 +45,10 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
       hash: hashToken(token),
       subscriptionId: subscription.id,
       now: new Date(parts.clock.now()),
+    }).catch((cause: unknown) => {
+      throw new Refusal('settlement_pending', 'the payment is settled; sign in with /auth to get a token', {
+        cause,
+      });
     });
     if (!renewed) await parts.provision(subscription.number);
     return {

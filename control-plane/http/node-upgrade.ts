@@ -6,7 +6,8 @@ import { NODE_ID_HEADER, nodeIdSchema } from '#shared/link/credential.ts';
 import { LINK_FRAME_BYTES_MAX, LINK_PATH } from '#shared/link/version.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
-import { noSocketHere, type UpgradeHandler } from './server.ts';
+import { answerOf } from './error-body.ts';
+import { noSocketHere, type UpgradeHandler, writeAnswer } from './server.ts';
 
 /** Sessions that are open, so that a stop can wait for them. */
 export interface NodeUpgrades {
@@ -21,10 +22,13 @@ export function createNodeUpgrades(parts: NodeSessionParts, linkSecret: string):
     maxPayload: LINK_FRAME_BYTES_MAX,
     perMessageDeflate: false,
   });
+  sockets.on('wsClientError', (error, socket) =>
+    writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), parts.log)),
+  );
   const sessions = new Set<Promise<void>>();
   return {
     onUpgrade(request, socket, head) {
-      const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+      const [pathname = ''] = (request.url ?? '').split('?');
       if (pathname !== LINK_PATH) throw noSocketHere(pathname);
       const nodeId = identify(request, linkSecret);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {

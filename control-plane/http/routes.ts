@@ -7,6 +7,7 @@ import {
   receiveQuerySchema,
   smsSendRequestSchema,
 } from '#shared/api/requests.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
@@ -53,6 +54,9 @@ export function createRouter(parts: RouteParts): Router {
     ctx.body = await send(parts, subscription, await readBody(ctx, smsSendRequestSchema));
   });
   router.get('/sms/receive', async (ctx) => {
+    // The answer is the only copy that a claim gives out: it must have a body.
+    if (ctx.method === 'HEAD')
+      throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
     const subscription = await bearer(ctx);
     ctx.body = await receive(subscription, check(receiveQuerySchema, ctx.query));
   });

@@ -75,7 +75,8 @@ function unreadable(error: NodeJS.ErrnoException): ErrorAnswer {
   };
 }
 
-function writeAnswer(socket: Duplex, { status, headers, body }: ErrorAnswer): void {
+/** Answers on a socket that Koa never gets, and ends it. */
+export function writeAnswer(socket: Duplex, { status, headers, body }: ErrorAnswer): void {
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,

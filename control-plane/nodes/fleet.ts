@@ -4,6 +4,7 @@ import type { CommandName, CommandParams, CommandResults } from '#shared/link/me
 /** A link as the fleet sees it. */
 export interface NodeLink {
   readonly nodeId: string;
+  readonly isOpen: boolean;
   /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
   command<N extends CommandName>(
     name: N,

@@ -47,6 +47,7 @@ export class NodeSession implements NodeLink {
   #missedBeats = 0;
   #slots: Slot[] | undefined;
   #storingSlots: Promise<void> | undefined;
+  #binding: Promise<void> | undefined;
   #terminator: Timer | undefined;
   /** Resolves when the link is closed and the store knows it. */
   readonly closed: Promise<void>;
@@ -67,12 +68,16 @@ export class NodeSession implements NodeLink {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
   async command<N extends CommandName>(
     name: N,
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]> {
-    if (this.#socket.readyState !== this.#socket.OPEN) throw new NodeUnavailable('the link is closed', false);
+    if (!this.isOpen) throw new NodeUnavailable('the link is closed', false);
     const text = encodeFrame({
       type: 'command',
       id: options.id,
@@ -146,7 +151,7 @@ export class NodeSession implements NodeLink {
       fail: (error) => this.#fail(error),
     });
     await openLink(db, { nodeId: this.nodeId, linkId: this.#linkId, aliveUntil: this.#aliveUntil() });
-    if (this.#socket.readyState !== this.#socket.OPEN) return this.#onClose();
+    if (!this.isOpen) return this.#onClose();
     fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
     this.#timer.cancel();
     this.#send({ type: 'welcome', version, heartbeat_ms: heartbeatMs, window: FACT_WINDOW, acknowledged });
@@ -171,10 +176,20 @@ export class NodeSession implements NodeLink {
     while (this.#slots !== undefined) {
       const slots = this.#slots;
       this.#slots = undefined;
-      const { conflicts } = await replaceSlots(db, this.nodeId, slots, new Date(clock.now()));
+      const link = { nodeId: this.nodeId, linkId: this.#linkId };
+      const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
       for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
-      await bindPending(this.#parts, this);
+      this.#bindPending();
     }
+  }
+
+  // A node that answers slowly must not hold up what is known of its slots.
+  #bindPending(): void {
+    this.#binding ??= bindPending(this.#parts, this)
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot bind subscriptions'))
+      .finally(() => {
+        this.#binding = undefined;
+      });
   }
 
   #beat(): void {
@@ -197,7 +212,7 @@ export class NodeSession implements NodeLink {
   }
 
   #send(frame: ServerFrame): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(encodeFrame(frame));
+    if (this.isOpen) this.#socket.send(encodeFrame(frame));
   }
 
   #fail(error: unknown): void {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Database } from '../store/database.ts';
@@ -14,6 +15,7 @@ export interface OutboundParts {
   db: Database;
   fleet: Fleet;
   clock: Clock;
+  log: Logger;
   segmentsMax: number;
   /** How long a request waits for the carrier. */
   sendTimeoutMs: number;
@@ -33,21 +35,19 @@ export async function sendSms(
 ): Promise<{ messageId: string; status: 'queued' }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const place = await locateNumber(parts.db, subscription.number);
+  const isBound = subscription.boundAt !== undefined;
+  const link = place && isBound ? parts.fleet.find(place.nodeId) : undefined;
   await insertSending(parts.db, {
     commandId,
-    nodeId: place?.nodeId,
+    nodeId: link?.nodeId,
     subscriptionId: subscription.id,
     from: subscription.number,
     to: sms.to,
     body: sms.body,
     now: new Date(parts.clock.now()),
   });
-  const link = place && parts.fleet.find(place.nodeId);
-  if (place === undefined || link === undefined || subscription.boundAt === undefined) {
-    await setUnsettled(parts.db, commandId, { status: 'failed' });
-    throw nodeError(
-      subscription.boundAt === undefined ? 'the number is being provisioned' : 'the phone node is offline',
-    );
+  if (place === undefined || link === undefined) {
+    throw nodeError(isBound ? 'the phone node is offline' : 'the number is being provisioned');
   }
   const outcome = await link
     .command(
@@ -56,15 +56,14 @@ export async function sendSms(
       { id: commandId, timeLeftMs: parts.sendTimeoutMs * START_SHARE, timeoutMs: parts.sendTimeoutMs },
     )
     .catch((error: unknown) => giveUp(parts.db, commandId, error));
-  return answer(parts.db, commandId, outcome);
+  await settleOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
+    // The node's fact settles it as well; the carrier's answer is what the sender needs to know now.
+    parts.log.error({ err: error, command: commandId }, 'cannot settle a send yet'),
+  );
+  return answer(commandId, outcome);
 }
 
-async function answer(
-  db: Database,
-  commandId: string,
-  outcome: SmsOutcome,
-): Promise<{ messageId: string; status: 'queued' }> {
-  await settleOutcome(db, commandId, outcome);
+function answer(commandId: string, outcome: SmsOutcome): { messageId: string; status: 'queued' } {
   switch (outcome.status) {
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };

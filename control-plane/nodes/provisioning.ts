@@ -12,6 +12,9 @@ import { CommandRefused } from './pending-commands.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
 
+/** Nodes keep outcomes for a week: within a day a node that knows nothing of a command never had it. */
+const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
+
 export interface ProvisioningParts {
   db: Database;
   bus: Bus;
@@ -48,18 +51,29 @@ export async function bindNumber(parts: ProvisioningParts, number: string): Prom
  * Asks a node that came back what became of sends that were open when its link, or this process, ended.
  * A command that it never saw is not sent late: it failed.
  */
-export async function settleOpenSends(parts: ProvisioningParts, link: NodeLink, before: Date): Promise<void> {
-  for (const open of await findUnsettled(parts.db, link.nodeId, before)) {
-    try {
-      const outcome = await link.command(
-        'send_sms',
-        { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
-        { id: open.commandId, timeLeftMs: 0, timeoutMs: COMMAND_TIMEOUT_MS },
-      );
-      await settleOutcome(parts.db, open.commandId, outcome);
-    } catch (error) {
-      if (!(error instanceof CommandRefused)) return;
-      await setUnsettled(parts.db, open.commandId, { status: 'failed' });
-    }
+export async function settleOpenSends(parts: ProvisioningParts, link: NodeLink, now: Date): Promise<void> {
+  const open = await findUnsettled(parts.db, link.nodeId, {
+    after: new Date(now.getTime() - OUTCOME_MEMORY_MS),
+    before: now,
+  });
+  await Promise.all(open.map((send) => settleOpenSend(parts, link, send)));
+}
+
+async function settleOpenSend(
+  parts: ProvisioningParts,
+  link: NodeLink,
+  open: { commandId: string; iccid: string; to: string; body: string },
+): Promise<void> {
+  try {
+    const outcome = await link.command(
+      'send_sms',
+      { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
+      { id: open.commandId, timeLeftMs: 0, timeoutMs: COMMAND_TIMEOUT_MS },
+    );
+    await settleOutcome(parts.db, open.commandId, outcome);
+  } catch (error) {
+    if (error instanceof CommandRefused) await setUnsettled(parts.db, open.commandId, { status: 'failed' });
+    // One that the modem still has is told by its fact.
+    else parts.log.debug({ err: error, command: open.commandId }, 'a send stays open');
   }
 }

@@ -18,7 +18,7 @@ import {
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { TransferAuthorization } from './payment.ts';
+import type { SignedTransaction, TransferAuthorization } from './payment.ts';
 
 const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',
@@ -41,13 +41,19 @@ const LOG_RANGE_BLOCKS = 9_000n;
 /** How far back a used authorization is searched: an authorization lives a day at most (2 s blocks). */
 const LOG_DEPTH_BLOCKS = 45_000n;
 
-export type Simulation = { kind: 'ok'; gas: bigint } | { kind: 'reverted'; reason: string };
-export type TransferResult = 'transferred' | 'reverted' | 'unknown';
+export type Simulation =
+  | { kind: 'ok'; gas: bigint }
+  /** `isUsed`: used or cancelled already, in a block or in one to come. */
+  | { kind: 'reverted'; reason: string; isUsed: boolean };
+/** What a transaction did, and in which block; `unknown` while it is not mined. */
+export type TransferResult =
+  | { kind: 'transferred' }
+  | { kind: 'reverted'; blockNumber: bigint }
+  | { kind: 'unknown' };
 
-export interface SignedTransaction {
-  raw: Hex;
-  hash: Hex;
-  nonce: number;
+/** The relayer cannot pay for gas. Nothing was signed. */
+export class RelayerUnfunded extends Error {
+  override name = 'RelayerUnfunded';
 }
 
 export type Chain = ReturnType<typeof connectChain>;
@@ -57,6 +63,8 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
   const chain = defineChain({
     id: options.chainId,
     name: `eip155:${options.chainId}`,
+    // Room for the base fee to rise while the transaction waits; what is not needed is not paid.
+    fees: { baseFeeMultiplier: 3 },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [options.rpcUrl] } },
   });
@@ -101,11 +109,15 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
       const reverted =
         error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
       if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
-      return { kind: 'reverted', reason: reverted.reason ?? reverted.shortMessage };
+      const reason = reverted.reason ?? reverted.shortMessage;
+      return { kind: 'reverted', reason, isUsed: /used or canceled/i.test(reason) };
     }
   }
 
-  /** Signs for the relayer's next nonce. Calls must not overlap: two would take the same nonce. */
+  /**
+   * Signs for the relayer's next nonce. Calls must not overlap: two would take the same nonce. Throws
+   * `RelayerUnfunded`.
+   */
   async function sign(authorization: TransferAuthorization, gas: bigint): Promise<SignedTransaction> {
     const nonce = await publicClient.getTransactionCount({ address: relayer.address, blockTag: 'pending' });
     const request = await walletClient.prepareTransactionRequest({
@@ -114,6 +126,10 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
       gas,
       nonce,
     });
+    const balance = await publicClient.getBalance({ address: relayer.address });
+    if (balance < gas * request.maxFeePerGas) {
+      throw new RelayerUnfunded(`relayer ${relayer.address} has ${balance} wei`);
+    }
     const raw = await walletClient.signTransaction(request);
     return { raw, hash: keccak256(raw), nonce };
   }
@@ -125,9 +141,9 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
   async function resultOf(authorization: TransferAuthorization, hash: Hex): Promise<TransferResult> {
     try {
       const receipt = await publicClient.getTransactionReceipt({ hash });
-      return isPaid(receipt, authorization) ? 'transferred' : 'reverted';
+      return resultIn(receipt, authorization);
     } catch (error) {
-      if (error instanceof TransactionReceiptNotFoundError) return 'unknown';
+      if (error instanceof TransactionReceiptNotFoundError) return { kind: 'unknown' };
       throw error;
     }
   }
@@ -143,20 +159,24 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
         timeout: timeoutMs,
         pollingInterval: RECEIPT_POLL_MS,
       });
-      return isPaid(receipt, authorization) ? 'transferred' : 'reverted';
+      return resultIn(receipt, authorization);
     } catch (error) {
-      if (error instanceof WaitForTransactionReceiptTimeoutError) return 'unknown';
+      if (error instanceof WaitForTransactionReceiptTimeoutError) return { kind: 'unknown' };
       throw error;
     }
   }
 
-  /** True once the authorization was used, or cancelled by the payer: it can move no more money. */
-  function isNonceUsed(authorization: TransferAuthorization): Promise<boolean> {
+  /**
+   * True once the authorization was used, or cancelled by the payer: it can move no more money. Asked of
+   * the state after `blockNumber`, so that a node that lags does not answer for an earlier one.
+   */
+  function isNonceUsed(authorization: TransferAuthorization, blockNumber?: bigint): Promise<boolean> {
     return publicClient.readContract({
       address: authorization.asset,
       abi: TOKEN_ABI,
       functionName: 'authorizationState',
       args: [authorization.from, authorization.nonce],
+      ...(blockNumber === undefined ? {} : { blockNumber }),
     });
   }
 
@@ -204,13 +224,28 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
   };
 }
 
+function resultIn(receipt: TransactionReceipt, authorization: TransferAuthorization): TransferResult {
+  if (isPaid(receipt, authorization)) return { kind: 'transferred' };
+  return { kind: 'reverted', blockNumber: receipt.blockNumber };
+}
+
+// The token writes the use of an authorization and its transfer one after the other. Any other transfer of
+// the same payer in the same transaction belongs to another authorization.
 function isPaid(receipt: TransactionReceipt, authorization: TransferAuthorization): boolean {
   if (receipt.status !== 'success') return false;
   const ours = receipt.logs.filter((log) => isAddressEqual(log.address, authorization.asset));
-  return parseEventLogs({ abi: TOKEN_ABI, eventName: 'Transfer', logs: ours }).some(
-    ({ args }) =>
-      isAddressEqual(args.from, authorization.from) &&
-      isAddressEqual(args.to, authorization.to) &&
-      args.value === authorization.value,
-  );
+  const logs = parseEventLogs({ abi: TOKEN_ABI, eventName: ['AuthorizationUsed', 'Transfer'], logs: ours });
+  return logs.some((used, index) => {
+    const transfer = logs[index + 1];
+    return (
+      used.eventName === 'AuthorizationUsed' &&
+      isAddressEqual(used.args.authorizer, authorization.from) &&
+      used.args.nonce === authorization.nonce &&
+      transfer?.eventName === 'Transfer' &&
+      transfer.logIndex === used.logIndex + 1 &&
+      isAddressEqual(transfer.args.from, authorization.from) &&
+      isAddressEqual(transfer.args.to, authorization.to) &&
+      transfer.args.value === authorization.value
+    );
+  });
 }

@@ -3,10 +3,17 @@ import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Chain, Simulation } from './chain.ts';
 import type { Offer } from './offer.ts';
-import type { Applied, ClaimResult, Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
+import type {
+  Applied,
+  ClaimResult,
+  Payment,
+  PaymentLedger,
+  PaymentState,
+  TransferAuthorization,
+} from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
 import type { Settlement } from './settlement.ts';
-import { readPaymentHeader } from './x402.ts';
+import { checkWindow, readPaymentHeader } from './x402.ts';
 
 export interface CheckoutParts {
   offer: Offer;
@@ -22,34 +29,51 @@ const PENDING_RETRY_SECONDS = 10;
 /**
  * Takes a payment and gives it its year.
  *
- * Throws `PaymentRejected` (402) only when no money moved by us; `Refusal` `pool_exhausted` before any
- * moves; `payment_already_used` for an authorization that was presented before; `settlement_pending`
- * once it may have moved: payers sign again on each 402, and would pay twice.
+ * Throws `PaymentRejected` (402) only when this authorization moved no money; `Refusal` `pool_exhausted`
+ * before any moves; `payment_already_used` for one that was on chain or presented before;
+ * `settlement_pending` once it may have moved: payers sign again on each 402, and would pay twice.
  */
 export async function checkout(parts: CheckoutParts, header: string): Promise<Applied> {
   const now = (): Date => new Date(parts.clock.now());
-  const authorization = await readPaymentHeader(header, parts.offer, now());
+  const authorization = await readPaymentHeader(header, parts.offer);
+  // What is known of it comes first: clock and chain say nothing of a payment that is under way.
+  refuseKnown(await parts.ledger.find(authorization));
+  checkWindow(authorization, now());
   const simulation = await simulate(parts.chain, authorization);
-  const isUsed = simulation.kind === 'reverted' && isAuthorizationUsed(simulation.reason);
-  if (simulation.kind === 'reverted' && !isUsed) throw rejectionOf(simulation.reason);
+  if (simulation.kind === 'reverted' && !simulation.isUsed) throw rejectionOf(simulation.reason);
 
   const payment = claimed(await parts.ledger.claim(authorization, now()));
   if (simulation.kind === 'reverted') return settledByOthers(parts, payment);
 
-  const result = await parts.settlement.settle(payment, simulation.gas).catch(async (cause: unknown) => {
-    await parts.ledger.release(payment.id, 'could not be signed', now());
-    throw unavailable(cause);
-  });
+  const result = await parts.settlement.settle(payment, simulation.gas);
   switch (result.kind) {
     case 'applied':
       return result.applied;
     case 'pending':
       throw pending();
+    case 'unsigned':
+      throw unavailable(result.cause);
+    case 'reverted':
+      throw new PaymentRejected('transfer_refused');
+    case 'void':
+      throw new PaymentRejected('authorization_used');
+  }
+}
+
+function refuseKnown(state: PaymentState | undefined): void {
+  switch (state) {
+    case undefined:
     case 'released':
-      if (result.reason === 'relayer_unfunded') throw unavailable(undefined);
-      throw new PaymentRejected(
-        result.reason === 'authorization_used' ? 'authorization_used' : 'transfer_refused',
-      );
+      return;
+    case 'claimed':
+    case 'in_flight':
+      throw pending();
+    // Its transaction is public: whoever presents it again proves nothing.
+    case 'reverted':
+    case 'applied':
+      throw alreadyUsed();
+    case 'void':
+      throw new PaymentRejected('authorization_used');
   }
 }
 
@@ -66,7 +90,8 @@ function claimed(claim: ClaimResult): Payment {
     case 'claimed':
       return claim.payment;
     case 'taken':
-      throw claim.state === 'applied' ? alreadyUsed() : pending();
+      refuseKnown(claim.state);
+      throw pending();
     case 'pool_exhausted':
       throw new Refusal('pool_exhausted', 'no number is free at the moment; nothing was charged', {
         details: { check_availability: '/availability', join_waitlist: '/waitlist', available: 0 },
@@ -77,15 +102,15 @@ function claimed(claim: ClaimResult): Payment {
 // The authorization was on chain before it came to us, readable by everyone: the payer's subscription gets
 // its year, but whoever presents it proves nothing and gets no token.
 async function settledByOthers(parts: CheckoutParts, payment: Payment): Promise<never> {
-  const isPaid = await parts.settlement.settleByOthers(payment).catch((cause: unknown) => {
+  const result = await parts.settlement.settleByOthers(payment).catch((cause: unknown) => {
     throw pending(cause);
   });
-  throw isPaid ? alreadyUsed() : new PaymentRejected('authorization_used');
+  if (result.kind === 'applied') throw alreadyUsed();
+  if (result.kind === 'void') throw new PaymentRejected('authorization_used');
+  throw pending();
 }
 
 // Revert reasons of Circle's FiatToken.
-const isAuthorizationUsed = (reason: string): boolean => /used or canceled/i.test(reason);
-
 function rejectionOf(reason: string): PaymentRejected {
   if (/exceeds balance/i.test(reason)) return new PaymentRejected('insufficient_funds');
   if (/not yet valid/i.test(reason)) return new PaymentRejected('authorization_not_yet_valid');

@@ -19,18 +19,28 @@ export interface TransferAuthorization {
 }
 
 /**
- * - `claimed`: the authorization is ours alone and a number is reserved; nothing was signed, no money can move.
- * - `signed`: the raw transaction is stored; it may have been broadcast.
- * - `applied`: the money arrived and the subscription has its year.
- * - `released`: nothing moved and nothing will; the number is free again. May be claimed anew.
+ * - `claimed`: the authorization is ours alone and a number is reserved; no transaction with it was signed.
+ * - `in_flight`: a transaction with it may be mined, ours (stored here) or somebody else's.
+ * - `reverted`: ours was mined and moved nothing. The number is free, but the authorization is public:
+ *   whoever sends it until it expires may still move the money.
+ * - `applied`: the money came and the subscription has its year. Final.
+ * - `released`: never signed by us. The number is free; the authorization may be claimed anew.
+ * - `void`: expired or cancelled on chain: nothing moved and nothing ever will. Final.
  */
-export type PaymentState = 'claimed' | 'signed' | 'applied' | 'released';
+export type PaymentState = 'claimed' | 'in_flight' | 'reverted' | 'applied' | 'released' | 'void';
+
+export interface SignedTransaction {
+  raw: Hex;
+  hash: Hex;
+  /** The relayer's. */
+  nonce: number;
+}
 
 export interface Payment {
   id: string;
   authorization: TransferAuthorization;
   state: PaymentState;
-  transaction: { raw: Hex; hash: Hex; nonce: number } | undefined;
+  transaction: SignedTransaction | undefined;
   updatedAt: Date;
 }
 
@@ -46,20 +56,32 @@ export interface Applied {
   renewed: boolean;
 }
 
+/** The money of a new wallet came, and no number is free. Tried again until one is. */
+export class NumberMissing extends Error {
+  override name = 'NumberMissing';
+}
+
 /** The record of payments. Every method is one transaction; each may be the last that this process does. */
 export interface PaymentLedger {
+  /** The state of an authorization that was presented before. */
+  find(authorization: TransferAuthorization): Promise<PaymentState | undefined>;
   /** Makes the authorization ours and reserves a number for a wallet that has none. */
   claim(authorization: TransferAuthorization, now: Date): Promise<ClaimResult>;
-  /** `claimed` or `signed` → `signed`. False when the payment is no longer in one of them. */
-  storeTransaction(
-    id: string,
-    transaction: { raw: Hex; hash: Hex; nonce: number },
-    now: Date,
-  ): Promise<boolean>;
-  /** `claimed` or `signed` → `released`. */
+  /** → `in_flight`, with our transaction where there is one. False when the claim was released meanwhile. */
+  setInFlight(id: string, transaction: SignedTransaction | undefined, now: Date): Promise<boolean>;
+  /** `claimed` → `released`. */
   release(id: string, failure: string, now: Date): Promise<void>;
-  /** → `applied`, and the year is added. Undefined when it was applied before. */
+  /** `in_flight` → `reverted`. */
+  setReverted(id: string, now: Date): Promise<void>;
+  /** `in_flight` or `reverted` → `void`. */
+  setVoid(id: string, failure: string, now: Date): Promise<void>;
+  /**
+   * → `applied`, and the year is added. Undefined when it was applied before. Throws `NumberMissing`, and
+   * changes nothing, when a new wallet's number was given back and none is free.
+   */
   apply(id: string, now: Date): Promise<Applied | undefined>;
-  /** Payments that are `claimed` or `signed` and have not moved since `before`. */
+  /** Notes that a payment was looked at, so that the others get their turn. */
+  touch(id: string, now: Date): Promise<void>;
+  /** Payments in a state that is not final and may be acted on, not moved since `before`, oldest first. */
   unfinished(before: Date): Promise<Payment[]>;
 }

@@ -1,20 +1,23 @@
 // Moves the authorized money exactly once: sign, store, broadcast, wait; and finishes what a crash left behind.
-import { BaseError, InsufficientFundsError } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Chain } from './chain.ts';
-import type { Applied, Payment, PaymentLedger } from './payment.ts';
+import { type Chain, RelayerUnfunded } from './chain.ts';
+import type { Applied, Payment, PaymentLedger, SignedTransaction } from './payment.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
-export const CLAIM_AGE_MS_MAX = 120_000;
+const CLAIM_AGE_MS_MAX = 120_000;
 
-/** After the wait of its request, a signed payment is left alone for this long. */
+/** After the wait of its request, a payment in flight is left alone for this long. */
 const SETTLING_MARGIN_MS = 10_000;
 
 export type SettlementResult =
   | { kind: 'applied'; applied: Applied }
-  /** The money did not move and never will by this claim. */
-  | { kind: 'released'; reason: 'reverted' | 'authorization_used' | 'relayer_unfunded' }
+  /** Nothing was signed, and the claim is released. */
+  | { kind: 'unsigned'; cause: unknown }
+  /** Our transaction was mined and moved nothing. */
+  | { kind: 'reverted' }
+  /** Used or cancelled without paying us, or expired: it can never move. */
+  | { kind: 'void' }
   /** Nobody knows yet: the reconciler will. */
   | { kind: 'pending' };
 
@@ -36,28 +39,30 @@ export class Settlement {
     this.#parts = parts;
   }
 
-  /** Settles a claimed payment. Rejects only when nothing was signed; the claim is then still there. */
+  /** Settles a claimed payment. Never rejects once something was signed. */
   async settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
     const { chain, log, settlementWaitMs } = this.#parts;
-    const sent = await this.#inTurn(() => this.#signAndBroadcast(payment, gas));
-    if (sent.kind !== 'sent') return sent;
     try {
+      const sent = await this.#inTurn(() => this.#signAndBroadcast(payment, gas));
+      if (sent.kind === 'unsigned') return sent;
       const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
-      if (result === 'transferred') return await this.#apply(payment);
-      if (result === 'reverted') return await this.#settleReverted(payment);
+      if (result.kind === 'transferred') return await this.#apply(payment);
+      if (result.kind === 'reverted') return await this.#settleReverted(payment, result.blockNumber);
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
     }
     return { kind: 'pending' };
   }
 
-  /** The payer's money came by somebody else's transaction. True when it did, and was applied. */
-  async settleByOthers(payment: Payment): Promise<boolean> {
-    const result = await this.#settleReverted(payment);
-    return result.kind === 'applied';
+  /**
+   * Settles a claimed payment whose authorization is in somebody else's transaction, mined or not yet.
+   */
+  async settleByOthers(payment: Payment): Promise<SettlementResult> {
+    await this.#parts.ledger.setInFlight(payment.id, undefined, this.#now());
+    return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
   }
 
-  /** Finishes every payment that no request is working on. `applied` is told of each new year. */
+  /** Finishes every payment that no request is working on. `onApplied` is told of each new year. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
     const { ledger, clock, log, settlementWaitMs } = this.#parts;
     const untouchedSince = clock.now() - settlementWaitMs - SETTLING_MARGIN_MS;
@@ -67,6 +72,7 @@ export class Settlement {
         const result = await this.#finish(payment);
         log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
         if (result.kind === 'applied') onApplied(result.applied);
+        if (result.kind === 'pending') await ledger.touch(payment.id, this.#now());
       } catch (error) {
         log.error({ err: error, payment: payment.id }, 'cannot reconcile a payment yet');
       }
@@ -76,58 +82,78 @@ export class Settlement {
   async #signAndBroadcast(
     payment: Payment,
     gas: bigint,
-  ): Promise<SettlementResult | { kind: 'sent'; hash: `0x${string}` }> {
+  ): Promise<{ kind: 'unsigned'; cause: unknown } | { kind: 'sent'; hash: SignedTransaction['hash'] }> {
     const { chain, ledger, log } = this.#parts;
-    const transaction = await chain.sign(payment.authorization, gas);
-    if (!(await ledger.storeTransaction(payment.id, transaction, this.#now()))) return { kind: 'pending' };
+    let transaction: SignedTransaction;
     try {
-      await chain.broadcast(transaction.raw);
-    } catch (error) {
-      if (isUnfunded(error)) {
-        await ledger.release(payment.id, 'relayer_unfunded', this.#now());
-        log.error({ relayer: chain.relayer }, 'the relayer cannot pay for gas');
-        return { kind: 'released', reason: 'relayer_unfunded' };
-      }
-      // It may have reached the network all the same.
-      log.warn({ err: error, payment: payment.id }, 'broadcast failed');
+      transaction = await chain.sign(payment.authorization, gas);
+    } catch (cause) {
+      if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'the relayer cannot pay for gas');
+      await ledger.release(payment.id, 'could not be signed', this.#now());
+      return { kind: 'unsigned', cause };
     }
+    // From here on it may be in flight, even if the store's answer is lost.
+    if (!(await ledger.setInFlight(payment.id, transaction, this.#now()))) {
+      return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
+    }
+    await chain.broadcast(transaction.raw).catch((error: unknown) =>
+      // It may have reached the network all the same.
+      log.warn({ err: error, payment: payment.id }, 'broadcast failed'),
+    );
     return { kind: 'sent', hash: transaction.hash };
   }
 
   async #finish(payment: Payment): Promise<SettlementResult> {
     const { chain, ledger, clock } = this.#parts;
-    const { authorization, transaction } = payment;
-    if (transaction === undefined) {
+    if (payment.state === 'claimed') {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
       await ledger.release(payment.id, 'abandoned before signing', this.#now());
-      return { kind: 'released', reason: 'reverted' };
+      return { kind: 'unsigned', cause: undefined };
     }
-    const result = await chain.resultOf(authorization, transaction.hash);
-    if (result === 'transferred') return this.#apply(payment);
-    if (result === 'reverted' || (await chain.isNonceUsed(authorization)))
-      return this.#settleReverted(payment);
-    if ((await chain.now()) >= authorization.validBefore) {
-      await ledger.release(payment.id, 'expired before it was mined', this.#now());
-      return { kind: 'released', reason: 'reverted' };
+    const { authorization, transaction } = payment;
+    // The time is read before the use: what was not used when it had expired already never will be.
+    const chainTime = await chain.now();
+    const used = await this.#settleUsed(payment);
+    if (used !== undefined) return used;
+    if (chainTime >= authorization.validBefore) {
+      await ledger.setVoid(payment.id, 'expired before it was mined', this.#now());
+      return { kind: 'void' };
     }
-    if ((await chain.minedNonce()) > transaction.nonce) {
-      // Another transaction took its place: this one can never be mined.
-      const simulation = await chain.simulate(authorization);
-      if (simulation.kind === 'reverted') return this.#settleReverted(payment);
-      await this.#inTurn(() => this.#signAndBroadcast(payment, simulation.gas));
-    } else {
-      await chain.broadcast(transaction.raw).catch(() => undefined);
-    }
+    if (payment.state === 'reverted') return { kind: 'pending' };
+    if (transaction === undefined || (await chain.minedNonce()) > transaction.nonce)
+      return this.#replace(payment);
+    await chain.broadcast(transaction.raw).catch(() => undefined);
     return { kind: 'pending' };
   }
 
-  async #settleReverted(payment: Payment): Promise<SettlementResult> {
+  /** Sends a transaction of our own where there is none that could still be mined. */
+  async #replace(payment: Payment): Promise<SettlementResult> {
     const { chain, ledger } = this.#parts;
-    const isUsed = await chain.isNonceUsed(payment.authorization);
-    if (isUsed && (await chain.hasTransferred(payment.authorization))) return this.#apply(payment);
-    const reason = isUsed ? 'authorization_used' : 'reverted';
-    await ledger.release(payment.id, reason, this.#now());
-    return { kind: 'released', reason };
+    const simulation = await chain.simulate(payment.authorization);
+    if (simulation.kind === 'ok') {
+      await this.#inTurn(() => this.#signAndBroadcast(payment, simulation.gas));
+      return { kind: 'pending' };
+    }
+    // Used in a block that is not mined yet.
+    if (simulation.isUsed) return { kind: 'pending' };
+    await ledger.setReverted(payment.id, this.#now());
+    return { kind: 'reverted' };
+  }
+
+  async #settleReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
+    const used = await this.#settleUsed(payment, blockNumber);
+    if (used !== undefined) return used;
+    await this.#parts.ledger.setReverted(payment.id, this.#now());
+    return { kind: 'reverted' };
+  }
+
+  /** What follows from the use of the authorization on chain; undefined while it is not used. */
+  async #settleUsed(payment: Payment, blockNumber?: bigint): Promise<SettlementResult | undefined> {
+    const { chain, ledger } = this.#parts;
+    if (!(await chain.isNonceUsed(payment.authorization, blockNumber))) return undefined;
+    if (await chain.hasTransferred(payment.authorization)) return this.#apply(payment);
+    await ledger.setVoid(payment.id, 'used without paying us, or cancelled', this.#now());
+    return { kind: 'void' };
   }
 
   async #apply(payment: Payment): Promise<SettlementResult> {
@@ -144,10 +170,4 @@ export class Settlement {
   #now(): Date {
     return new Date(this.#parts.clock.now());
   }
-}
-
-function isUnfunded(error: unknown): boolean {
-  return (
-    error instanceof BaseError && error.walk((cause) => cause instanceof InsufficientFundsError) !== null
-  );
 }

@@ -1,5 +1,4 @@
 // Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
-import { mkdirSync } from 'node:fs';
 import { Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -16,6 +15,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours is slow; one that hangs must not hold a connection for ever. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 
+/** A server that is gone does not even say that a statement took too long. */
+const ANSWER_TIMEOUT_MS = 20_000;
+
 export interface OpenDatabase {
   db: Database;
   close(): Promise<void>;
@@ -30,8 +32,7 @@ export async function openDatabase(
   if ('url' in where) {
     pool = openPostgresPool(where.url, where.connectionsMax);
   } else {
-    mkdirSync(where.folder, { recursive: true });
-    unlock = await lockFolder(where.folder, 'control-plane');
+    unlock = await lockFolder(where.folder, 'control-plane', 0o700);
     pool = await openPglitePool(where.folder);
   }
   const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }) });
@@ -54,6 +55,9 @@ function openPostgresPool(url: string, connectionsMax: number): PostgresPool {
     max: connectionsMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
     application_name: 'simrack-control-plane',
     types: {
       // Our bigints are counters: they fit a number.

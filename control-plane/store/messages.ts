@@ -128,7 +128,10 @@ export async function insertReceived(
   return new Set(rows.map((row) => row.subscription_id));
 }
 
-/** Notes an SMS before any node hears of it. `commandId` names it from here to the modem. */
+/**
+ * Notes an SMS before any node hears of it. `commandId` names it from here to the modem. Without a node it
+ * is `failed` from the start.
+ */
 export async function insertSending(
   db: Database,
   message: {
@@ -149,7 +152,7 @@ export async function insertSending(
       from_number: message.from,
       to_number: message.to,
       body: message.body,
-      status: 'sending',
+      status: message.nodeId === undefined ? 'failed' : 'sending',
       command_id: message.commandId,
       command_node_id: message.nodeId ?? null,
       created_at: message.now,
@@ -168,18 +171,25 @@ export async function settleOutcome(
   commandId: string,
   outcome: SmsOutcome,
 ): Promise<void> {
-  const change =
-    outcome.status === 'accepted'
-      ? { status: 'queued', message_id: messageIdOf(commandId, outcome) }
-      : { status: outcome.status === 'rejected' ? 'failed' : 'unknown' };
-  await setUnsettled(db, commandId, change);
+  if (outcome.status !== 'accepted') {
+    await setUnsettled(db, commandId, { status: outcome.status === 'rejected' ? 'failed' : 'unknown' });
+    return;
+  }
+  // The carrier has it, whatever was concluded from silence before.
+  await db
+    .updateTable('messages')
+    .set({ status: 'queued', message_id: messageIdOf(commandId, outcome) })
+    .where('command_id', '=', commandId)
+    .where('message_id', 'is', null)
+    .where('status', 'in', ['sending', 'unknown', 'failed'])
+    .execute();
 }
 
 /** Records that nobody knows, or that it was never tried. Only a message that is not settled yet changes. */
 export async function setUnsettled(
   db: Database | DatabaseTransaction,
   commandId: string,
-  change: { status: string; message_id?: string },
+  change: { status: 'failed' | 'unknown' },
 ): Promise<void> {
   await db
     .updateTable('messages')
@@ -189,7 +199,7 @@ export async function setUnsettled(
     .execute();
 }
 
-/** Records a delivery report (3GPP TS 23.040 §9.2.2.3). It also settles a send that nobody could be sure of. */
+/** Records a delivery report (3GPP TS 23.040 §9.2.2.3). */
 export async function recordReport(
   trx: DatabaseTransaction,
   commandId: string,
@@ -203,11 +213,11 @@ export async function recordReport(
     .execute();
 }
 
-/** Sends of a node that are older than `before` and not settled: the node may know what became of them. */
+/** Sends of a node, made between two instants, that are not settled: the node may know what became of them. */
 export async function findUnsettled(
   db: Database,
   nodeId: string,
-  before: Date,
+  { after, before }: { after: Date; before: Date },
 ): Promise<Array<{ commandId: string; iccid: string; to: string; body: string }>> {
   const rows = await db
     .selectFrom('messages')
@@ -216,6 +226,7 @@ export async function findUnsettled(
     .where('messages.command_node_id', '=', nodeId)
     .where('messages.direction', '=', 'sent')
     .where('messages.status', 'in', ['sending', 'unknown'])
+    .where('messages.created_at', '>', after)
     .where('messages.created_at', '<', before)
     .orderBy('messages.id')
     .limit(UNSETTLED_MAX)

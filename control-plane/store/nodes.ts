@@ -56,16 +56,24 @@ export async function setAcknowledged(
 }
 
 /**
- * Replaces what is known of a node's slots. A SIM that tells its own number brings that number into the
+ * Replaces what is known of a node's slots, unless a newer link of the node has taken over. A SIM that tells its own number brings that number into the
  * service; a number that another SIM has already is left with it and returned as a conflict.
  */
 export async function replaceSlots(
   db: Database,
-  nodeId: string,
+  { nodeId, linkId }: { nodeId: string; linkId: string },
   slots: readonly Slot[],
   now: Date,
 ): Promise<{ conflicts: Array<{ iccid: string; number: string }> }> {
   return db.transaction().execute(async (trx) => {
+    const node = await trx
+      .selectFrom('nodes')
+      .select('id')
+      .where('id', '=', nodeId)
+      .where('link_id', '=', linkId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (node === undefined) return { conflicts: [] };
     const held = slots.filter((slot): slot is Slot & { iccid: string } => slot.iccid !== null);
     let gone = trx.deleteFrom('sims').where('node_id', '=', nodeId);
     if (held.length > 0) {
@@ -105,7 +113,13 @@ async function upsertSim(
   await trx
     .insertInto('sims')
     .values({ iccid: slot.iccid, ...row })
-    .onConflict((conflict) => conflict.column('iccid').doUpdateSet(row))
+    .onConflict((conflict) =>
+      conflict
+        .column('iccid')
+        .doUpdateSet(row)
+        // A slot that lost its modem tells what was in it last: the SIM may be elsewhere by now.
+        .where((eb) => eb.or([eb('sims.node_id', '=', nodeId), eb.val(slot.state !== 'lost')])),
+    )
     .execute();
 }
 

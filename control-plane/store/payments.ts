@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
-import type {
-  Applied,
-  ClaimResult,
-  Payment,
-  PaymentLedger,
-  TransferAuthorization,
+import {
+  type Applied,
+  type ClaimResult,
+  NumberMissing,
+  type Payment,
+  type PaymentLedger,
+  type PaymentState,
+  type TransferAuthorization,
 } from '../payments/payment.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import { pickAvailable } from './number-pool.ts';
@@ -24,30 +26,39 @@ export function createPaymentLedger(db: Database): PaymentLedger {
   return {
     claim: (authorization, now) => db.transaction().execute((trx) => claim(trx, authorization, now)),
 
-    async storeTransaction(id, transaction, now) {
+    async find(authorization) {
+      const row = await db
+        .selectFrom('payments')
+        .select('state')
+        .where((eb) => eb.and(keyOf(authorization)))
+        .executeTakeFirst();
+      return row?.state;
+    },
+
+    async setInFlight(id, transaction, now) {
       const row = await db
         .updateTable('payments')
         .set({
-          state: 'signed',
-          raw_transaction: transaction.raw,
-          transaction_hash: transaction.hash,
-          transaction_nonce: transaction.nonce,
+          state: 'in_flight',
+          raw_transaction: transaction?.raw ?? null,
+          transaction_hash: transaction?.hash ?? null,
+          transaction_nonce: transaction?.nonce ?? null,
           updated_at: now,
         })
         .where('id', '=', id)
-        .where('state', 'in', ['claimed', 'signed'])
+        .where('state', 'in', ['claimed', 'in_flight'])
         .returning('id')
         .executeTakeFirst();
       return row !== undefined;
     },
 
-    async release(id, failure, now) {
-      await db
-        .updateTable('payments')
-        .set({ state: 'released', reserved_number: null, failure, updated_at: now })
-        .where('id', '=', id)
-        .where('state', 'in', ['claimed', 'signed'])
-        .execute();
+    release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
+    setReverted: (id, now) => end(db, id, ['in_flight'], { state: 'reverted', updated_at: now }),
+    setVoid: (id, failure, now) =>
+      end(db, id, ['in_flight', 'reverted'], { state: 'void', failure, updated_at: now }),
+
+    async touch(id, now) {
+      await db.updateTable('payments').set({ updated_at: now }).where('id', '=', id).execute();
     },
 
     apply: (id, now) => db.transaction().execute((trx) => apply(trx, id, now)),
@@ -56,7 +67,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
       const rows = await db
         .selectFrom('payments')
         .selectAll()
-        .where('state', 'in', ['claimed', 'signed'])
+        .where('state', 'in', ['claimed', 'in_flight', 'reverted'])
         .where('updated_at', '<', before)
         .orderBy('updated_at')
         .limit(UNFINISHED_MAX)
@@ -64,6 +75,21 @@ export function createPaymentLedger(db: Database): PaymentLedger {
       return rows.map(toPayment);
     },
   };
+}
+
+/** Moves a payment out of `from` and gives its number back. */
+async function end(
+  db: Database,
+  id: string,
+  from: PaymentState[],
+  change: { state: PaymentState; failure?: string; updated_at: Date },
+): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({ ...change, reserved_number: null })
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .execute();
 }
 
 async function claim(
@@ -120,11 +146,8 @@ async function apply(trx: DatabaseTransaction, id: string, now: Date): Promise<A
     .forUpdate()
     .executeTakeFirstOrThrow();
   if (payment.state === 'applied') return undefined;
-  const applied = await extendOrCreate(trx, {
-    wallet: payment.payer,
-    number: payment.reserved_number ?? undefined,
-    now,
-  });
+  const number = payment.reserved_number ?? (await numberFor(trx, payment.payer, now));
+  const applied = await extendOrCreate(trx, { wallet: payment.payer, number, now });
   await trx
     .updateTable('payments')
     .set({
@@ -136,6 +159,20 @@ async function apply(trx: DatabaseTransaction, id: string, now: Date): Promise<A
     .where('id', '=', id)
     .execute();
   return applied;
+}
+
+/** The number of a wallet that has none, where the reserved one was given back. */
+async function numberFor(trx: DatabaseTransaction, payer: string, now: Date): Promise<string | undefined> {
+  const holder = await trx
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('wallet', '=', payer)
+    .executeTakeFirst();
+  if (holder !== undefined) return undefined;
+  await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
+  const number = await pickAvailable(trx, now);
+  if (number === undefined) throw new NumberMissing('the money came and no number is free');
+  return number;
 }
 
 function keyOf(authorization: TransferAuthorization) {

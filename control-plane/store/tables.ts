@@ -1,5 +1,6 @@
 // The tables as Kysely sees them: one interface a table, columns as in the newest migration.
 import type { ColumnType, Generated } from 'kysely';
+import type { PaymentState } from '../payments/payment.ts';
 
 export interface SubscriptionsTable {
   id: string;
@@ -63,7 +64,7 @@ export interface PaymentsTable {
   valid_after: string;
   valid_before: string;
   signature: string;
-  state: 'claimed' | 'signed' | 'applied' | 'released';
+  state: PaymentState;
   reserved_number: string | null;
   raw_transaction: string | null;
   transaction_hash: string | null;

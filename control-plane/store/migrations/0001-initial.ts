@@ -65,7 +65,8 @@ const STATEMENTS = [
     valid_after numeric(78) not null,
     valid_before numeric(78) not null,
     signature text not null,
-    state text not null check (state in ('claimed', 'signed', 'applied', 'released')),
+    state text not null
+      check (state in ('claimed', 'in_flight', 'reverted', 'applied', 'released', 'void')),
     reserved_number text unique references numbers (number),
     raw_transaction text,
     transaction_hash text,
@@ -76,7 +77,8 @@ const STATEMENTS = [
     updated_at timestamptz not null,
     unique (chain_id, asset, payer, nonce)
   )`,
-  "create index payments_unfinished on payments (updated_at) where state in ('claimed', 'signed')",
+  `create index payments_unfinished on payments (updated_at)
+    where state in ('claimed', 'in_flight', 'reverted')`,
   `create table messages (
     id bigint generated always as identity primary key,
     subscription_id text not null references subscriptions (id) on delete cascade,

@@ -1,5 +1,6 @@
 // /sms/send, /sms/receive and /sms/messages, through HTTP on a real Postgres, with a node made of frames.
 import t, { type Test } from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -39,7 +40,7 @@ async function setup(t: Test, options: ScriptedNodeOptions & { sendTimeoutMs?: n
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   const history = async (query = '') => (await get(`/sms/messages${query}`)).body['messages'] as Row[];
-  return { url, node, get, send, history, number };
+  return { url, databaseUrl, node, get, send, history, number, headers };
 }
 
 /** The node again, when all its numbers are sold. */
@@ -275,6 +276,42 @@ t.test('a send that the node never saw is failed when the node comes back', asyn
   await until('settled', async () => (await history())[0]?.status === 'failed');
 });
 
+t.test(
+  'an old doubt stays a doubt: a node that has forgotten the command does not make it failed',
+  async (t) => {
+    const { url, databaseUrl, node, send, history } = await setup(t, {
+      onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+    });
+    const sending = send({ to: '+13105550188', body: 'long ago' });
+    await until('on its way', () => node.commands('send_sms').length === 1);
+    await node.drop();
+    await sending;
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    await db
+      .updateTable('messages')
+      .set({ created_at: new Date(Date.now() - 8 * 86_400_000) })
+      .execute();
+    await close();
+    const back = await relink(t, url, {
+      onCommand: (command) =>
+        command.name === 'send_sms'
+          ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
+          : acceptAll(command),
+    });
+    back.sendFact(1, received('something else'));
+    await until('the link is in service', () => back.acknowledged === 1);
+    t.match(await history('?direction=sent'), [{ status: 'unknown' }]);
+  },
+);
+
+t.test('HEAD claims nothing', async (t) => {
+  const { url, node, get, headers } = await setup(t);
+  node.sendFact(1, received('x'));
+  await until('committed', () => node.acknowledged === 1);
+  t.equal((await fetch(`${url}/sms/receive`, { method: 'HEAD', headers })).status, 405);
+  t.equal((await get('/sms/receive')).body['count'], 1);
+});
+
 t.test('without a node it is 502', async (t) => {
   const { node, send } = await setup(t);
   await node.drop();
@@ -390,6 +427,8 @@ t.test('bad query values are 400 and claim nothing', async (t) => {
     '/sms/messages?direction=up',
     '/sms/messages?since=yesterday',
     '/sms/messages?until=2026-13-01T00:00:00Z',
+    '/sms/messages?since=0000-01-01T00:00:00Z',
+    '/sms/messages?since=9999-12-31T23:59:59-23:59',
     '/sms/messages?cursor=abc',
     '/sms/messages?cursor=',
   ]) {

@@ -123,6 +123,7 @@ t.test('refused upgrades get the same shape', async (t) => {
   const { url } = await setup(t);
   for (const [path, headers, status, error] of [
     ['/nope', {}, 404, 'not_found'],
+    ['//', {}, 404, 'not_found'],
     ['/nodes/link', {}, 401, 'unauthorized'],
     ['/nodes/link', { Authorization: 'Bearer wrong', 'X-Node-Id': 'a' }, 401, 'unauthorized'],
   ] as const) {

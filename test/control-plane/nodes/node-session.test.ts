@@ -141,3 +141,15 @@ t.test('numbers are on sale only while their SIM is registered', async (t) => {
     await until('both again', async () => (await available(url)) === 2);
   }
 });
+
+t.test('a node that lost a modem does not take its SIM back from the node that has it now', async (t) => {
+  const { url } = await rig.start(t);
+  const first = await rig.connect(t, url, { nodeId: 'first' });
+  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' })] });
+  await until('lost', async () => (await available(url)) === 0);
+  const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1)] });
+  t.teardown(() => second.drop());
+  await until('found', async () => (await available(url)) === 1);
+  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' }), slotAt(2)] });
+  await until('its other SIM', async () => (await available(url)) === 2);
+});

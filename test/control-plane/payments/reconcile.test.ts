@@ -35,7 +35,7 @@ async function setup(t: Test) {
     ...(await nameOf(chain, asset)),
     resource: `${url}/subscribe`,
   };
-  const authorization = await readPaymentHeader(await signPaymentHeader(url, ALICE.privateKey), offer, now);
+  const authorization = await readPaymentHeader(await signPaymentHeader(url, ALICE.privateKey), offer);
   const claim = await ledger.claim(authorization, now);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -63,7 +63,7 @@ async function signed(rig: Awaited<ReturnType<typeof setup>>) {
   const simulation = await rig.chain.simulate(rig.authorization);
   if (simulation.kind !== 'ok') throw new Error(simulation.reason);
   const transaction = await rig.chain.sign(rig.authorization, simulation.gas);
-  await rig.ledger.storeTransaction(rig.payment.id, transaction, rig.now);
+  await rig.ledger.setInFlight(rig.payment.id, transaction, rig.now);
   return transaction;
 }
 

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import type { Clock } from '#shared/clock.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
@@ -192,6 +194,18 @@ t.test('each way to pay wrongly says why, in a 402 with the challenge', async (t
   };
   const authorization = (fields: object) =>
     changed((payment) => Object.assign(payment.payload.authorization, fields));
+  const resigned = async (fields: object) => {
+    const message = { ...good.payload.authorization, ...fields };
+    const signature = await privateKeyToAccount(ALICE.privateKey).signTypedData({
+      domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.dollar.asset },
+      types: TRANSFER_WITH_AUTHORIZATION_TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    return changed((payment) => {
+      payment.payload = { signature, authorization: message };
+    });
+  };
   const cases: Array<[name: string, header: string, error: string]> = [
     ['not base64', '%%%', 'invalid_encoding'],
     ['not JSON', Buffer.from('hello').toString('base64'), 'invalid_encoding'],
@@ -215,9 +229,10 @@ t.test('each way to pay wrongly says why, in a 402 with the challenge', async (t
     ['too little', authorization({ value: '1799999999' }), 'invalid_amount'],
     ['too much', authorization({ value: '1800000001' }), 'invalid_amount'],
     ['an amount in hexadecimal', authorization({ value: '0x6b49d200' }), 'invalid_encoding'],
-    ['expired', authorization({ validBefore: '1000000000' }), 'authorization_expired'],
-    ['not yet valid', authorization({ validAfter: '99999999999' }), 'authorization_not_yet_valid'],
-    ['valid for ever', authorization({ validBefore: '99999999999' }), 'authorization_too_long'],
+    ['expired', await resigned({ validBefore: '1000000000' }), 'authorization_expired'],
+    ['not yet valid', await resigned({ validAfter: '99999999999' }), 'authorization_not_yet_valid'],
+    ['valid for ever', await resigned({ validBefore: '99999999999' }), 'authorization_too_long'],
+    ['another window', authorization({ validBefore: '99999999999' }), 'invalid_signature'],
     ['another payer', authorization({ from: BOB.address }), 'invalid_signature'],
     ['another nonce', authorization({ nonce: `0x${'11'.repeat(32)}` }), 'invalid_signature'],
     [

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
 import { linkSecretSchema } from '#shared/link/credential.ts';
-import { LOG_LEVELS } from '#shared/process/logger.ts';
-import { type OptionsOf, readOptions } from '#shared/process/options.ts';
+import { integerOption, LOG_LEVEL_OPTION, type OptionsOf, readOptions } from '#shared/process/options.ts';
 import { type ChainId, NETWORKS } from './payments/offer.ts';
 
 const addressSchema = z
@@ -41,16 +40,8 @@ const urlSchema = (protocols: RegExp, about: string) =>
     }
   }, `must be ${about}`);
 
-const integerSchema = (min: number, max: number, fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, `must be an integer from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
-    .default(fallback);
-
 const OPTIONS = {
-  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerSchema(0, 65_535, 8080) },
+  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerOption(0, 65_535, 8080) },
   host: { env: 'HOST', about: 'address the API listens on', schema: z.string().min(1).default('127.0.0.1') },
   publicUrl: {
     env: 'PUBLIC_URL',
@@ -73,7 +64,7 @@ const OPTIONS = {
   databaseConnections: {
     env: 'DATABASE_CONNECTIONS',
     about: 'connections to Postgres at most',
-    schema: integerSchema(1, 100, 10),
+    schema: integerOption(1, 100, 10),
   },
   dataDir: {
     env: 'DATA_DIR',
@@ -123,7 +114,7 @@ const OPTIONS = {
   settlementWaitMs: {
     env: 'SETTLEMENT_WAIT_MS',
     about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
-    schema: integerSchema(100, 120_000, 20_000),
+    schema: integerOption(100, 120_000, 20_000),
   },
   linkSecret: {
     env: 'LINK_SECRET',
@@ -133,17 +124,17 @@ const OPTIONS = {
   heartbeatMs: {
     env: 'HEARTBEAT_MS',
     about: 'time between two heartbeats on a node link',
-    schema: integerSchema(100, 600_000, 10_000),
+    schema: integerOption(100, 600_000, 10_000),
   },
   sendTimeoutMs: {
     env: 'SEND_TIMEOUT_MS',
     about: 'time that /sms/send waits for the carrier',
-    schema: integerSchema(100, 300_000, 45_000),
+    schema: integerOption(100, 300_000, 45_000),
   },
   segmentsMax: {
     env: 'SMS_SEGMENTS_MAX',
     about: 'segments that one outgoing SMS may have',
-    schema: integerSchema(1, 10, 1),
+    schema: integerOption(1, 10, 1),
   },
   allowedPrefixes: {
     env: 'ALLOWED_DESTINATIONS',
@@ -154,11 +145,7 @@ const OPTIONS = {
       .default('+1')
       .transform((text) => text.split(',')),
   },
-  logLevel: {
-    env: 'LOG_LEVEL',
-    about: LOG_LEVELS.join(', '),
-    schema: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-  },
+  logLevel: LOG_LEVEL_OPTION,
 } as const;
 
 export type Config = OptionsOf<typeof OPTIONS>;

@@ -114,7 +114,9 @@ async function describeAsset(config: Config, chain: Chain) {
   const asset = config.asset ?? NETWORKS[config.chainId].usdc;
   const domain = await chain.readAssetDomain(asset).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new Error(`RPC_URL, CHAIN_ID or ASSET: ${reason}`, { cause });
+    throw new Error(`cannot read ${asset} on chain ${config.chainId} at ${config.rpcUrl}: ${reason}`, {
+      cause,
+    });
   });
   return { chainId: config.chainId, asset, assetName: domain.name, assetVersion: domain.version };
 }

@@ -1,18 +1,16 @@
 // The simulator as a program: reads options, starts the rack, says where it is, stops on a signal.
 import { z } from 'zod';
-import { createLogger, LOG_LEVELS } from '#shared/process/logger.ts';
-import { readOptions } from '#shared/process/options.ts';
+import { createLogger } from '#shared/process/logger.ts';
+import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { modemView } from './http/views.ts';
 import { startSimulator } from './simulator.ts';
-
-const wholeNumber = (min: number, max: number) => z.coerce.number(`must be a number`).int().min(min).max(max);
 
 const options = readOptions('hardware-sim', 'A rack of simulated USB modems with a carrier behind it.', {
   modems: {
     env: 'MODEMS',
     about: 'number of modems, 1 to 256',
-    schema: wholeNumber(1, 256).default(4),
+    schema: integerOption(1, 256, 4),
   },
   dir: {
     env: 'RACK_DIR',
@@ -22,18 +20,14 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
   port: {
     env: 'SIMULATOR_PORT',
     about: 'port of the HTTP interface on 127.0.0.1, 0 for a free one',
-    schema: wholeNumber(0, 65_535).default(0),
+    schema: integerOption(0, 65_535, 0),
   },
   sendDelayMs: {
     env: 'RADIO_DELAY_MS',
     about: 'milliseconds that each message takes on the air',
-    schema: wholeNumber(0, 600_000).default(0),
+    schema: integerOption(0, 600_000, 0),
   },
-  logLevel: {
-    env: 'LOG_LEVEL',
-    about: `one of ${LOG_LEVELS.join(', ')}`,
-    schema: z.enum(LOG_LEVELS).default('info'),
-  },
+  logLevel: LOG_LEVEL_OPTION,
 });
 
 const log = createLogger('hardware-sim', options.logLevel);

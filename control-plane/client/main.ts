@@ -91,8 +91,14 @@ withToken(program.command('messages').description('the history, newest first')).
 try {
   await program.parseAsync();
 } catch (error) {
-  const text =
-    error instanceof ApiError ? error.message : `error: ${error instanceof Error ? error.message : error}`;
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (!(error instanceof Error)) return `error: ${String(error)}`;
+  // fetch says only that it failed; its cause says why.
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `error: ${error.message}${cause}`;
 }

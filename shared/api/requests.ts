@@ -28,7 +28,7 @@ export const smsSendRequestSchema = z.object({
 
 const limitSchema = (fallback: number) =>
   z
-    .string()
+    .string({ error: 'must be one integer from 1 to 100' })
     .regex(/^\d{1,4}$/, 'must be an integer from 1 to 100')
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= 100, 'must be an integer from 1 to 100')

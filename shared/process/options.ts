@@ -1,6 +1,7 @@
 // Flags and environment variables of our programs: one table gives reading, checking and --help.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { LOG_LEVELS } from './logger.ts';
 
 interface OptionSpec {
   /** Name of the environment variable; a flag of the same name wins. */
@@ -60,3 +61,21 @@ function flagOf(key: string, spec: OptionSpec): Option {
 function firstIssue(error: z.ZodError): string {
   return error.issues[0]?.message ?? 'invalid value';
 }
+
+/** An option that is a whole number from `min` to `max`. */
+export function integerOption(min: number, max: number, fallback: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback);
+}
+
+/** How much a program logs: every program has it. */
+export const LOG_LEVEL_OPTION = {
+  env: 'LOG_LEVEL',
+  about: `how much is logged: ${LOG_LEVELS.join(', ')}`,
+  schema: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+};

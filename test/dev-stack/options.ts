@@ -1,29 +1,21 @@
 // What `npm start` can be told.
 import { z } from 'zod';
 import { type ChainId, NETWORKS } from '#control-plane/payments/offer.ts';
-import { type OptionsOf, readOptions } from '#shared/process/options.ts';
-
-const integerSchema = (min: number, max: number, fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,5}$/, `must be an integer from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
-    .default(fallback);
+import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';
 
 const OPTIONS = {
-  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerSchema(0, 65_535, 8080) },
+  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerOption(0, 65_535, 8080) },
   rpcPort: {
     env: 'RPC_PORT',
     about: 'port of the local chain; 0 is a free one',
-    schema: integerSchema(0, 65_535, 0),
+    schema: integerOption(0, 65_535, 0),
   },
   simulatorPort: {
     env: 'SIMULATOR_PORT',
     about: 'port of the simulator’s interface; 0 is a free one',
-    schema: integerSchema(0, 65_535, 0),
+    schema: integerOption(0, 65_535, 0),
   },
-  modems: { env: 'MODEMS', about: 'modems in the rack', schema: integerSchema(1, 64, 4) },
+  modems: { env: 'MODEMS', about: 'modems in the rack', schema: integerOption(1, 64, 4) },
   chainId: {
     env: 'CHAIN_ID',
     about: 'chain to imitate: 84532 (Base Sepolia) or 8453 (Base)',

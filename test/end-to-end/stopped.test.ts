@@ -1,0 +1,53 @@
+// Every way to end `npm start`, and what is left of it: nothing, or what the next start ends.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { DevStackFile } from '../dev-stack/dev-stack.ts';
+import { isAlive, startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { until } from '../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../tidy/sources.ts';
+
+async function npmStart(t: Test) {
+  const dataDir = temporaryFolder(t);
+  const npm = spawn('npm', ['start'], {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, PORT: '0', MODEMS: '1', DATA_DIR: dataDir },
+    stdio: 'ignore',
+    detached: true,
+  });
+  const group = Number(npm.pid);
+  const path = join(dataDir, 'dev-stack.json');
+  await until('npm start is up', () => existsSync(path), 60_000);
+  const { pid, pids } = JSON.parse(readFileSync(path, 'utf8')) as DevStackFile;
+  return { npm, group, processes: [group, pid, ...Object.values(pids)] };
+}
+
+t.test(
+  'a signal to npm alone, to its whole group as Ctrl-C sends it, or kill -9 of npm: nothing is left',
+  async (t) => {
+    const ways: Array<[name: string, end: (group: number) => void]> = [
+      ['SIGTERM to npm', (group) => process.kill(group, 'SIGTERM')],
+      ['SIGINT to the group', (group) => process.kill(-group, 'SIGINT')],
+      ['the terminal closes', (group) => process.kill(-group, 'SIGHUP')],
+      ['kill -9 of npm', (group) => process.kill(group, 'SIGKILL')],
+    ];
+    for (const [name, end] of ways) {
+      const { group, processes } = await npmStart(t);
+      t.equal(processes.filter(isAlive).length, 6);
+      end(group);
+      await until(`${name}: all have ended`, () => !processes.some(isAlive), 20_000);
+    }
+  },
+);
+
+t.test('after kill -9 of the stack the next start ends what was left, and has all data', async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startStack(t, { dataDir, env: { MODEMS: '1' } });
+  const { pid, pids } = first.file();
+  process.kill(pid, 'SIGKILL');
+  await until('the stack is dead', () => !isAlive(pid));
+  const second = await startStack(t, { dataDir, env: { MODEMS: '1' }, replaces: pid });
+  t.same(Object.values(pids).filter(isAlive), []);
+  t.not(second.file().pid, pid);
+});

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { linkSecretSchema, nodeIdSchema } from '#shared/link/credential.ts';
-import { LOG_LEVELS } from '#shared/process/logger.ts';
+import { LOG_LEVEL_OPTION } from '#shared/process/options.ts';
 
 /** A slot and the device path of its modem's AT port. */
 export interface ModemPort {
@@ -59,11 +59,7 @@ export const daemonOptions = {
     about: "folder of this node's journal",
     schema: z.string().min(1).default('data/node'),
   },
-  logLevel: {
-    env: 'LOG_LEVEL',
-    about: LOG_LEVELS.join(', '),
-    schema: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
-  },
+  logLevel: LOG_LEVEL_OPTION,
 };
 
 /** Reads `path` or `name=path`; the default name is the last part of the path. */

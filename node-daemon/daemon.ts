@@ -1,5 +1,4 @@
 // The composition root: journal, modems and link of one host, started and stopped in order.
-import { mkdir } from 'node:fs/promises';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -38,8 +37,7 @@ export async function startDaemon(
   { log, clock = systemClock, openPort = openSerialPort }: DaemonParts,
 ): Promise<{ stop(): Promise<void> }> {
   const { controlPlaneUrl, dataDir, linkSecret, modemPorts, nodeId } = options;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(dataDir, 'node-daemon');
+  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700);
   const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
     await unlock();
     throw error;

@@ -68,13 +68,17 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
     case 'rejected':
-      throw nodeError(`the carrier refused the message: ${outcome.message}`, { reason: outcome.code });
+      throw nodeError(`${refuserOf(outcome.code)}: ${outcome.message}`, { reason: outcome.code });
     case 'unknown':
       throw nodeError(
         'nobody knows whether the message was sent; /sms/messages will tell if it becomes known',
       );
   }
 }
+
+// 3GPP TS 27.005 §3.2.5: what the message service says; everything else is said by the modem or the node.
+const refuserOf = (code: string): string =>
+  code.startsWith('cms_') ? 'the carrier refused the message' : 'the modem could not send';
 
 async function giveUp(db: Database, commandId: string, error: unknown): Promise<never> {
   if (error instanceof CommandRefused) {

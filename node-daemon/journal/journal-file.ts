@@ -1,6 +1,7 @@
 // The journal's file: read and mended at start, appended to with fdatasync, rewritten as a whole.
-import { open, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { createHash } from 'node:crypto';
+import { link, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { decodeRecord, encodeRecord, type JournalRecord } from './record.ts';
 
 /** A file that can be appended to durably. What tests replace to play a full or broken disk. */
@@ -22,8 +23,9 @@ export interface JournalContents {
   /** Bytes of the good records before the first damage: what to keep after a torn write. */
   readonly goodBytes: number;
   /**
-   * `torn`: the last write did not end, which a crash may do to any write that nobody was told of.
-   * `corrupt`: there is damage before good records, which no crash of ours explains.
+   * `torn`: the end of the last write is missing, which a kill may do to any write that nobody was told of.
+   * `corrupt`: there is damage before good records. A kill cannot do that, a power cut can: the disk may
+   * keep later pages of the last write and lose earlier ones. So may a disk that breaks.
    */
   readonly damage: 'none' | 'torn' | 'corrupt';
 }
@@ -56,6 +58,23 @@ export function parseJournal(bytes: Buffer): JournalContents {
     else damage = 'corrupt';
   }
   return { records, goodBytes, damage };
+}
+
+/**
+ * Gives a damaged journal a second name in its folder, durably, and returns that path. The first name stays
+ * until `rewrite` takes it: there is a journal at every instant. The name follows from the contents, so that
+ * a start that is tried again and again leaves one file.
+ */
+export async function keepAside(path: string): Promise<string> {
+  const digest = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  const aside = join(dirname(path), `journal.corrupt-${digest.slice(0, 16)}.log`);
+  await link(path, aside).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await syncFolder(dirname(path));
+  return aside;
 }
 
 /** The file of one journal. One call at a time. */
@@ -157,7 +176,7 @@ export const openAppendFile: OpenAppendFile = async (path) => {
 };
 
 /** Makes renames and new names in a folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

@@ -1,10 +1,9 @@
 // What must survive on a node: appended durably in groups, numbered, acknowledged, compacted.
 import { randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { JournalFile, type OpenAppendFile, readJournal, syncFolder } from './journal-file.ts';
+import { JournalFile, keepAside, type OpenAppendFile, readJournal } from './journal-file.ts';
 import {
   applyAcknowledgement,
   applyRecord,
@@ -43,10 +42,13 @@ export interface JournalOptions {
   readonly openFile?: OpenAppendFile;
 }
 
+/** Records that the state decides; pure, and quick. */
+export type Decision = (state: ReadonlyJournalState) => readonly NewRecord[];
+
 interface Pending {
-  readonly records: readonly NewRecord[];
+  readonly records: readonly NewRecord[] | Decision;
   readonly resolve: () => void;
-  readonly reject: (error: JournalUnavailableError) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** The durable memory of one node. */
@@ -56,7 +58,7 @@ export class Journal {
   readonly #log: Logger;
   readonly #state: JournalState;
   readonly #factHandlers = new Set<() => void>();
-  #pending: Pending[] = [];
+  readonly #pending: Pending[] = [];
   #flushing: Promise<void> | undefined;
   #acknowledgementDue = false;
   #acknowledgementTimer: Timer | undefined;
@@ -82,12 +84,10 @@ export class Journal {
     const file = new JournalFile(path, options.openFile);
     const journal = new Journal(file, state, options);
     if (contents.damage === 'corrupt' || (contents.damage === 'torn' && contents.records.length === 0)) {
-      const aside = join(folder, `journal.corrupt-${clock.now()}.log`);
-      await rename(path, aside);
-      await syncFolder(folder);
+      const aside = await keepAside(path);
       // Sequences of lost records may have been used: a new identity cannot collide with them.
       renumber(state, randomUUID());
-      log.error({ aside }, 'the journal is damaged: kept what can be read, moved the file aside');
+      log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
       if (contents.damage === 'torn') log.warn({}, 'the journal ends in a torn write: cut off');
@@ -116,10 +116,26 @@ export class Journal {
    * busy becomes durable together. Rejects with `JournalUnavailableError`: then none of them counts.
    */
   append(...records: readonly NewRecord[]): Promise<void> {
+    const full = this.#fullFor(records);
+    return full === undefined ? this.#enqueue(records) : Promise.reject(full);
+  }
+
+  /**
+   * Appends what `decide` makes of the state once all that was appended before is applied; nothing else is
+   * written between its look and its records. For records that depend on others, such as the last part of
+   * a message on those that wait. Rejects with what `decide` throws, else as `append` does.
+   */
+  appendDecided(decide: Decision): Promise<void> {
+    return this.#enqueue(decide);
+  }
+
+  #fullFor(records: readonly NewRecord[]): JournalUnavailableError | undefined {
+    if (this.#state.facts.size < FACTS_MAX || !records.some(isGrowth)) return undefined;
+    return new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`);
+  }
+
+  #enqueue(records: Pending['records']): Promise<void> {
     if (this.#closed) return Promise.reject(new JournalUnavailableError('the journal is closed'));
-    if (this.#state.facts.size >= FACTS_MAX && records.some(isGrowth)) {
-      return Promise.reject(new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`));
-    }
     if (this.#pending.length >= PENDING_MAX) {
       return Promise.reject(new JournalUnavailableError(`${PENDING_MAX} records wait for the disk`));
     }
@@ -176,23 +192,44 @@ export class Journal {
     // A turn of the loop lets all that arrived together share one sync.
     await Promise.resolve();
     while (this.#pending.length > 0 || this.#acknowledgementDue) {
-      const batch = this.#pending;
-      this.#pending = [];
-      await this.#write(batch);
+      await this.#writeNext();
     }
     if (this.#file.bytes > this.#compactBytes) {
       await this.#rewrite().catch((error) => this.#log.warn({ err: error }, 'the journal was not compacted'));
     }
   }
 
-  async #write(batch: readonly Pending[]): Promise<void> {
-    const records = this.#numbered(batch.flatMap((pending) => pending.records));
+  /** Writes all that waits up to the next decision, or that decision by itself. */
+  async #writeNext(): Promise<void> {
+    const decisionAt = this.#pending.findIndex(({ records }) => typeof records === 'function');
+    const count = decisionAt < 0 ? this.#pending.length : Math.max(1, decisionAt);
+    const batch = this.#pending.splice(0, count);
+    let records: NewRecord[];
+    try {
+      records = batch.flatMap((pending) => this.#decided(pending.records));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    await this.#write(batch, records);
+  }
+
+  #decided(records: Pending['records']): readonly NewRecord[] {
+    if (typeof records !== 'function') return records;
+    const decided = records(this.#state);
+    const full = this.#fullFor(decided);
+    if (full !== undefined) throw full;
+    return decided;
+  }
+
+  async #write(batch: readonly Pending[], newRecords: readonly NewRecord[]): Promise<void> {
+    const records = this.#numbered(newRecords);
     const acknowledgement = this.#acknowledgementDue;
     this.#acknowledgementDue = false;
     if (acknowledgement) records.push({ kind: 'ack', sequence: this.#state.acknowledged });
     try {
       if (!this.#file.usable) await this.#rewrite();
-      await this.#file.append(records);
+      if (records.length > 0) await this.#file.append(records);
     } catch (cause) {
       this.#fail(batch, cause);
       return;

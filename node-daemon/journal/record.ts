@@ -43,7 +43,7 @@ export type NewRecord =
       readonly part: PartRecord;
       readonly entry?: StorageEntry;
     }
-  /** An entry that was read and needs no fact, such as a part that is there already. */
+  /** An entry that was read and needs no fact: a part that is there already, a failed deletion. */
   | { readonly kind: 'read'; readonly entry: StorageEntry }
   /** The modem says that it has deleted the entry. */
   | { readonly kind: 'deleted'; readonly entry: StorageEntry }

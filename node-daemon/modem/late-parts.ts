@@ -2,9 +2,10 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ReadonlyJournalState } from '../journal/journal-state.ts';
 import type { NewRecord } from '../journal/record.ts';
 import { joinParts } from '../sms/concatenation.ts';
-import { receivedFacts } from './sms-facts.ts';
+import { factRecords, receivedFacts } from './sms-facts.ts';
 
 /** Parts usually come within seconds; later ones are delivered as a message of their own. */
 export const PARTS_WAIT_MS = 10 * 60 * 1000;
@@ -45,21 +46,20 @@ export class LateParts {
 
   /** Delivers the messages whose first part came too long ago. Rejects when the journal refuses. */
   async deliver(): Promise<void> {
-    const { clock, journal, waitMs = PARTS_WAIT_MS } = this.#parts;
-    for (const [group, { iccid, parts }] of journal.state.groups) {
-      const [first, ...others] = parts;
-      if (first === undefined) continue;
-      const message = joinParts([first, ...others]);
-      if (Date.parse(message.receivedAt) + waitMs > clock.now()) continue;
-      const facts = receivedFacts(iccid, message);
-      const records = facts.map(
-        (fact, index): NewRecord => ({
-          kind: 'fact',
-          fact,
-          ...(index === facts.length - 1 ? { group } : {}),
-        }),
-      );
-      await journal.append(...records);
-    }
+    const { journal } = this.#parts;
+    const late = [...journal.state.groups.keys()].filter(
+      (group) => this.#lateRecords(journal.state, group).length > 0,
+    );
+    // The last part may be on its way to the disk at this moment: the journal decides again, in its turn.
+    for (const group of late) await journal.appendDecided((state) => this.#lateRecords(state, group));
+  }
+
+  #lateRecords(state: ReadonlyJournalState, group: string): NewRecord[] {
+    const { clock, waitMs = PARTS_WAIT_MS } = this.#parts;
+    const { iccid = '', parts: [first, ...others] = [] } = state.groups.get(group) ?? {};
+    if (first === undefined) return [];
+    const message = joinParts([first, ...others]);
+    if (Date.parse(message.receivedAt) + waitMs > clock.now()) return [];
+    return factRecords(receivedFacts(iccid, message), { group });
   }
 }

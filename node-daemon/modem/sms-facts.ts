@@ -1,6 +1,7 @@
 // From decoded PDUs to the facts of the control link. Pure.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { ReadonlyJournalState } from '../journal/journal-state.ts';
+import type { NewRecord } from '../journal/record.ts';
 import type { JoinedMessage } from '../sms/concatenation.ts';
 import type { StatusReport } from '../sms/tpdu.ts';
 
@@ -27,6 +28,17 @@ export function receivedFacts(iccid: string, message: JoinedMessage): FactOf<'sm
   }));
 }
 
+/** One message's facts. Only the last settles where they came from: a torn write repeats them. */
+export function factRecords(
+  facts: readonly Fact[],
+  settled: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
+): NewRecord[] {
+  return facts.map((fact, index) => ({
+    ...{ kind: 'fact', fact },
+    ...(index === facts.length - 1 ? settled : {}),
+  }));
+}
+
 /** The fact of a PDU that cannot be told as text. */
 export function unreadableFact(iccid: string, pdu: string, reason: string, receivedAt: string): Fact {
   return {
@@ -38,7 +50,11 @@ export function unreadableFact(iccid: string, pdu: string, reason: string, recei
   };
 }
 
-/** The fact of a status report, matched to the newest command that it can belong to. */
+/**
+ * The fact of a status report, matched to the newest accepted command of this SIM with its reference and
+ * recipient. `command_id` is null where there is none. Only accepted commands have references: a report
+ * for one whose outcome is unknown, or for segments that went out before another one failed, has no command.
+ */
 export function reportFact(
   iccid: string,
   report: StatusReport,

@@ -1,6 +1,6 @@
 // Receiving: from a +CMTI or a sweep to a durable fact, and only then to the deletion on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { Fact, FactOf } from '#shared/link/messages.ts';
+import type { FactOf } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -8,12 +8,12 @@ import { atCommand, quoted } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
 import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
-import { entryKey } from '../journal/journal-state.ts';
+import { entryKey, type ReadonlyJournalState } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
 import { groupKey, joinParts, type MessagePart, placeOf } from '../sms/concatenation.ts';
 import { type Deliver, decodeReceived } from '../sms/tpdu.ts';
 import { TpduError } from '../sms/tpdu-error.ts';
-import { receivedFacts, reportFact, unreadableFact } from './sms-facts.ts';
+import { factRecords, receivedFacts, reportFact, unreadableFact } from './sms-facts.ts';
 import { digestOf, parseList, parseRead, type StoredMessage, UNION_STORAGE } from './sms-storage.ts';
 
 /** A full store of 255 messages at SIM speed. */
@@ -55,7 +55,8 @@ export class SmsInbox {
   readonly #parts: SmsInboxParts;
   readonly #log: Logger;
   readonly #reads: Place[] = [];
-  readonly #deletions: StorageEntry[] = [];
+  /** By `entryKey`: places in which, when they were last read, lay what may be deleted. */
+  readonly #deletions = new Map<string, StorageEntry>();
   readonly #sweeps = new Set<string>();
   /** Entries on their way into the journal. */
   readonly #accepting = new Map<string, Promise<void>>();
@@ -82,7 +83,7 @@ export class SmsInbox {
     this.#stopped = true;
     this.#sweepTimer?.cancel();
     this.#reads.length = 0;
-    this.#deletions.length = 0;
+    this.#deletions.clear();
     this.#sweeps.clear();
   }
 
@@ -141,8 +142,11 @@ export class SmsInbox {
   #nextJob(): (() => Promise<void>) | undefined {
     const read = this.#reads.shift();
     if (read !== undefined) return () => this.#read(read);
-    const deletion = this.#deletions.shift();
-    if (deletion !== undefined) return () => this.#delete(deletion);
+    const [deletion] = this.#deletions.values();
+    if (deletion !== undefined) {
+      this.#deletions.delete(entryKey(deletion));
+      return () => this.#delete(deletion);
+    }
     const [storage] = this.#sweeps;
     if (storage === undefined) return undefined;
     this.#sweeps.delete(storage);
@@ -156,13 +160,11 @@ export class SmsInbox {
     // The next read need not wait for the disk.
     this.#acceptStored(storage, message).then(
       (entry) => {
-        this.#deletions.push(entry);
+        this.#deletions.set(entryKey(entry), entry);
         this.#work();
       },
       (error) => this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
     );
-    // Parts look at what waits in the journal: one after the other.
-    if (this.#accepting.size > 0 && isPart(message.pdu)) await Promise.allSettled(this.#accepting.values());
   }
 
   async #readMessage(index: number): Promise<StoredMessage | undefined> {
@@ -191,7 +193,8 @@ export class SmsInbox {
     await this.#forgetGone(storage, messages);
     for (const message of messages) {
       if (this.#stopped) return;
-      this.#deletions.push(await this.#acceptStored(storage, message));
+      const entry = await this.#acceptStored(storage, message);
+      this.#deletions.set(entryKey(entry), entry);
     }
   }
 
@@ -211,6 +214,8 @@ export class SmsInbox {
   /** Resolves with the entry when it is safe to delete it. Rejects when the journal refuses. */
   async #acceptStored(storage: string, { index, unread, pdu }: StoredMessage): Promise<StorageEntry> {
     const entry: StorageEntry = { iccid: this.#parts.iccid, storage, index, digest: digestOf(pdu) };
+    // What was to be deleted there may be gone: this reading decides.
+    this.#deletions.delete(entryKey(entry));
     const key = `${entryKey(entry)}/${entry.digest}`;
     const accepting = this.#accepting.get(key);
     if (accepting !== undefined) {
@@ -220,7 +225,11 @@ export class SmsInbox {
     const known = this.#parts.journal.state.entries.get(entryKey(entry));
     // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal.
     const isNew = known?.entry.digest !== entry.digest || (known.deleted && unread);
-    if (!isNew) return entry;
+    if (!isNew) {
+      // It lies there all the same: the deletion did not happen, and is due again.
+      if (known.deleted) await this.#parts.journal.append({ kind: 'read', entry });
+      return entry;
+    }
     const accepted = this.#accept(pdu, entry).finally(() => this.#accepting.delete(key));
     this.#accepting.set(key, accepted);
     await accepted;
@@ -240,7 +249,7 @@ export class SmsInbox {
       return journal.append({ kind: 'fact', fact, ...place });
     }
     if (decoded.kind === 'deliver') {
-      return journal.append(...this.#recordsOf(decoded, pdu, receivedAt, entry));
+      return this.#acceptMessage(decoded, pdu, receivedAt, entry);
     }
     const report = decoded;
     const factNow = (): FactOf<'sms_report'> => reportFact(iccid, report, journal.state.commands, receivedAt);
@@ -248,32 +257,41 @@ export class SmsInbox {
     return journal.append({ kind: 'fact', fact: factNow(), ...place });
   }
 
-  #recordsOf(deliver: Deliver, pdu: string, receivedAt: string, entry?: StorageEntry): NewRecord[] {
-    const { iccid } = this.#parts;
+  async #acceptMessage(
+    deliver: Deliver,
+    pdu: string,
+    receivedAt: string,
+    entry?: StorageEntry,
+  ): Promise<void> {
+    const { iccid, journal } = this.#parts;
     const { content, concatenation, port } = deliver.userData;
     const place = entry === undefined ? {} : { entry };
-    if (deliver.protocolIdentifier === PID_TYPE_0)
-      return entry === undefined ? [] : [{ kind: 'read', entry }];
+    if (deliver.protocolIdentifier === PID_TYPE_0) return journal.append(...readRecords(entry));
     if (content.kind === 'octets') {
       const reason = port === undefined ? '8 bit data' : `data for port ${port}`;
-      return [{ kind: 'fact', fact: unreadableFact(iccid, pdu, reason, receivedAt), ...place }];
+      return journal.append({
+        ...{ kind: 'fact', fact: unreadableFact(iccid, pdu, reason, receivedAt) },
+        ...place,
+      });
     }
     const { from, sentAt } = deliver;
     const { text } = content;
     if (concatenation !== undefined && concatenation.total > 1) {
-      return this.#partRecords({ ...concatenation, from, text, sentAt, receivedAt }, entry);
+      const part = { ...concatenation, from, text, sentAt, receivedAt };
+      return journal.appendDecided((state) => this.#partRecords(state, part, entry));
     }
-    return factRecords(receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false }), place);
+    const facts = receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false });
+    return journal.append(...factRecords(facts, place));
   }
 
-  #partRecords(part: MessagePart, entry: StorageEntry | undefined): NewRecord[] {
-    const { iccid, journal } = this.#parts;
+  #partRecords(state: ReadonlyJournalState, part: MessagePart, entry?: StorageEntry): NewRecord[] {
+    const { iccid } = this.#parts;
     const group = groupKey(iccid, part);
     const place = entry === undefined ? {} : { entry };
-    const waiting = journal.state.groups.get(group)?.parts ?? [];
+    const waiting = state.groups.get(group)?.parts ?? [];
     const [first] = waiting;
     const placed = placeOf(waiting, part);
-    if (placed === 'repeated') return entry === undefined ? [] : [{ kind: 'read', entry }];
+    if (placed === 'repeated') return readRecords(entry);
     if (placed === 'other' && first !== undefined) {
       const abandoned = factRecords(receivedFacts(iccid, joinParts([first, ...waiting.slice(1)])), { group });
       return [...abandoned, { kind: 'part', group, iccid, part, ...place }];
@@ -283,7 +301,10 @@ export class SmsInbox {
     return factRecords(receivedFacts(iccid, message), { group, ...place });
   }
 
+  /** One deletion for one message: by now the place may hold the next one. */
   async #delete(entry: StorageEntry): Promise<void> {
+    const known = this.#parts.journal.state.entries.get(entryKey(entry));
+    if (known?.entry.digest !== entry.digest || known.deleted) return;
     await this.#select(entry.storage);
     await this.#parts.channel.send(atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS }));
     await this.#parts.journal.append({ kind: 'deleted', entry });
@@ -301,23 +322,6 @@ export class SmsInbox {
   }
 }
 
-/** Only the last fact settles where they came from: a torn write then repeats rather than loses. */
-function factRecords(
-  facts: readonly Fact[],
-  settled: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
-): NewRecord[] {
-  return facts.map((fact, index) => ({
-    kind: 'fact',
-    fact,
-    ...(index === facts.length - 1 ? settled : {}),
-  }));
-}
-
-function isPart(pdu: string): boolean {
-  try {
-    const decoded = decodeReceived(pdu);
-    return decoded.kind === 'deliver' && decoded.userData.concatenation !== undefined;
-  } catch {
-    return false;
-  }
+function readRecords(entry: StorageEntry | undefined): NewRecord[] {
+  return entry === undefined ? [] : [{ kind: 'read', entry }];
 }

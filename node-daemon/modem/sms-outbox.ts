@@ -3,7 +3,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Segmentation, segmentText } from '#shared/sms/segmentation.ts';
-import { AtError, CmeError, CmsError, PortClosedError } from '../at/at-error.ts';
+import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atQuery } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
@@ -23,6 +23,9 @@ const RECORD_RETRY_MS = 5_000;
 const VALIDITY_24_HOURS = 167;
 /** 3GPP TS 23.040 §9.2.3.24.1: the total is one octet. */
 const SEGMENTS_MAX = 255;
+
+/** The wire takes 512. */
+const MESSAGE_MAX = 400;
 
 /** Network time-out, unknown error, timer expired (vendors): the message may be on its way. */
 const CMS_AMBIGUOUS = new Set([332, 500, 521]);
@@ -46,6 +49,9 @@ export interface SmsOutboxParts {
   /** Whether the SIM is registered now. */
   readonly isRegistered: () => boolean;
 }
+
+/** All are made before the first is given: what cannot be encoded has reached nobody. */
+type Submit = ReturnType<typeof encodeSubmit>;
 
 interface Waiting {
   readonly request: SendRequest;
@@ -147,22 +153,47 @@ export class SmsOutbox {
       reject(new CommandRefusal('journal_unavailable', 'the journal refused the command', cause));
       return;
     }
-    const outcome = await this.#submit(params.to, segmentation);
+    const outcome = await this.#outcomeOf(request, segmentation);
     await this.#record(commandId, outcome);
     resolve(outcome);
   }
 
-  async #submit(to: string, { encoding, segments }: Segmentation): Promise<SmsOutcome> {
+  /** Never rejects: a mistake of ours costs one message its outcome, and no modem its daemon. */
+  async #outcomeOf({ commandId, params }: SendRequest, segmentation: Segmentation): Promise<SmsOutcome> {
+    const { clock, log } = this.#parts;
+    let submits: readonly Submit[];
+    try {
+      submits = this.#encode(params.to, segmentation);
+    } catch (error) {
+      log.error({ err: error, command: commandId }, 'a message cannot be encoded');
+      const at = new Date(clock.now()).toISOString();
+      return { status: 'rejected', code: 'not_encodable', message: messageOf(error), at };
+    }
+    try {
+      return await this.#submit(submits);
+    } catch (error) {
+      log.error({ err: error, command: commandId }, 'sending a message failed unexpectedly');
+      return { status: 'unknown', message: messageOf(error), at: new Date(clock.now()).toISOString() };
+    }
+  }
+
+  #encode(to: string, { encoding, segments }: Segmentation): Submit[] {
     const total = segments.length;
     this.#reference = (this.#reference + 1) % 256;
     const reference = this.#reference;
-    const references: number[] = [];
-    for (const [index, text] of segments.entries()) {
+    return segments.map((text, index) => {
       const header = { reference, referenceBits: 8 as const, total, part: index + 1 };
-      const { pdu, length } = encodeSubmit({
+      return encodeSubmit({
         ...{ to, text, encoding, statusReport: true, validityPeriod: VALIDITY_24_HOURS },
         ...(total > 1 ? { concatenation: header } : {}),
       });
+    });
+  }
+
+  async #submit(submits: readonly Submit[]): Promise<SmsOutcome> {
+    const total = submits.length;
+    const references: number[] = [];
+    for (const [index, { pdu, length }] of submits.entries()) {
       const command = atQuery(`AT+CMGS=${length}`, '+CMGS:', { body: pdu, timeoutMs: SUBMIT_TIMEOUT_MS });
       try {
         const [answer] = await this.#parts.channel.send(command);
@@ -196,12 +227,9 @@ export class SmsOutbox {
  * nobody can say. Before the PDU was given everything is certain.
  */
 export function failedOutcome(error: unknown, at: string): Extract<SmsOutcome, { message: string }> {
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, 512);
-  const rejected = (code: string): Extract<SmsOutcome, { message: string }> => ({
-    status: 'rejected',
-    code,
-    message,
-    at,
+  const message = messageOf(error);
+  const rejected = (code: string, text = message): Extract<SmsOutcome, { message: string }> => ({
+    ...{ status: 'rejected', code, message: text, at },
   });
   if (!(error instanceof AtError)) return { status: 'unknown', message, at };
   const certain = !error.bodyGiven;
@@ -210,7 +238,14 @@ export function failedOutcome(error: unknown, at: string): Extract<SmsOutcome, {
   if (error instanceof CmeError && (certain || CME_CERTAIN.has(error.code)))
     return rejected(`cme_${error.code}`);
   if (!certain) return { status: 'unknown', message, at };
+  if (error instanceof AtTimeoutError)
+    return rejected('modem_silent', `the modem did not answer: ${message}`);
   return rejected(error instanceof PortClosedError ? 'modem_lost' : 'modem_refused');
+}
+
+/** At most what the wire takes, with room for what is put before it. */
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_MAX);
 }
 
 function refused(code: ConstructorParameters<typeof CommandRefusal>[0], message: string): Promise<never> {

@@ -174,6 +174,74 @@ t.test(
   },
 );
 
+t.test('killed while a damaged journal is mended, the next start finds all that can be read', async (t) => {
+  const { folder, open, path } = await setUp(t);
+  const journal = await open();
+  for (const body of ['a', 'b', 'c']) await journal.append(received(body));
+  const text = await readFile(path, 'utf8');
+  const damaged = text.replace('"body":"b"', '"body":"x"');
+  await writeFile(path, damaged);
+  for (let start = 0; start < 3; start += 1) {
+    await t.rejects(
+      open(async () => {
+        throw new Error('killed');
+      }),
+      /killed/,
+    );
+  }
+  t.same(bodies(await open()), [
+    [1, 'a'],
+    [2, 'c'],
+  ]);
+  const aside = (await readdir(folder)).filter((name) => name.startsWith('journal.corrupt-'));
+  t.equal(aside.length, 1, 'kept once, however often the start was tried');
+  t.equal(await readFile(join(folder, aside[0] ?? ''), 'utf8'), damaged, 'as it was');
+});
+
+t.test('a decision sees all that was appended before it, and nothing comes between', async (t) => {
+  const { open } = await setUp(t);
+  const journal = await open();
+  const seen: number[] = [];
+  const decide = (body: string) =>
+    journal.appendDecided((state) => {
+      seen.push(state.facts.size);
+      return [received(body)];
+    });
+  await Promise.all([
+    journal.append(received('a')),
+    decide('b'),
+    decide('c'),
+    journal.append(received('d')),
+    journal.append(received('e')),
+    decide('f'),
+    journal.appendDecided(() => []),
+  ]);
+  t.same(seen, [1, 2, 5]);
+  t.same(
+    bodies(journal).map((each) => (each as unknown[])[1]),
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+  );
+  t.same(bodies(await open()), bodies(journal));
+});
+
+t.test('a decision that throws or does not fit is refused, and what waits behind it goes on', async (t) => {
+  const { open } = await setUp(t);
+  const journal = await open();
+  const failed = journal.appendDecided(() => {
+    throw new Error('a mistake');
+  });
+  const next = journal.append(received('next'));
+  await t.rejects(failed, /a mistake/);
+  await next;
+  await journal.append(...Array.from({ length: FACTS_MAX - 1 }, () => received('x')));
+  await t.rejects(
+    journal.appendDecided(() => [received('one more')]),
+    JournalUnavailableError,
+  );
+  await journal.appendDecided(() => [{ kind: 'read', entry: entry(1) }]);
+  t.equal(journal.state.entries.size, 1);
+});
+
 t.test('a file of noise alone is moved aside', async (t) => {
   const { folder, open, path } = await setUp(t);
   await writeFile(path, 'this is no journal');

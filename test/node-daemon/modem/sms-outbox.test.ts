@@ -183,7 +183,9 @@ t.test(
     const promptless = send('c1');
     await until('the command', () => modem.port.count(/^AT\+CMGS/) === 1);
     clock.advance(PROMPT_TIMEOUT_MS);
-    t.match(await promptless, { result: { status: 'rejected', code: 'modem_refused' } });
+    t.match(await promptless, {
+      result: { status: 'rejected', code: 'modem_silent', message: /^the modem did not answer/ },
+    });
     const other = await start();
     modem.port.on(PDU, () => undefined);
     const answerless = other.send('c2');
@@ -214,6 +216,44 @@ t.test('a refused command was not tried and may come again', async (t) => {
   t.match(await send('c1'), { ok: true, result: { status: 'accepted' } });
   t.match(await send('c2', { iccid: '8901000000000000025' }), { ok: false, code: 'sim_absent' });
 });
+
+t.test(
+  'a message that cannot be encoded is rejected, given to nobody, and the next one goes out',
+  async (t) => {
+    const { modem, start } = await setUp(t);
+    const { journal, outbox, send } = await start();
+    const params = { ...PARAMS, to: '+1555000123456789012345' };
+    const failed = outbox.send({ commandId: 'bad', params, deadlineAt: Number.POSITIVE_INFINITY });
+    const next = send('c1');
+    t.match(await failed, { status: 'rejected', code: 'not_encodable' });
+    t.match(await next, { result: { status: 'accepted' } });
+    t.equal(modem.port.count(PDU), 1);
+    t.equal(journal.state.commands.get('bad')?.outcome?.status, 'rejected');
+  },
+);
+
+t.test(
+  'an unexpected failure of the channel leaves one message unknown and the outbox at work',
+  async (t) => {
+    const { clock, start } = await setUp(t);
+    const { journal } = await start();
+    let calls = 0;
+    const channel = {
+      send() {
+        calls += 1;
+        // What an assertion that fails inside does: it throws, and rejects nothing.
+        if (calls === 1) throw new TypeError('a mistake of ours');
+        return Promise.resolve([{ line: '+CMGS: 4' }]);
+      },
+    } as unknown as AtChannel;
+    const outbox = new SmsOutbox({ channel, journal, clock, log: silentLogger, isRegistered: () => true });
+    const give = (commandId: string) =>
+      outbox.send({ commandId, params: PARAMS, deadlineAt: Number.POSITIVE_INFINITY });
+    const [failed, next] = await Promise.all([give('c1'), give('c2')]);
+    t.match(failed, { status: 'unknown', message: 'a mistake of ours' });
+    t.match(next, { status: 'accepted', message_references: [4] });
+  },
+);
 
 t.test('a deadline that is over is refused, also in the queue', async (t) => {
   const { clock, modem, start } = await setUp(t);

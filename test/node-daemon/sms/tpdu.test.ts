@@ -76,6 +76,7 @@ t.test('SMS-DELIVER: senders', async (t) => {
 
 t.test('SMS-DELIVER: texts', async (t) => {
   t.equal(textOf(`${SMSC}040B915155000010F200085211211100000004D83DDE00`), '😀');
+  t.equal(textOf(withData('08', '04FEFF0078')), '\ufeffx', 'no character is taken for a byte order mark');
   t.equal(textOf(`${SMSC}040B915155000010F20000521121110000000731D98C56B3DD00`), '1234567', 'no false "@"');
   t.equal(textOf('00040B915155000010F200005211211100000002C834'), 'Hi', 'no SMSC');
 });

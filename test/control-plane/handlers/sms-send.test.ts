@@ -1,0 +1,233 @@
+// /sms/send: what goes to the node, what comes of it, and what is refused before.
+import t from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { received, relink, SLOT, subscriber } from '../../fixtures/subscriber.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+t.test(
+  'a sent SMS reaches the node with its exact text and is queued with the carrier’s reference',
+  async (t) => {
+    const { node, send, history } = await subscriber(t, rig);
+    const answer = await send({ to: '+13105550188', body: 'Grüße {€} 😀' });
+    t.match(answer, { status: 200, body: { message_id: /\.7$/, status: 'queued' } });
+    t.match(node.commands('send_sms'), [
+      { params: { iccid: SLOT.iccid, to: '+13105550188', body: 'Grüße {€} 😀', segments_max: 1 } },
+    ]);
+    t.match(await history(), [
+      { direction: 'sent', status: 'queued', message_id: answer.body['message_id'] },
+    ]);
+  },
+);
+
+t.test('only a delivery report makes it delivered', async (t) => {
+  const { node, send, history } = await subscriber(t, rig);
+  await send({ to: '+13105550188', body: 'hi' });
+  const report: Fact = {
+    kind: 'sms_report',
+    iccid: String(SLOT.iccid),
+    command_id: String(node.commands('send_sms')[0]?.id),
+    message_reference: 7,
+    recipient: '+13105550188',
+    status: 'delivered',
+    tp_status: 0,
+    at: new Date().toISOString(),
+  };
+  node.sendFact(1, report);
+  await until('committed', () => node.acknowledged === 1);
+  t.match(await history(), [{ status: 'delivered', delivered_at: null }]);
+});
+
+t.test('what the carrier or the node refuses is 502 and failed', async (t) => {
+  const { send, history } = await subscriber(t, rig, {
+    onCommand: (command) => {
+      if (command.name !== 'send_sms') return acceptAll(command);
+      const { body } = command.params as { body: string };
+      return body === 'carrier'
+        ? {
+            type: 'result',
+            id: command.id,
+            ok: true,
+            result: {
+              status: 'rejected',
+              code: 'cms_38',
+              message: 'network out of order',
+              at: new Date().toISOString(),
+            },
+          }
+        : { type: 'refusal', id: command.id, code: 'slot_unavailable', message: 'the modem is gone' };
+    },
+  });
+  t.match(await send({ to: '+13105550188', body: 'carrier' }), {
+    status: 502,
+    body: { error: 'phone_node_error', reason: 'cms_38', message: String },
+  });
+  t.match(await send({ to: '+13105550188', body: 'node' }), {
+    status: 502,
+    body: { error: 'phone_node_error', reason: 'slot_unavailable' },
+  });
+  t.match(await history(), [{ status: 'failed' }, { status: 'failed' }]);
+});
+
+t.test('no answer in time is 502 and unknown, until the node tells what happened', async (t) => {
+  const { node, send, history } = await subscriber(t, rig, {
+    sendTimeoutMs: 150,
+    onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+  });
+  t.match(await send({ to: '+13105550188', body: 'slow' }), {
+    status: 502,
+    body: { error: 'phone_node_error' },
+  });
+  t.match(await history(), [{ status: 'unknown', message_id: null }]);
+  const commandId = String(node.commands('send_sms')[0]?.id);
+  node.sendFact(1, {
+    kind: 'sms_outcome',
+    command_id: commandId,
+    outcome: { status: 'accepted', message_references: [9], at: new Date().toISOString() },
+  });
+  await until('committed', () => node.acknowledged === 1);
+  t.match(await history(), [{ status: 'queued', message_id: `${commandId}.9` }]);
+});
+
+t.test(
+  'a link that breaks in mid-send: unknown, then settled by what the node recorded, never sent again',
+  async (t) => {
+    const { url, node, send, history } = await subscriber(t, rig, {
+      onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+    });
+    const sending = send({ to: '+13105550188', body: 'broken' });
+    await until('the command is at the node', () => node.commands('send_sms').length === 1);
+    await node.drop();
+    t.equal((await sending).status, 502);
+    t.match(await history(), [{ status: 'unknown' }]);
+
+    const back = await ScriptedNode.connect(url, { journalId: 'journal-1' });
+    t.teardown(() => back.drop());
+    await until('settled', async () => (await history())[0]?.status === 'queued');
+    t.match(back.commands('send_sms'), [{ id: node.commands('send_sms')[0]?.id, time_left_ms: 0 }]);
+  },
+);
+
+t.test('a send that the node never saw is failed when the node comes back', async (t) => {
+  const { url, node, send, history } = await subscriber(t, rig, {
+    onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+  });
+  const sending = send({ to: '+13105550188', body: 'lost' });
+  await until('on its way', () => node.commands('send_sms').length === 1);
+  await node.drop();
+  await sending;
+  await relink(t, url, {
+    onCommand: (command) =>
+      command.name === 'send_sms'
+        ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
+        : acceptAll(command),
+  });
+  await until('settled', async () => (await history())[0]?.status === 'failed');
+});
+
+t.test(
+  'an old doubt stays a doubt: a node that has forgotten the command does not make it failed',
+  async (t) => {
+    const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
+      onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+    });
+    const sending = send({ to: '+13105550188', body: 'long ago' });
+    await until('on its way', () => node.commands('send_sms').length === 1);
+    await node.drop();
+    await sending;
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    await db
+      .updateTable('messages')
+      .set({ created_at: new Date(Date.now() - 8 * 86_400_000) })
+      .execute();
+    await close();
+    const back = await relink(t, url, {
+      onCommand: (command) =>
+        command.name === 'send_sms'
+          ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
+          : acceptAll(command),
+    });
+    back.sendFact(1, received('something else'));
+    await until('the link is in service', () => back.acknowledged === 1);
+    t.match(await history('?direction=sent'), [{ status: 'unknown' }]);
+  },
+);
+
+t.test('without a node it is 502', async (t) => {
+  const { node, send } = await subscriber(t, rig);
+  await node.drop();
+  t.match(await send({ to: '+13105550188', body: 'x' }), {
+    status: 502,
+    body: { error: 'phone_node_error' },
+  });
+});
+
+t.test('a body of one segment goes, a longer one is 400 with its measure', async (t) => {
+  const { send, node } = await subscriber(t, rig);
+  const cases: Array<[body: string, measure: object | undefined]> = [
+    ['a'.repeat(160), undefined],
+    ['a'.repeat(161), { encoding: 'gsm7', units: 161, max_units: 160 }],
+    ['€'.repeat(80), undefined],
+    ['€'.repeat(81), { encoding: 'gsm7', units: 162, max_units: 160 }],
+    ['ж'.repeat(70), undefined],
+    ['ж'.repeat(71), { encoding: 'ucs2', units: 71, max_units: 70 }],
+    ['😀'.repeat(35), undefined],
+    ['😀'.repeat(36), { encoding: 'ucs2', units: 72, max_units: 70 }],
+  ];
+  for (const [body, measure] of cases) {
+    const answer = await send({ to: '+13105550188', body });
+    if (measure === undefined) t.equal(answer.status, 200, body);
+    else t.match(answer, { status: 400, body: { error: 'invalid_request', ...measure } }, body);
+  }
+  t.equal(node.commands('send_sms').length, 4);
+});
+
+t.test('a bad destination or body is 400, and no node hears of it', async (t) => {
+  const { send, node, history } = await subscriber(t, rig);
+  const invalid: unknown[] = [
+    {},
+    { to: '+13105550188' },
+    { body: 'x' },
+    { to: '+13105550188', body: '' },
+    { to: '+13105550188', body: 7 },
+    { to: '+13105550188', body: 'a\u0000b' },
+    { to: '+13105550188', body: 'a\ud83d' },
+    { to: '13105550188', body: 'x' },
+    { to: '(310) 555-0188', body: 'x' },
+    { to: '+1310555018', body: 'x' },
+    { to: '+131055501889', body: 'x' },
+    { to: '+13105550188;', body: 'x' },
+    { to: '+1310555\r\nAT', body: 'x' },
+    { to: '', body: 'x' },
+    [],
+    null,
+  ];
+  for (const request of invalid) {
+    const answer = await send(request);
+    t.match(
+      answer,
+      { status: 400, body: { error: 'invalid_request', message: String } },
+      JSON.stringify(request),
+    );
+  }
+  for (const to of [
+    '911',
+    '+1911',
+    '112',
+    '933',
+    '+1933',
+    '12345',
+    '988',
+    '+19115550100',
+    '+19005550100',
+    '+442071838750',
+  ]) {
+    t.match(await send({ to, body: 'x' }), { status: 400, body: { error: 'destination_not_allowed' } }, to);
+  }
+  t.equal(node.commands('send_sms').length, 0);
+  t.same(await history(), []);
+});

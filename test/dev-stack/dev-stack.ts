@@ -45,7 +45,7 @@ export async function startDevStack(
   onEvent: (text: string) => void,
 ): Promise<DevStack> {
   const dataDir = resolve(options.dataDir);
-  const isNew = !existsSync(join(dataDir, 'pglite'));
+  const isNew = !existsSync(join(dataDir, 'rack'));
   const path = join(dataDir, 'dev-stack.json');
   const unlock = await lockFolder(dataDir, 'dev-stack', 0o700);
   await endLeftovers(path);

@@ -1,6 +1,6 @@
 // The TypeScript sources of the project as git sees them, for the rules that are tests.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +17,10 @@ export interface Source {
 /** Every file that is, or will be, in the repository and matches a pattern of git. */
 export function listFiles(pattern: string): string[] {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', pattern];
-  return execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' }).split('\n').filter(Boolean);
+  const listed = execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
+  return listed.filter((path) => existsSync(join(PROJECT_FOLDER, path)));
 }
 
 export function readSources(): Source[] {

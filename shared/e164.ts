@@ -9,8 +9,3 @@ export const e164Schema = z.string().regex(E164_PATTERN);
 export function isE164(text: string): boolean {
   return E164_PATTERN.test(text);
 }
-
-/** Hides all but the country code's first digit and the last two digits, for logs. */
-export function redactNumber(number: string): string {
-  return number.length < 5 ? '***' : `${number.slice(0, 2)}***${number.slice(-2)}`;
-}

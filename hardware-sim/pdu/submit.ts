@@ -65,13 +65,6 @@ export function encodeSubmit(parameters: SubmitParameters): Buffer {
   ]);
 }
 
-/** The same SUBMIT with another message reference: the modem numbers what it sends (TP-MR, §9.2.3.6). */
-export function withMessageReference(tpdu: Buffer, messageReference: number): Buffer {
-  const numbered = Buffer.from(tpdu);
-  numbered.writeUInt8(messageReference, 1);
-  return numbered;
-}
-
 /** The same SUBMIT to somebody else (`AT+CMSS=<index>,<da>`). Throws `PduError`. */
 export function withDestination(tpdu: Buffer, destination: string): Buffer {
   const reader = new OctetReader(tpdu);

@@ -9,7 +9,8 @@ export class FolderInUseError extends Error {
 }
 
 /**
- * Takes the folder for this process, and makes it, with `mode`, when it is missing. Throws `FolderInUseError` while another process has it.
+ * Takes the folder for this process, and makes it, with `mode`, when it is missing. Throws
+ * `FolderInUseError` while another process has it.
  *
  * The lock is a listening socket in Linux' abstract namespace (unix(7)): the kernel frees it when the
  * process dies, kill -9 included. On other systems nothing is locked.

@@ -21,6 +21,8 @@ export class FactInbox {
   };
   #queue: Array<{ sequence: number; fact: Fact }> = [];
   #received: number;
+  readonly #first: number | undefined;
+  #isStarted = false;
   #running: Promise<void> | undefined;
 
   constructor(options: {
@@ -29,21 +31,29 @@ export class FactInbox {
     clock: Clock;
     nodeId: string;
     journalId: string;
-    /** Sequence up to which this journal is committed, or which the node keeps nothing below. */
+    /** Sequence up to which this journal is committed. */
     acknowledged: number;
+    /** Of the oldest fact that the node keeps; 0 when it keeps none, and its next may be any. */
+    oldestSequence: number;
     /** Called after each commit. */
     acknowledge: (sequence: number) => void;
     /** Called once when a batch cannot be committed; the node sends it again on its next link. */
     fail: (error: unknown) => void;
   }) {
     this.#options = options;
-    this.#received = options.acknowledged;
+    const { acknowledged, oldestSequence } = options;
+    this.#received = acknowledged;
+    // A node may have forgotten what an older copy of this database does not know: it is not to blame.
+    this.#first = oldestSequence === 0 ? undefined : Math.max(acknowledged + 1, oldestSequence);
   }
 
   /** Takes a fact. False when it leaves a gap or breaks the window. Facts that are known already are skipped. */
   push(sequence: number, fact: Fact): boolean {
     if (sequence <= this.#received) return true;
-    if (sequence !== this.#received + 1 || this.#queue.length >= FACT_WINDOW) return false;
+    const expected = this.#isStarted ? this.#received + 1 : this.#first;
+    if (expected !== undefined && sequence !== expected) return false;
+    if (this.#queue.length >= FACT_WINDOW) return false;
+    this.#isStarted = true;
     this.#received = sequence;
     this.#queue.push({ sequence, fact });
     this.#running ??= this.#run();

@@ -1,6 +1,7 @@
 // One node's link from upgrade to close: hello, facts, slots, commands, heartbeat.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
+import { z } from 'zod';
 import type { Timer } from '#shared/clock.ts';
 import {
   encodeFrame,
@@ -42,6 +43,7 @@ export class NodeSession implements NodeLink {
   readonly #socket: WebSocket;
   readonly #parts: NodeSessionParts;
   readonly #pending: PendingCommands;
+  #isGreeted = false;
   #inbox: FactInbox | undefined;
   #timer: Timer;
   #missedBeats = 0;
@@ -87,8 +89,10 @@ export class NodeSession implements NodeLink {
     });
     const result = this.#pending.wait(options.id, options.timeoutMs);
     this.#socket.send(text);
-    const parsed = RESULT_SCHEMAS[name](await result);
-    return parsed as CommandResults[N];
+    const parsed = RESULT_SCHEMAS[name].safeParse(await result);
+    // What it says cannot be understood, but the node did get the command.
+    if (!parsed.success) throw new NodeUnavailable('the answer is no result', true);
+    return parsed.data as CommandResults[N];
   }
 
   close(code: number, reason: string): void {
@@ -109,7 +113,8 @@ export class NodeSession implements NodeLink {
 
   #onFrame(frame: NodeFrame): void {
     if (frame.type === 'hello') {
-      if (this.#inbox !== undefined) throw new FrameError('second hello');
+      if (this.#isGreeted) throw new FrameError('second hello');
+      this.#isGreeted = true;
       void this.#welcome(frame).catch((error: unknown) => this.#fail(error));
       return;
     }
@@ -146,7 +151,8 @@ export class NodeSession implements NodeLink {
       clock,
       nodeId: this.nodeId,
       journalId: hello.journal_id,
-      acknowledged: Math.max(acknowledged, hello.oldest_sequence - 1),
+      acknowledged,
+      oldestSequence: hello.oldest_sequence,
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
       fail: (error) => this.#fail(error),
     });
@@ -226,6 +232,7 @@ export class NodeSession implements NodeLink {
     this.#terminator?.cancel();
     fleet.detach(this);
     this.#pending.abandon();
+    await this.#inbox?.settled();
     await closeLink(db, this.#linkId).catch((error: unknown) =>
       log.warn({ err: error }, 'cannot close a link'),
     );
@@ -234,6 +241,6 @@ export class NodeSession implements NodeLink {
 }
 
 const RESULT_SCHEMAS = {
-  bind_sim: () => ({}),
-  send_sms: (result: unknown) => smsOutcomeSchema.parse(result),
-} satisfies Record<CommandName, (result: unknown) => unknown>;
+  bind_sim: z.object({}),
+  send_sms: smsOutcomeSchema,
+} satisfies Record<CommandName, z.ZodType>;

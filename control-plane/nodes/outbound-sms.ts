@@ -53,7 +53,11 @@ export async function sendSms(
     .command(
       'send_sms',
       { iccid: place.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },
-      { id: commandId, timeLeftMs: parts.sendTimeoutMs * START_SHARE, timeoutMs: parts.sendTimeoutMs },
+      {
+        id: commandId,
+        timeLeftMs: Math.floor(parts.sendTimeoutMs * START_SHARE),
+        timeoutMs: parts.sendTimeoutMs,
+      },
     )
     .catch((error: unknown) => giveUp(parts.db, commandId, error));
   await settleOutcome(parts.db, commandId, outcome).catch((error: unknown) =>

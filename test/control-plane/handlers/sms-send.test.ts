@@ -73,6 +73,21 @@ t.test('what the carrier or the node refuses is 502 and failed', async (t) => {
   t.match(await history(), [{ status: 'failed' }, { status: 'failed' }]);
 });
 
+t.test('an answer that is no result is 502 and unknown', async (t) => {
+  const { send, history } = await subscriber(t, rig, {
+    sendTimeoutMs: 1_001,
+    onCommand: (command) =>
+      command.name === 'send_sms'
+        ? { type: 'result', id: command.id, ok: true, result: { status: 'perhaps' } }
+        : acceptAll(command),
+  });
+  t.match(await send({ to: '+13105550188', body: 'x' }), {
+    status: 502,
+    body: { error: 'phone_node_error' },
+  });
+  t.match(await history(), [{ status: 'unknown' }]);
+});
+
 t.test('no answer in time is 502 and unknown, until the node tells what happened', async (t) => {
   const { node, send, history } = await subscriber(t, rig, {
     sendTimeoutMs: 150,

@@ -61,7 +61,7 @@ t.test(
       ['binary', [Buffer.from([1, 2, 3])], LINK_CLOSE.protocolError],
       ['a fact before hello', [fact(1)], LINK_CLOSE.protocolError],
       ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
-      ['a gap in the facts', [hello(), fact(2)], LINK_CLOSE.protocolError],
+      ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(2)], LINK_CLOSE.protocolError],
       ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
       ['only newer versions', [hello({ version_min: 2, version_max: 9 })], LINK_CLOSE.versionUnsupported],
       ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
@@ -79,6 +79,21 @@ t.test(
     t.equal((await fetch(`${url}/availability`)).status, 200, 'and the service goes on');
   },
 );
+
+t.test('a node that keeps no fact goes on at its own number, beyond what this database knows', async (t) => {
+  const { url } = await rig.start(t);
+  const socket = await open(url);
+  socket.send(hello());
+  await once(socket, 'message');
+  for (const sequence of [11, 12]) {
+    socket.send(fact(sequence));
+    const [ack] = await once(socket, 'message');
+    t.same(JSON.parse(String(ack)), { type: 'ack', sequence });
+  }
+  const closed = closeCode(socket);
+  socket.send(fact(14));
+  t.equal(await closed, LINK_CLOSE.protocolError, 'but leaves no gap after that');
+});
 
 t.test('facts begin where the node still has them', async (t) => {
   const { url } = await rig.start(t);

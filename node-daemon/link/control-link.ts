@@ -88,7 +88,7 @@ export class ControlLink {
     if (this.#window === undefined) return;
     this.#slotsTimer ??= this.#parts.clock.after(SLOTS_DELAY_MS, () => {
       this.#slotsTimer = undefined;
-      if (this.#window !== undefined) this.#send({ type: 'slots', slots: this.#parts.slots() });
+      if (this.#window !== undefined) this.#send({ type: 'slots', slots: this.#parts.slots(), alarms: [] });
     });
   }
 
@@ -145,6 +145,7 @@ export class ControlLink {
       journal_id: journalId,
       oldest_sequence: oldest,
       slots: slots(),
+      alarms: [],
     });
     this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');
   }
@@ -166,7 +167,7 @@ export class ControlLink {
     else if (frame.type === 'ack') {
       this.#parts.journal.acknowledge(Math.min(frame.sequence, this.#sent));
       this.#sendFacts();
-    } else void this.#onCommand(frame);
+    } else if (frame.type === 'command') void this.#onCommand(frame);
   }
 
   #onWelcome(frame: Extract<ServerFrame, { type: 'welcome' }>): void {

@@ -51,6 +51,9 @@ export class Modem {
       number: null,
       operator: null,
       signal_dbm: null,
+      model: null,
+      usb_path: null,
+      reason: null,
     };
   }
 

@@ -67,6 +67,8 @@ export function reportFact(
     command_id: commandOf(iccid, report, commands) ?? null,
     message_reference: report.messageReference,
     recipient: report.recipient,
+    part: 1,
+    parts: 1,
     status: reportStatusOf(report.status),
     tp_status: report.status,
     at: report.dischargedAt ?? receivedAt,

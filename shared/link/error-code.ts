@@ -12,6 +12,8 @@ export const COMMAND_ERROR_CODES = [
   'slot_unavailable',
   /** A queue of the slot is full. */
   'slot_busy',
+  /** The operator's limit for this SIM or this recipient is reached. Since version 2; before: `slot_busy`. */
+  'rate_limited',
   /** The node cannot write its journal; it takes no command that it could not remember. */
   'journal_unavailable',
 ] as const;

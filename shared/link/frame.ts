@@ -1,7 +1,7 @@
 // Text frames of the control link, and the only parser of link JSON. Unknown fields are ignored.
 import { z } from 'zod';
 import { commandErrorCodeSchema } from './error-code.ts';
-import { factSchema, slotSchema } from './messages.ts';
+import { alarmsSchema, factSchema, slotEventSchema, slotSchema } from './messages.ts';
 import { LINK_FRAME_BYTES_MAX } from './version.ts';
 
 const versionSchema = z.number().int().min(1);
@@ -19,8 +19,17 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     /** Sequence of the oldest fact that the node still keeps, 0 when it keeps none. */
     oldest_sequence: sequenceSchema,
     slots: z.array(slotSchema).max(256),
+    /** Since version 2. */
+    alarms: alarmsSchema.default([]),
   }),
-  z.object({ type: z.literal('slots'), slots: z.array(slotSchema).max(256) }),
+  z.object({
+    type: z.literal('slots'),
+    slots: z.array(slotSchema).max(256),
+    /** Since version 2. */
+    alarms: alarmsSchema.default([]),
+  }),
+  /** Since version 2. */
+  z.object({ type: z.literal('event'), event: slotEventSchema }),
   z.object({ type: z.literal('fact'), sequence: sequenceSchema.min(1), fact: factSchema }),
   z.object({ type: z.literal('result'), id: commandIdSchema, ok: z.literal(true), result: z.unknown() }),
   z.object({
@@ -28,6 +37,8 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     id: commandIdSchema,
     code: commandErrorCodeSchema,
     message: z.string().max(512),
+    /** With `rate_limited`: when another command may pass. Since version 2. */
+    retry_after_ms: z.number().int().min(0).optional(),
   }),
 ]);
 export type NodeFrame = z.infer<typeof nodeFrameSchema>;
@@ -57,6 +68,11 @@ const serverFrameSchema = z.discriminatedUnion('type', [
      */
     time_left_ms: z.number().int().min(0),
   }),
+  /**
+   * The server is about to go: open the next link now, and leave this one once that is welcomed. What is in
+   * flight may end here within the time. Since version 2.
+   */
+  z.object({ type: z.literal('drain'), within_ms: z.number().int().min(0) }),
 ]);
 export type ServerFrame = z.infer<typeof serverFrameSchema>;
 

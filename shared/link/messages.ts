@@ -36,6 +36,12 @@ export const slotSchema = z.object({
   /** Network operator, numeric (MCC and MNC) or as the modem names it. */
   operator: z.string().max(64).nullable(),
   signal_dbm: z.number().int().nullable(),
+  /** Make and model as the modem tells them. Since version 2. */
+  model: z.string().max(64).nullable().default(null),
+  /** Where the device is plugged in, such as "1-1.2" (bus, ports). Since version 2. */
+  usb_path: z.string().max(64).nullable().default(null),
+  /** Why the slot is not in service, a word such as "sim_puk"; null where it is. Since version 2. */
+  reason: z.string().max(64).nullable().default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;
 
@@ -51,6 +57,11 @@ export const smsOutcomeSchema = z.discriminatedUnion('status', [
     status: z.literal('rejected'),
     /** `cms_<n>`, `cme_<n>` or a word. */
     code: z.string().max(64),
+    /**
+     * What is worth doing, with a new command: `retry` soon, `wait` until the SIM or modem was mended,
+     * nothing (`final`). Since version 2.
+     */
+    class: z.enum(['retry', 'wait', 'final']).optional(),
     message: z.string().max(512),
     at: timestampSchema,
   }),
@@ -98,6 +109,9 @@ export const factSchema = z.discriminatedUnion('kind', [
     command_id: z.string().max(64).nullable(),
     message_reference: z.number().int().min(0).max(255),
     recipient: z.string().max(32),
+    /** Which of how many segments the report is about. Since version 2. */
+    part: z.number().int().min(1).max(255).default(1),
+    parts: z.number().int().min(1).max(255).default(1),
     status: z.enum(['delivered', 'pending', 'failed', 'expired']),
     /** TP-Status octet (3GPP TS 23.040 §9.2.3.15). */
     tp_status: z.number().int().min(0).max(255),
@@ -106,6 +120,19 @@ export const factSchema = z.discriminatedUnion('kind', [
 ]);
 export type Fact = z.infer<typeof factSchema>;
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+/** Something an operator wants to know of a slot. Told while the link is up, and not kept: no fact. */
+export const slotEventSchema = z.object({
+  slot: z.string().min(1).max(64),
+  /** A word such as "recovery_step"; unknown ones are shown as they are. */
+  kind: z.string().min(1).max(64),
+  detail: z.string().max(512),
+  at: timestampSchema,
+});
+export type SlotEvent = z.infer<typeof slotEventSchema>;
+
+/** Troubles of a whole node, words such as "journal_unavailable". */
+export const alarmsSchema = z.array(z.string().min(1).max(64)).max(32);
 
 /** Parameters of each command. */
 export const commandSchemas = {

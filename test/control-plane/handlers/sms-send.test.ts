@@ -34,6 +34,8 @@ t.test('only a delivery report makes it delivered', async (t) => {
     message_reference: 7,
     recipient: '+13105550188',
     status: 'delivered',
+    part: 1,
+    parts: 1,
     tp_status: 0,
     at: new Date().toISOString(),
   };

@@ -136,7 +136,11 @@ t.test(
     await until('two numbers', async () => (await available(url)) === 2);
     await first.drop();
     t.equal(await available(url), 2);
-    second.send({ type: 'slots', slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number })] });
+    second.send({
+      type: 'slots',
+      slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number })],
+      alarms: [],
+    });
     second.send({
       type: 'slots',
       slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number }), slotAt(4)],
@@ -150,9 +154,9 @@ t.test('numbers are on sale only while their SIM is registered', async (t) => {
   const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   await until('both', async () => (await available(url)) === 2);
   for (const state of ['searching', 'denied', 'sim_locked', 'lost'] as const) {
-    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2, { state })] });
+    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2, { state })], alarms: [] });
     await until(state, async () => (await available(url)) === 1);
-    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2)] });
+    node.send({ type: 'slots', slots: [slotAt(1), slotAt(2)], alarms: [] });
     await until('both again', async () => (await available(url)) === 2);
   }
 });
@@ -160,11 +164,11 @@ t.test('numbers are on sale only while their SIM is registered', async (t) => {
 t.test('a node that lost a modem does not take its SIM back from the node that has it now', async (t) => {
   const { url } = await rig.start(t);
   const first = await rig.connect(t, url, { nodeId: 'first' });
-  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' })] });
+  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' })], alarms: [] });
   await until('lost', async () => (await available(url)) === 0);
   const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1)] });
   t.teardown(() => second.drop());
   await until('found', async () => (await available(url)) === 1);
-  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' }), slotAt(2)] });
+  first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' }), slotAt(2)], alarms: [] });
   await until('its other SIM', async () => (await available(url)) === 2);
 });

@@ -2,7 +2,13 @@
 // Pure: the state is what its records, applied in order, make of it.
 import assert from 'node:assert/strict';
 import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
-import { JOURNAL_FORMAT, type JournalRecord, type PartRecord, type StorageEntry } from './record.ts';
+import {
+  JOURNAL_FORMAT,
+  type JournalRecord,
+  type PartRecord,
+  type PinRecord,
+  type StorageEntry,
+} from './record.ts';
 
 /** A repeated command id is answered from its outcome for this long. */
 export const OUTCOME_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -46,6 +52,8 @@ export interface JournalState {
   readonly entries: Map<string, EntryState>;
   /** By the group's key. */
   readonly groups: Map<string, PartGroup>;
+  /** PINs that were refused or may have been, by digest; each one was put into the configuration by hand. */
+  readonly pins: Map<string, PinRecord>;
 }
 
 /** The state for those who only read it. */
@@ -57,6 +65,7 @@ export interface ReadonlyJournalState {
   readonly commands: ReadonlyMap<string, CommandState>;
   readonly entries: ReadonlyMap<string, EntryState>;
   readonly groups: ReadonlyMap<string, PartGroup>;
+  readonly pins: ReadonlyMap<string, PinRecord>;
 }
 
 /** The state of a journal without records. */
@@ -69,6 +78,7 @@ export function emptyState(journalId: string): JournalState {
     commands: new Map(),
     entries: new Map(),
     groups: new Map(),
+    pins: new Map(),
   };
 }
 
@@ -115,6 +125,10 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
     case 'gone':
       settleEntry(state, record.entry, (key) => state.entries.delete(key));
       break;
+    case 'pin':
+      if (record.result === 'accepted') state.pins.delete(record.digest);
+      else state.pins.set(record.digest, record);
+      break;
   }
 }
 
@@ -138,6 +152,7 @@ export function snapshotOf(state: JournalState): JournalRecord[] {
     records.push({ kind: 'read', entry });
     if (deleted) records.push({ kind: 'deleted', entry });
   }
+  records.push(...state.pins.values());
   return records;
 }
 

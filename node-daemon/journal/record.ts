@@ -25,6 +25,21 @@ export interface PartRecord {
   readonly part: number;
 }
 
+/**
+ * A PIN is about to be entered (`trying`), or what became of it. Without a result it may be wrong: nobody
+ * knows whether the modem saw it.
+ */
+export interface PinRecord {
+  readonly kind: 'pin';
+  /** The card, by ICCID where it tells one. */
+  readonly card: string;
+  /** SHA-256 of card and PIN. */
+  readonly digest: string;
+  readonly result: 'trying' | 'accepted' | 'refused';
+  /** Tries that the modem told before this one; null where it does not tell. */
+  readonly triesLeft: number | null;
+}
+
 /** Who appends leaves the sequence out: the journal gives it when it writes. */
 export type NewRecord =
   | {
@@ -56,7 +71,8 @@ export type NewRecord =
       readonly iccid: string;
       readonly to: string;
       readonly at: string;
-    };
+    }
+  | PinRecord;
 
 /** A record as it lies on disk. */
 export type JournalRecord =

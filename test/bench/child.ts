@@ -1,37 +1,65 @@
-// A program beside the bench: started, awaited, read for its memory, ended.
+// A program beside the bench: started, awaited, asked, read for its memory and processor time, ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 300_000;
+/** USER_HZ, the unit of times in /proc: 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+type Json = Record<string, unknown>;
 
 export interface Child {
   /** The JSON line that it printed when it was ready. */
-  ready: Record<string, unknown>;
+  ready: Json;
   pid: number;
+  /** Writes a JSON line to its standard input; resolves with the JSON line that it prints next. */
+  ask(request: Json): Promise<Json>;
   stop(): Promise<void>;
 }
 
-export async function startChild(script: string, env: Record<string, string> = {}): Promise<Child> {
-  const child = spawn(process.execPath, ['--import', 'tsx', script], {
+export async function startChild(
+  script: string,
+  env: Record<string, string> = {},
+  nodeFlags: readonly string[] = [],
+): Promise<Child> {
+  const child = spawn(process.execPath, ['--import', 'tsx', ...nodeFlags, script], {
     env: { ...process.env, LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   // A bench that fails leaves nothing behind.
   process.once('exit', () => void child.kill('SIGKILL'));
-  const line = await readyLine(child, script);
-  return { ready: JSON.parse(line), pid: child.pid ?? 0, stop: () => end(child) };
+  const lines = createInterface({ input: child.stdout });
+  const ready = await nextLine(child, lines, { script, timeoutMs: READY_TIMEOUT_MS });
+  return {
+    ready,
+    pid: child.pid ?? 0,
+    ask(request) {
+      const answer = nextLine(child, lines, { script, timeoutMs: ANSWER_TIMEOUT_MS });
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      return answer;
+    },
+    stop: () => end(child),
+  };
 }
 
-async function readyLine(child: ChildProcess, script: string): Promise<string> {
-  const lines = createInterface({ input: child.stdout as NonNullable<ChildProcess['stdout']> });
-  const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
-  const [line] = await Promise.race([
-    once(lines, 'line', { signal }),
-    once(child, 'exit', { signal }).then(() => Promise.reject(new Error(`${script} ended`))),
-  ]);
-  return String(line);
+async function nextLine(
+  child: ChildProcess,
+  lines: Interface,
+  { script, timeoutMs }: { script: string; timeoutMs: number },
+): Promise<Json> {
+  const settled = new AbortController();
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), settled.signal]);
+  const ended = once(child, 'exit', { signal }).then(() => Promise.reject(new Error(`${script} ended`)));
+  try {
+    const [line] = await Promise.race([once(lines, 'line', { signal }), ended]);
+    return JSON.parse(String(line)) as Json;
+  } finally {
+    ended.catch(() => undefined);
+    settled.abort();
+  }
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -45,4 +73,12 @@ async function end(child: ChildProcess): Promise<void> {
 export function residentMegabytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
+}
+
+/** Processor time of all threads of a process since its start, in user and system mode (proc(5)). */
+export function processorSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in parentheses may hold blanks; what follows does not. utime and stime are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

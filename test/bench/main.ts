@@ -1,10 +1,14 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
 import { benchInbound } from './inbound.ts';
 import { benchReceive } from './receive.ts';
+import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
+import { benchSend } from './send.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   receive: benchReceive,
+  send: benchSend,
+  'receive-sms': benchReceiveSms,
   inbound: benchInbound,
 };
 

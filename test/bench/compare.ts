@@ -1,0 +1,36 @@
+// Both sides of a ratio in one run: alternating rounds, the first of which warms up.
+import type { Measurement } from './report.ts';
+
+/** What one side did in a round: things per second. */
+export type Side = () => Promise<number>;
+
+export interface Comparison {
+  name: string;
+  ours: Side;
+  theirs: Side;
+  rounds: number;
+  /** The ratio that the median must reach. */
+  atLeast: number;
+  /** What is counted: "SMS/s". */
+  unit: string;
+}
+
+export async function compare(comparison: Comparison): Promise<Measurement> {
+  const { name, ours, theirs, rounds, atLeast, unit } = comparison;
+  const ratios: number[] = [];
+  let remark = '';
+  for (let round = 0; round <= rounds; round += 1) {
+    const a = await ours();
+    const b = await theirs();
+    if (round > 0) ratios.push(a / b);
+    remark = `last round ${a.toFixed(0)} ${unit} against ${b.toFixed(0)} ${unit}`;
+  }
+  return { name, rounds: ratios, unit: '×', target: { atLeast }, remark };
+}
+
+/** Things per second of work that does `count` of them. */
+export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (count * 1000) / (performance.now() - startedAt);
+}

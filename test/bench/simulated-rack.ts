@@ -1,0 +1,121 @@
+// The simulator as a program beside the bench: its modems, and messages to them.
+import { deliver } from '../fixtures/agent.ts';
+import { until } from '../fixtures/until.ts';
+import { type Child, startChild } from './child.ts';
+
+const STRANGER = '+13105550188';
+const DELIVERIES_AT_ONCE = 16;
+const DRAIN_TIMEOUT_MS = 60_000;
+
+export interface RackModem {
+  slot: string;
+  imei: string;
+  iccid: string;
+  number: string;
+  ports: { at: string };
+  stores: Record<string, { used: number }>;
+}
+
+export interface HeardMessage {
+  imei: string;
+  at: string;
+}
+
+export interface RackOptions {
+  folder: string;
+  modems: number;
+  /** Time that each message takes on the air. */
+  radioMs?: number;
+}
+
+export class SimulatedRack {
+  readonly url: string;
+  readonly modems: readonly RackModem[];
+  readonly #child: Child;
+
+  private constructor(child: Child, modems: readonly RackModem[]) {
+    this.#child = child;
+    this.url = String(child.ready['simulator_url']);
+    this.modems = modems;
+  }
+
+  static async start({ folder, modems, radioMs = 0 }: RackOptions): Promise<SimulatedRack> {
+    const child = await startChild('hardware-sim/main.ts', {
+      MODEMS: String(modems),
+      RACK_DIR: `${folder}/rack`,
+      SIMULATOR_PORT: '0',
+      RADIO_DELAY_MS: String(radioMs),
+    });
+    const response = await fetch(`${String(child.ready['simulator_url'])}/modems`);
+    return new SimulatedRack(child, (await response.json()) as RackModem[]);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  modem(position: number): RackModem {
+    const modem = this.modems[position];
+    if (modem === undefined) throw new Error(`no modem ${position}`);
+    return modem;
+  }
+
+  async deliver({ number }: RackModem, body: string): Promise<void> {
+    if (!(await deliver(this.url, { from: STRANGER, to: number, body }))) throw new Error('not delivered');
+  }
+
+  /** Has the carrier keep `count` messages for a modem until `release`. */
+  async holdBack(modem: RackModem, count: number): Promise<void> {
+    await this.play(modem, { kind: 'store_full' });
+    let given = 0;
+    const giver = async (): Promise<void> => {
+      while (given < count) {
+        given += 1;
+        await this.deliver(modem, `message ${given}`);
+      }
+    };
+    await Promise.all(Array.from({ length: DELIVERIES_AT_ONCE }, giver));
+  }
+
+  /** Lets them come, as fast as the modem's storage has room. */
+  async release({ slot }: RackModem): Promise<void> {
+    await this.#request(`/modems/${slot}/faults`, { method: 'DELETE' });
+  }
+
+  async play({ slot }: RackModem, fault: Record<string, unknown>): Promise<void> {
+    await this.#request(`/modems/${slot}/faults`, { method: 'POST', body: JSON.stringify(fault) });
+  }
+
+  /** Resolves when nothing lies on the modems. */
+  async emptied(modems: readonly RackModem[]): Promise<void> {
+    await until(
+      'all messages are deleted on the modems',
+      async () => {
+        const used = await Promise.all(modems.map(({ slot }) => this.#used(slot)));
+        return used.every((count) => count === 0);
+      },
+      DRAIN_TIMEOUT_MS,
+    );
+  }
+
+  /** What the carrier heard from a modem, oldest first. */
+  async heardFrom({ imei }: RackModem): Promise<HeardMessage[]> {
+    const heard = (await this.#request('/sms?since=0')) as HeardMessage[];
+    return heard.filter((message) => message.imei === imei);
+  }
+
+  stop(): Promise<void> {
+    return this.#child.stop();
+  }
+
+  async #used(slot: string): Promise<number> {
+    const { stores } = (await this.#request(`/modems/${slot}`)) as RackModem;
+    return Object.values(stores).reduce((sum, { used }) => sum + used, 0);
+  }
+
+  async #request(path: string, init: RequestInit = {}): Promise<unknown> {
+    const response = await fetch(`${this.url}${path}`, init);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}

@@ -7,6 +7,7 @@ import type { OpenPort } from '../at/port.ts';
 import { BackOff } from '../back-off.ts';
 import type { Journal } from '../journal/journal.ts';
 import { ModemSession, type SlotReport } from './session.ts';
+import { NO_SIM_SETTINGS } from './sim-settings.ts';
 import type { SmsOutbox } from './sms-outbox.ts';
 
 const RETRY = { firstMinMs: 50, firstMaxMs: 250, capMs: 10_000 };
@@ -121,7 +122,7 @@ export class Modem {
     try {
       this.#stopping.signal.throwIfAborted();
       this.#session = new ModemSession({
-        ...{ channel, journal, clock, log },
+        ...{ channel, journal, clock, log, sims: NO_SIM_SETTINGS },
         report: (report) => this.#report(report),
       });
       return await this.#session.run();

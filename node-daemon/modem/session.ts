@@ -15,11 +15,14 @@ import {
   signalOf,
   slotStateOf,
 } from './network.ts';
-import { type ModemProfile, profileOf } from './profiles.ts';
+import { findProfile } from './profiles/find-profile.ts';
+import type { ModemProfile, UsbId } from './profiles/profile.ts';
 import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
+import type { SimSettings } from './sim-settings.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
 import { parseStorages, type Storages } from './sms-storage.ts';
+import { SessionEndedError, type Trouble } from './trouble.ts';
 
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
@@ -45,12 +48,11 @@ export interface SessionParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What is configured for SIM cards. */
+  readonly sims: SimSettings;
+  /** Where the port is one of a USB device. */
+  readonly usbId?: UsbId;
   readonly report: (report: SlotReport) => void;
-}
-
-/** The modem has to be set up anew. */
-class SessionEndedError extends Error {
-  override name = 'SessionEndedError';
 }
 
 /** The steps from an opened channel to a slot in service, and the service. */
@@ -58,7 +60,7 @@ export class ModemSession {
   readonly #parts: SessionParts;
   readonly #channel: AtChannel;
   #ended: Error | undefined;
-  #profile: ModemProfile = profileOf([]);
+  #profile: ModemProfile;
   #registration: Registration = {};
   #serving = false;
   #announces = false;
@@ -70,6 +72,7 @@ export class ModemSession {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#channel = parts.channel;
+    this.#profile = findProfile([], parts.usbId);
     this.#channel.onClose((reason) => {
       this.#ended = reason;
       this.#wakeUp?.();
@@ -82,8 +85,16 @@ export class ModemSession {
     return this.#outbox;
   }
 
-  /** Serves until the port is gone or the modem must be set up anew; always rejects. */
+  /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
+    try {
+      return await this.#serve();
+    } catch (error) {
+      throw endOf(error);
+    }
+  }
+
+  async #serve(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
       this.#parts.report({ state: 'starting', signal_dbm: null, operator: null });
@@ -107,7 +118,7 @@ export class ModemSession {
   async #identify(): Promise<void> {
     for (const command of BASIC_SETTINGS) await this.#try(atCommand(command));
     const identification = await this.#try(atCommand('ATI', { answer: /./ }));
-    this.#profile = profileOf(identification);
+    this.#profile = findProfile(identification, this.#parts.usbId);
     const [serial] = await this.#try(atCommand('AT+CGSN', { answer: /^(?:\+CGSN: ?)?"?\d{14,16}"?$/ }));
     const imei = imeiSchema.safeParse(/\d{14,16}/.exec(serial ?? '')?.[0]);
     this.#parts.report({ device_id: imei.success ? imei.data : null });
@@ -212,14 +223,14 @@ export class ModemSession {
   /** A reset or another SIM may have come without a word. */
   async #checkUnchanged(sim: { iccid: string; command: string }): Promise<void> {
     const state = await readSimState(this.#channel);
-    if (state !== 'ready') throw new SessionEndedError(`the SIM is ${state}`);
+    if (state !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state}`);
     const now = await readIccid(this.#channel, [sim.command]);
-    if (now?.iccid !== sim.iccid) throw new SessionEndedError('the SIM is another one');
+    if (now?.iccid !== sim.iccid) throw new SessionEndedError('sim_changed', 'the SIM is another one');
     const [format = ''] = await this.#try(atQuery('AT+CMGF?', '+CMGF:'));
     const [indications = ''] = await this.#try(atQuery('AT+CNMI?', '+CNMI:'));
     const isSilent = this.#announces && /^\+CNMI: ?\d,0/.test(indications);
     const isReset = /^\+CMGF: ?1/.test(format) || isSilent;
-    if (isReset) throw new SessionEndedError('the modem has lost its settings');
+    if (isReset) throw new SessionEndedError('restarted', 'the modem has lost its settings');
   }
 
   #onUrc(line: string): void {
@@ -227,9 +238,9 @@ export class ModemSession {
     if (registration !== undefined) {
       Object.assign(this.#registration, registration);
       if (this.#serving) this.#parts.report({ state: slotStateOf(this.#registration) });
-    } else if (this.#profile.restarted.test(line)) {
-      this.#end(new SessionEndedError(`the modem restarted: ${line}`));
-    } else if (this.#profile.simChanged.test(line)) {
+    } else if (this.#profile.urcs.restarted.test(line)) {
+      this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
+    } else if (this.#profile.urcs.simChanged.test(line)) {
       // The waiting ends and whoever waited looks: for a SIM, or whether it is still the same one.
       this.#lookNow = true;
       this.#wakeUp?.();
@@ -264,6 +275,22 @@ export class ModemSession {
       return [];
     }
   }
+}
+
+/** What ended the session, as the recovery wants to know it. */
+function endOf(error: unknown): SessionEndedError {
+  const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
+  if (cause instanceof SessionEndedError) return cause;
+  return new SessionEndedError(troubleOf(error, cause), messageOf(cause), cause);
+}
+
+function troubleOf(error: unknown, cause: unknown): Trouble {
+  if (cause instanceof AtTimeoutError) return 'silent';
+  return error instanceof PortClosedError ? 'port_gone' : 'faulty';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isUnanswered(error: unknown): boolean {

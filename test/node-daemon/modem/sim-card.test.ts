@@ -1,6 +1,6 @@
 // What the SIM's lines say, and the lines of message storage.
 import t from 'tap';
-import { profileOf } from '#node-daemon/modem/profiles.ts';
+import { findProfile } from '#node-daemon/modem/profiles/find-profile.ts';
 import { iccidOf, ownNumberOf, simStateOf } from '#node-daemon/modem/sim-card.ts';
 import { digestOf, parseList, parseRead, parseStorages } from '#node-daemon/modem/sms-storage.ts';
 
@@ -67,7 +67,7 @@ t.test('the identity of a PDU does not hang on the case of its digits', async (t
 });
 
 t.test('a modem is known by what it says of itself', async (t) => {
-  t.equal(profileOf(['Quectel', 'EC25', 'Revision: EC25AFFAR07A08M4G']).name, 'Quectel EC2x');
-  t.equal(profileOf(['Acme', 'Rack 1']).name, 'generic 3GPP');
-  t.equal(profileOf([]).name, 'generic 3GPP');
+  t.equal(findProfile(['Quectel', 'EC25', 'Revision: EC25AFFAR07A08M4G']).name, 'Quectel EC2x');
+  t.equal(findProfile(['Acme', 'Rack 1']).name, 'generic 3GPP');
+  t.equal(findProfile([]).name, 'generic 3GPP');
 });

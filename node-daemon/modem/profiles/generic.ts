@@ -1,0 +1,42 @@
+// Any modem that keeps to 3GPP TS 27.007 and 27.005. The other makes say how they differ from it.
+import type { ModemProfile } from './profile.ts';
+
+export const GENERIC: ModemProfile = {
+  name: 'generic 3GPP',
+  usb: [],
+  usbStorage: [],
+  matches: /(?:)/,
+  // 3 tells why a network refused (3GPP TS 27.007 §7.2); who does not know it keeps 2, or 1.
+  setUp: [
+    'AT+CREG=1',
+    'AT+CREG=2',
+    'AT+CREG=3',
+    'AT+CGREG=2',
+    'AT+CGREG=3',
+    'AT+CEREG=2',
+    'AT+CEREG=3',
+    'AT+COPS=3,2',
+    'AT+CSCS="GSM"',
+  ],
+  // The last reads EF-ICCID itself (3GPP TS 31.102 §4.2.1, 27.007 §8.18): digits swapped.
+  iccidCommands: ['AT+CCID', 'AT+ICCID', 'AT^ICCID?', 'AT+CRSM=176,12258,0,0,10'],
+  // 3GPP TS 27.007 §8.65. `+CPINR: SIM PIN,3,3`; some firmware quotes the name.
+  pinTries: { command: 'AT+CPINR="SIM PIN"', answer: /^\+CPINR:/, tries: /^\+CPINR: ?"?SIM PIN"?,(\d+)/ },
+  registration: ['CREG', 'CEREG', 'CGREG'],
+  // Stored and announced; reports directly. Then what older firmware takes.
+  indications: ['2,1,0,1,0', '2,1,0,2,0', '1,1,0,1,0', '2,1,0,0,0', '2,1'],
+  // Modem memory is larger and faster than the SIM's.
+  receiving: ['ME', 'SM', 'MT'],
+  storages: '("SM"),("SM"),("SM")',
+  restartCommand: 'AT+CFUN=1,1',
+  settleMs: 15_000,
+  urcs: {
+    restarted: /^(RDY$|\+CFUN: ?1$|\^SYSSTART|NORMAL POWER DOWN|POWERED DOWN)/,
+    doubtful: /^\^BOOT/,
+    simChanged: /^(\+CPIN:|\+SIMCARD:|\^SIMST:)/,
+    // 3GPP TS 27.007 §8.9, <ind> 8 or by name: vendors that report it this way name it.
+    storeFull: /^(\^SMMEMFULL|\+SMS FULL|\+QIND: ?"smsfull"|\+CIEV: ?"?(smsfull|SMSFULL)"?,1)/,
+    ignorable: /^(RING|\+CRING:|\+CLIP:|NO CARRIER|\+CUSD:|\+CTZV:|\+CTZE:|\+CSSU:|\+CSSI:)/,
+    signal: [],
+  },
+};

@@ -1,0 +1,47 @@
+// Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
+import { GENERIC } from './generic.ts';
+import type { ModemProfile, UsbId, UsbProduct } from './profile.ts';
+
+/** The order differs by firmware: ports are tried in this one. Only the PCUI port announces messages. */
+const ORDER = { atInterfaces: [2, 3, 0, 1] };
+/** E169, E1550 and E17x; E220; later E17x and E173; K3765; E303, E3131 and E3531. */
+const PRODUCTS = ['1001', '1003', '1406', '140c', '1436', '14ac', '1465', '1506'];
+const STORAGE_PRODUCTS = ['1446', '14fe', '1f01', '1c0b', '1520', '1505'];
+
+export const HUAWEI: ModemProfile = {
+  ...GENERIC,
+  name: 'Huawei',
+  usb: PRODUCTS.map((product): UsbProduct => ({ vendor: '12d1', product, ...ORDER })),
+  usbStorage: STORAGE_PRODUCTS.map((product): UsbId => ({ vendor: '12d1', product })),
+  matches: /huawei/i,
+  setUp: [
+    ...GENERIC.setUp,
+    // Announcements only reach the port on which this was said.
+    'AT^PORTSEL=1',
+    'AT^CURC=1',
+  ],
+  iccidCommands: ['AT^ICCID?', 'AT+CCID', 'AT+ICCID', 'AT+CRSM=176,12258,0,0,10'],
+  // `^CPIN: SIM PIN,3,10,3,10,3`: the code, its tries, then those of PUK, PIN, PUK2, PIN2.
+  pinTries: {
+    command: 'AT^CPIN?',
+    answer: /^\^CPIN:/,
+    tries: /^\^CPIN: ?[^,]*,\d*,\d*,(\d+)/,
+  },
+  storages: '("SM","ME"),("SM","ME"),("SM","ME")',
+  restartCommand: 'AT^RESET',
+  settleMs: 20_000,
+  urcs: {
+    restarted: /^(\^SYSSTART|\+CFUN: ?1$)/,
+    // Observed: E1752 says ^BOOT with the same number every 30 s, all its life.
+    doubtful: /^\^BOOT/,
+    simChanged: /^(\+CPIN:|\^SIMST:)/,
+    storeFull: /^\^SMMEMFULL/,
+    networkChanged: /^(\^MODE:|\^SRVST:|\^NWNAME:|\^SYSINFO)/,
+    ignorable:
+      /^(\^DSFLOWRPT:|\^CSNR:|\^RSSILVL:|\^STIN:|\^NWTIME:|\^TIME:|\^EARST|\^CONN:|\^CONF:|\^CEND:|\^ORIG:|\^CERSSI:|\^ANLEVEL:|\^THERM:|\+CLIP:|RING|\+CUSD:)/,
+    signal: [
+      { match: /^\^RSSI: ?(\d+)/, scale: 'rssi' },
+      { match: /^\^HCSQ: ?"(?:GSM|WCDMA|LTE)",(\d+)/, scale: 'rscp' },
+    ],
+  },
+};

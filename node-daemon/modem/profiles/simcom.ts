@@ -1,0 +1,41 @@
+// SIMCom's SIM7100, SIM7500 and SIM7600. Sources: the SIM7500_SIM7600 AT command manual, ModemManager's port rules.
+import { GENERIC } from './generic.ts';
+import type { ModemProfile } from './profile.ts';
+
+export const SIMCOM: ModemProfile = {
+  ...GENERIC,
+  name: 'SIMCom SIM7600',
+  usb: [
+    // 0 diagnostics, 1 NMEA, 2 AT, 3 modem, 4 the audio of a call.
+    { vendor: '1e0e', product: '9001', atInterfaces: [2, 3], audioInterface: 4 },
+    { vendor: '1e0e', product: '9003', atInterfaces: [2, 3] },
+    { vendor: '1e0e', product: '9205', atInterfaces: [2] },
+    { vendor: '1e0e', product: '9206', atInterfaces: [2] },
+    // With RNDIS on the first two interfaces.
+    { vendor: '1e0e', product: '9011', atInterfaces: [4, 5] },
+  ],
+  matches: /SIMCOM/i,
+  setUp: [
+    ...GENERIC.setUp,
+    // +CSQ as a URC when it changes, then the registered technology.
+    'AT+AUTOCSQ=1,1',
+    'AT+CNSMOD=1',
+  ],
+  // `+ICCID: 898600…` answers the first.
+  iccidCommands: ['AT+CICCID', 'AT+CCID', 'AT+CRSM=176,12258,0,0,10'],
+  // `+SPIC: 3,10,0,10`: the PIN's tries come first in every order of the others.
+  pinTries: { command: 'AT+SPIC', answer: /^\+SPIC:/, tries: /^\+SPIC: ?(\d+)/ },
+  storages: '("SM","ME"),("SM","ME"),("SM","ME")',
+  // AT+CFUN=1,1 leaves the audio and, on some firmware, the USB side as it was.
+  restartCommand: 'AT+CRESET',
+  settleMs: 20_000,
+  urcs: {
+    restarted: /^(RDY$|START$|\*ATREADY:|\+CFUN: ?1$|NORMAL POWER DOWN|POWERED DOWN)/,
+    simChanged: /^(\+CPIN:|\+SIMCARD:|\+SIM:|SIM (REMOVED|INSERTED))/,
+    storeFull: /^\+SMS FULL/,
+    networkChanged: /^\+CNSMOD:/,
+    ignorable:
+      /^(SMS DONE|PB DONE|\+CLCC:|MISSED_CALL:|VOICE CALL:|\+NITZ|\*PSUTTZ|DST:|\+STIN:|RING|\+CLIP:|NO CARRIER|\+CUSD:)/,
+    signal: [{ match: /^\+CSQN?: ?(\d+),/, scale: 'rssi' }],
+  },
+};

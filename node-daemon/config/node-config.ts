@@ -1,0 +1,78 @@
+// The configuration of a node: what an operator may choose beyond the options of the command line.
+import type { LogLevel } from '#shared/process/logger.ts';
+import { NO_SIM_SETTINGS, type SimSettings } from '../modem/sim-settings.ts';
+
+/** All slots go into one frame of the link: this many with the longest names fit. */
+export const SLOTS_MAX = 128;
+export const SLOT_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** A device by its USB ids, 4 lower-case hexadecimal digits each. */
+export interface UsbId {
+  readonly vendor: string;
+  readonly product: string;
+}
+
+/** A slot that the operator named: by the modem in it, by the USB place, or by a serial port. */
+export type NamedSlot = { readonly name: string } & (
+  | { readonly imei: string }
+  | { readonly usbPath: string }
+  | { readonly port: string }
+);
+
+/** A device that is left alone. */
+export type IgnoredDevice = { readonly usbPath: string } | { readonly usbId: UsbId };
+
+/** How many messages may go; without a number there is no limit. */
+export interface SendRate {
+  readonly perMinute?: number | undefined;
+  readonly perHour?: number | undefined;
+  readonly perDay?: number | undefined;
+}
+
+/** What may be done to a modem that does not come back by itself. */
+export interface RecoverySettings {
+  readonly usbReset: 'authorized' | 'uhubctl' | 'off';
+  /** A program and its arguments, with places to fill in; see `fillIn`. */
+  readonly powerCycle?: readonly string[] | undefined;
+  /** How often an hour each step may be taken on one modem. */
+  readonly perHour: {
+    readonly radio: number;
+    readonly restart: number;
+    readonly usbReset: number;
+    readonly powerCycle: number;
+  };
+}
+
+/** The configuration of one node. What is `undefined` was not said. */
+export interface NodeConfig {
+  readonly dataDir: string | undefined;
+  readonly logLevel: LogLevel | undefined;
+  readonly slots: readonly NamedSlot[];
+  /** Whether modems are used that no slot names. */
+  readonly discover: boolean | undefined;
+  readonly ignore: readonly IgnoredDevice[];
+  readonly sims: SimSettings;
+  readonly sendLimits: { readonly perSim: SendRate; readonly perDestination: SendRate };
+  readonly recovery: RecoverySettings;
+  /** A program and its arguments that turn a stick from its disk into a modem. */
+  readonly modeSwitch: readonly string[] | undefined;
+  readonly metricsPort: number | undefined;
+}
+
+/** What holds where no file says anything else: every modem found over USB is used. */
+export const DEFAULT_CONFIG: NodeConfig = {
+  dataDir: undefined,
+  logLevel: undefined,
+  slots: [],
+  discover: undefined,
+  ignore: [],
+  sims: NO_SIM_SETTINGS,
+  sendLimits: { perSim: {}, perDestination: {} },
+  recovery: {
+    usbReset: 'authorized',
+    powerCycle: undefined,
+    perHour: { radio: 6, restart: 4, usbReset: 3, powerCycle: 2 },
+  },
+  modeSwitch: undefined,
+  metricsPort: undefined,
+};

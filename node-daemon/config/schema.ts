@@ -1,0 +1,115 @@
+// What the configuration file of a node may say, as it is written.
+import { z } from 'zod';
+import { E164_PATTERN } from '#shared/e164.ts';
+import { LOG_LEVELS } from '#shared/process/logger.ts';
+import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
+
+const SIMS_MAX = 1024;
+const IGNORED_MAX = 64;
+const COMMAND_WORDS_MAX = 32;
+const TIMES_MAX = 1_000_000;
+const RECOVERY_STEPS_MAX = 60;
+
+/** Every scalar arrives as text, so that the zeros in front of a PIN survive. */
+const text = (pattern: RegExp, allowed: string) =>
+  z.string(`must be ${allowed}`).regex(pattern, `must be ${allowed}`);
+const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+const yesOrNo = choice(['true', 'false']).transform((value) => value === 'true');
+const wholeNumber = (min: number, max: number) =>
+  text(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+const map = <S extends z.ZodRawShape>(shape: S) =>
+  z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a map' : undefined) });
+
+const imei = text(/^\d{14,16}$/, 'an IMEI: 14 to 16 digits');
+const usbPath = text(/^\d{1,3}-\d{1,3}(\.\d{1,3}){0,6}$/, 'a USB path such as 1-1.2 (bus, ports)');
+const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f01').transform((value) => {
+  const [vendor = '', product = ''] = value.toLowerCase().split(':');
+  return { vendor, product };
+});
+const pin = text(/^\d{4,8}$/, 'a PIN: 4 to 8 digits');
+const command = z
+  .array(z.string('must be a word').min(1, 'must be a word').max(1024), 'must be a list of words')
+  .min(1, 'must name a program')
+  .max(COMMAND_WORDS_MAX, `must have at most ${COMMAND_WORDS_MAX} words`);
+const rate = map({
+  per_minute: wholeNumber(1, TIMES_MAX).optional(),
+  per_hour: wholeNumber(1, TIMES_MAX).optional(),
+  per_day: wholeNumber(1, TIMES_MAX).optional(),
+});
+
+const slot = map({
+  name: text(SLOT_NAME_PATTERN, 'a slot name: 1 to 64 letters, digits, ".", "_" and "-"'),
+  imei: imei.optional(),
+  usb_path: usbPath.optional(),
+  port: z.string().startsWith('/', 'must be an absolute path').max(4096).optional(),
+}).refine(
+  ({ imei, usb_path, port }) => [imei, usb_path, port].filter((place) => place !== undefined).length === 1,
+  'must have exactly one of imei, usb_path and port',
+);
+const ignored = map({ usb_path: usbPath.optional(), usb_id: usbId.optional() }).refine(
+  ({ usb_path, usb_id }) => (usb_path === undefined) !== (usb_id === undefined),
+  'must have exactly one of usb_path and usb_id',
+);
+
+/** The file, as it is written: every scalar a text. */
+export const configSchema = map({
+  data_dir: z.string().min(1, 'must be a path').optional(),
+  log_level: choice(LOG_LEVELS).optional(),
+  slots: z
+    .array(slot, 'must be a list')
+    .max(SLOTS_MAX, `must have at most ${SLOTS_MAX} slots`)
+    .superRefine((slots, context) => {
+      for (const key of ['name', 'imei', 'usb_path', 'port'] as const) {
+        const seen = new Set<string>();
+        slots.forEach(({ [key]: value }, position) => {
+          if (value === undefined) return;
+          if (seen.has(value)) {
+            context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" is there twice` });
+          }
+          seen.add(value);
+        });
+      }
+    })
+    .default([]),
+  discover: yesOrNo.optional(),
+  ignore: z
+    .array(ignored, 'must be a list')
+    .max(IGNORED_MAX, `must have at most ${IGNORED_MAX} devices`)
+    .default([]),
+  mode_switch: command.optional(),
+  sim_pin: pin.optional(),
+  sims: z
+    .record(
+      z.string().regex(/^\d{18,22}$/),
+      map({
+        pin: pin.optional(),
+        number: text(E164_PATTERN, 'a number such as +12065550100').optional(),
+      }),
+      {
+        error: ({ code }) =>
+          code === 'invalid_type' ? 'must be a map' : 'must be an ICCID: 18 to 22 digits',
+      },
+    )
+    .refine((sims) => Object.keys(sims).length <= SIMS_MAX, `must have at most ${SIMS_MAX} cards`)
+    .default({}),
+  sms: map({
+    limits: map({ per_sim: rate.default({}), per_destination: rate.default({}) }).optional(),
+  }).optional(),
+  recovery: map({
+    usb_reset: choice(['authorized', 'uhubctl', 'off']).optional(),
+    power_cycle: command.optional(),
+    limits_per_hour: map({
+      radio: wholeNumber(0, RECOVERY_STEPS_MAX).optional(),
+      restart: wholeNumber(0, RECOVERY_STEPS_MAX).optional(),
+      usb_reset: wholeNumber(0, RECOVERY_STEPS_MAX).optional(),
+      power_cycle: wholeNumber(0, RECOVERY_STEPS_MAX).optional(),
+    }).optional(),
+  }).optional(),
+  metrics: map({ port: wholeNumber(1, 65_535) }).optional(),
+});
+
+/** The checked form of `configSchema`. */
+export type WrittenConfig = z.output<typeof configSchema>;

@@ -1,0 +1,47 @@
+// What an unknown key of the configuration was probably meant to be.
+import { z } from 'zod';
+
+/** Where a value is: keys of maps, positions in lists. */
+export type Path = readonly (string | number)[];
+
+/** More different letters than this are another word. */
+const DISTANCE_MAX = 3;
+
+/** The keys that a schema allows at `path`; none where it is no map. */
+export function allowedKeys(schema: z.ZodType, path: Path): string[] {
+  let at = unwrapped(schema);
+  for (const step of path) {
+    if (at instanceof z.ZodObject) at = unwrapped(at.shape[step] as z.ZodType);
+    else if (at instanceof z.ZodArray) at = unwrapped(at.element as z.ZodType);
+    else if (at instanceof z.ZodRecord) at = unwrapped(at.valueType as z.ZodType);
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
+  return isWrapper ? unwrapped(schema.unwrap() as z.ZodType) : schema;
+}
+
+/** The candidate that differs from `word` in the fewest letters, if it is similar at all. */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const [best] = candidates
+    .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate) }))
+    .filter(({ candidate, distance }) => distance <= Math.min(DISTANCE_MAX, Math.ceil(candidate.length / 2)))
+    .sort((one, other) => one.distance - other.distance);
+  return best?.candidate;
+}
+
+/** Letters to insert, delete or exchange (Levenshtein). */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, position) => position);
+  for (const [y, letter] of [...one].entries()) {
+    const next = [y + 1];
+    for (const [x, target] of [...other].entries()) {
+      const exchanged = (row[x] ?? 0) + (letter === target ? 0 : 1);
+      next.push(Math.min(exchanged, (row[x + 1] ?? 0) + 1, (next[x] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

@@ -4,7 +4,19 @@ import { createLogger } from '#shared/process/logger.ts';
 import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { modemView } from './http/views.ts';
+import { MAKE_NAMES } from './makes/make.ts';
 import { startSimulator } from './simulator.ts';
+
+const makesOption = z
+  .string()
+  .default('quectel')
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be some of ${MAKE_NAMES.join(', ')}` })));
+
+const yesOption = z
+  .enum(['yes', 'no'], { error: 'must be yes or no' })
+  .default('no')
+  .transform((text) => text === 'yes');
 
 const options = readOptions('hardware-sim', 'A rack of simulated USB modems with a carrier behind it.', {
   modems: {
@@ -25,6 +37,21 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
   sendDelayMs: {
     env: 'RADIO_DELAY_MS',
     about: 'milliseconds that each message takes on the air',
+    schema: integerOption(0, 600_000, 0),
+  },
+  makes: {
+    env: 'MAKES',
+    about: `makes of the modems, given to the slots in turn: ${MAKE_NAMES.join(', ')}`,
+    schema: makesOption,
+  },
+  identicalSerials: {
+    env: 'IDENTICAL_SERIALS',
+    about: 'yes: all devices show the same USB serial number',
+    schema: yesOption,
+  },
+  storageFirstMs: {
+    env: 'STORAGE_FIRST_MS',
+    about: 'milliseconds that Huawei modems show their driver disk when they arrive',
     schema: integerOption(0, 600_000, 0),
   },
   logLevel: LOG_LEVEL_OPTION,

@@ -9,11 +9,17 @@ import { Carrier } from './carrier/carrier.ts';
 import { EventFeed } from './carrier/event-feed.ts';
 import { routesOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
+import { MAKES } from './makes/all-makes.ts';
+import type { MakeName } from './makes/make.ts';
 import { identityOf } from './modem/identity.ts';
 import { SimulatedModem } from './modem/modem.ts';
 import { RackJournal } from './state/rack-journal.ts';
+import { UsbBus } from './usb/usb-bus.ts';
+import { usbPathOf } from './usb/usb-path.ts';
 
 const STATE_FILE = 'rack.jsonl';
+/** What identical devices show; SIMCom modems do. */
+const COMMON_SERIAL = '0123456789ABCDEF';
 /** Links of an earlier run, the temporary ones of a killed run included. */
 const LINK_NAME = /^[a-z][a-z0-9]*-(at|at2|pcm)(\.new)?$/;
 
@@ -27,6 +33,12 @@ export interface SimulatorOptions {
   port?: number;
   /** Time that each message takes on the air. */
   sendDelayMs?: number;
+  /** Given to the slots in turn; all Quectel when missing. */
+  makes?: readonly MakeName[];
+  /** All devices of a make show the same serial number, as cheap sticks do. */
+  identicalSerials?: boolean;
+  /** Huawei modems arrive as their driver disk and turn into modems after this; 0 for never. */
+  storageFirstMs?: number;
   clock?: Clock;
   log?: Logger;
 }
@@ -70,14 +82,22 @@ async function start(
   options: SimulatorOptions,
 ): Promise<Simulator> {
   const { clock = systemClock, log = silentLogger } = options;
+  const bus = new UsbBus(dir, systemClock);
+  bus.open();
   const journal = RackJournal.open(join(dir, STATE_FILE), log);
   const feed = new EventFeed(() => clock.now());
   const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
+  const { makes = ['quectel'] } = options;
   const modems = Array.from(
     { length: options.modems },
     (_, index): SimulatedModem =>
       new SimulatedModem({
         identity: identityOf(index),
+        make: MAKES[makes[index % makes.length] ?? 'quectel'],
+        bus,
+        usbPath: usbPathOf(index),
+        usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(index),
+        storageFirstMs: options.storageFirstMs ?? 0,
         linkFolder: dir,
         journal,
         carrier,
@@ -104,6 +124,7 @@ async function start(
     closeStreams();
     await server?.close();
     for (const modem of modems) modem.switchOff();
+    bus.close();
     journal.close();
     await unlock();
   };
@@ -115,4 +136,9 @@ async function start(
     throw cause;
   }
   return { url: server.url, dir, modems, carrier, feed, stop };
+}
+
+/** Eight hex digits, as many devices have them. */
+function serialOf(index: number): string {
+  return (0xa5c0_0000 + index).toString(16);
 }

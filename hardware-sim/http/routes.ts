@@ -63,6 +63,12 @@ const rawSmsSchema = z.strictObject({
   length: z.int().min(0).max(999).optional(),
 });
 
+const powerSchema = z.strictObject({
+  action: z.enum(['off', 'on', 'cycle']),
+  /** Between off and on of a cycle. */
+  off_ms: z.int().min(0).max(600_000).default(1000),
+});
+
 /** Answers of the routes, and what to close at the end. */
 export function routesOf(rack: Rack): { routes: readonly Route[]; close: () => void } {
   const streams = new EventStreams(rack.feed);
@@ -75,6 +81,8 @@ export function routesOf(rack: Rack): { routes: readonly Route[]; close: () => v
     },
     { method: 'POST', path: '/modems/{imei}/faults', handle: (request) => setFault(rack, request) },
     { method: 'DELETE', path: '/modems/{imei}/faults', handle: (request) => clearFaults(rack, request) },
+    { method: 'POST', path: '/modems/{imei}/power', handle: (request) => power(rack, request) },
+    { method: 'POST', path: '/modems/{imei}/mode-switch', handle: (request) => switchMode(rack, request) },
     { method: 'GET', path: '/sms', handle: ({ query }) => heardMessages(rack, query) },
     { method: 'POST', path: '/sms', status: 202, handle: (request) => sendSms(rack, request) },
     { method: 'POST', path: '/sms/raw', status: 202, handle: (request) => sendRawSms(rack, request) },
@@ -105,6 +113,21 @@ async function setFault(rack: Rack, { incoming, parameter }: RouteRequest): Prom
 function clearFaults(rack: Rack, { parameter }: RouteRequest): unknown {
   const modem = modemOf(rack, parameter);
   modem.clearFaults();
+  return modemView(modem);
+}
+
+async function power(rack: Rack, { incoming, parameter }: RouteRequest): Promise<unknown> {
+  const modem = modemOf(rack, parameter);
+  const { action, off_ms: offMs } = checked(powerSchema, await readJson(incoming));
+  if (action === 'cycle') modem.powerCycle(offMs);
+  else if (action === 'off') modem.unplug();
+  else modem.plugIn();
+  return modemView(modem);
+}
+
+function switchMode(rack: Rack, { parameter }: RouteRequest): unknown {
+  const modem = modemOf(rack, parameter);
+  modem.switchMode();
   return modemView(modem);
 }
 

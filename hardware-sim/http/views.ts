@@ -15,6 +15,8 @@ export function modemView(modem: SimulatedModem): Record<string, unknown> {
     iccid,
     imsi,
     number,
+    make: modem.make.name,
+    usb: modem.usb,
     ports: modem.portPaths,
     state: modem.state,
     stores: { SM: usage('SM'), ME: usage('ME') },

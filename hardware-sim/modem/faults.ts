@@ -1,6 +1,7 @@
 // The faults that a modem can be told to play, as data, and the ones it plays now.
 import { z } from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
+import { USB_PATH } from '../usb/usb-path.ts';
 
 /** Longest duration of a fault: a day. Whoever wants more leaves the duration out. */
 const DURATION_MS_MAX = 86_400_000;
@@ -18,7 +19,7 @@ const commandName = z
 const FAULT_SCHEMAS = {
   /** The line stays, the modem is dead: it swallows everything and answers nothing. */
   silent: z.strictObject({ kind: z.literal('silent'), duration_ms: durationMs }),
-  /** The ports vanish; `as` is the name under which they come back. */
+  /** The device leaves; `as` is the name under which its ports come back, `usb_path` the place. */
   unplug: z.strictObject({
     kind: z.literal('unplug'),
     back_after_ms: z.int().min(0).max(DURATION_MS_MAX).optional(),
@@ -26,7 +27,10 @@ const FAULT_SCHEMAS = {
       .string()
       .regex(/^[a-z][a-z0-9]{0,31}$/, 'must be a name of lower case letters and digits')
       .optional(),
+    usb_path: z.string().regex(USB_PATH, 'must be a place on the bus, such as 1-1.4').optional(),
   }),
+  /** The device leaves and comes back as the disk with its drivers, as which it has no ports. */
+  storage: z.strictObject({ kind: z.literal('storage'), duration_ms: durationMs }),
   /** The modem restarts by itself: settings are lost, the ports stay. */
   reset: z.strictObject({ kind: z.literal('reset') }),
   /** `command` defaults to sending: the network refuses the message. */

@@ -1,14 +1,15 @@
-// The ports of one modem while it is plugged in: two for commands, one for voice samples.
+// The ports of one modem while it is plugged in: two for commands, one for voice samples, and what else its make has.
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { PtyPort } from '../pty/pty-port.ts';
+import type { SerialRole } from '../usb/usb-description.ts';
 import { CommandPort, type CommandPortOptions } from './command-port.ts';
 import type { ModemSettings } from './settings.ts';
 
 const AT_PORTS = ['at', 'at2'] as const;
 type AtPort = (typeof AT_PORTS)[number];
-/** Voice samples. Nothing comes out, and what goes in is thrown away. */
+/** Voice samples; there are no calls to carry them. */
 const PCM_PORT = 'pcm';
 
 /**
@@ -17,12 +18,18 @@ const PCM_PORT = 'pcm';
  */
 const EXCLUSIVE_USE_CHECK_MS = 1000;
 
+/** A terminal that the modem has: what for, and the link under its kernel name. */
+export interface SerialPort {
+  role: SerialRole;
+  ttyPath: string;
+}
+
 /** Absolute paths of the links. */
 export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
 
 /** What the ports need from their modem. */
 export interface ModemPortsOptions {
-  /** Folder of the links. */
+  /** Folder of the links that are named after the slot. */
   linkFolder: string;
   /** Real time: terminals do not follow a clock that is moved by hand. */
   clock: Clock;
@@ -35,7 +42,7 @@ export interface ModemPortsOptions {
 /** Open or closed, all together. */
 export class ModemPorts {
   readonly #options: ModemPortsOptions;
-  #ptys: PtyPort[] = [];
+  #ptys: { role: SerialRole; pty: PtyPort }[] = [];
   #exclusiveUseCheck: Timer | undefined;
   readonly #commandPorts = new Map<AtPort, CommandPort>();
 
@@ -54,11 +61,13 @@ export class ModemPorts {
   }
 
   /** Opens all ports or none. Throws `PtyError` or a file system error. */
-  open(linkName: string): void {
-    const paths = this.pathsOf(linkName);
+  open(linkName: string, serialPorts: readonly SerialPort[]): void {
+    const slotLinks: Partial<Record<SerialRole, string>> = this.pathsOf(linkName);
     try {
-      for (const name of AT_PORTS) this.#openPty(paths[name], (bytes) => this.#onBytes(name, bytes));
-      this.#openPty(paths.pcm, () => undefined);
+      for (const { role, ttyPath } of serialPorts) {
+        const slotLink = slotLinks[role];
+        this.#openPty(role, slotLink === undefined ? [ttyPath] : [ttyPath, slotLink]);
+      }
     } catch (cause) {
       this.close();
       throw cause;
@@ -71,21 +80,21 @@ export class ModemPorts {
   close(): void {
     this.#exclusiveUseCheck?.cancel();
     this.#endDialogues();
-    for (const pty of this.#ptys) pty.close();
+    for (const { pty } of this.#ptys) pty.close();
     this.#ptys = [];
   }
 
   /** Begins anew on open ports: settings are the defaults, half a command is forgotten. */
   startDialogues(): void {
     this.#endDialogues();
-    AT_PORTS.forEach((name, position) => {
-      const pty = this.#ptys[position];
-      if (pty === undefined) return;
+    for (const name of AT_PORTS) {
+      const pty = this.#ptys.find(({ role }) => role === name)?.pty;
+      if (pty === undefined) continue;
       const write = (bytes: Buffer): void => {
         if (!this.#options.isSilent()) pty.write(bytes);
       };
       this.#commandPorts.set(name, new CommandPort({ ...this.#options.dialogue, write }));
-    });
+    }
   }
 
   sendUrc(line: string, chosen: ModemSettings['urcPort']): void {
@@ -95,7 +104,7 @@ export class ModemPorts {
   }
 
   #checkExclusiveUse(): void {
-    for (const pty of this.#ptys) pty.endExclusiveUse();
+    for (const { pty } of this.#ptys) pty.endExclusiveUse();
     this.#exclusiveUseCheck = this.#options.clock.after(EXCLUSIVE_USE_CHECK_MS, () =>
       this.#checkExclusiveUse(),
     );
@@ -106,12 +115,15 @@ export class ModemPorts {
     this.#commandPorts.clear();
   }
 
-  #openPty(linkPath: string, onBytes: (bytes: Buffer) => void): void {
+  #openPty(role: SerialRole, linkPaths: readonly string[]): void {
     const { clock, log } = this.#options;
-    this.#ptys.push(new PtyPort({ linkPath, clock, log, onBytes }));
+    const onBytes = (bytes: Buffer): void => this.#onBytes(role, bytes);
+    this.#ptys.push({ role, pty: new PtyPort({ linkPaths, clock, log, onBytes }) });
   }
 
-  #onBytes(name: AtPort, bytes: Buffer): void {
-    if (!this.#options.isSilent()) this.#commandPorts.get(name)?.receive(bytes);
+  /** Ports that take no commands swallow everything. */
+  #onBytes(role: SerialRole, bytes: Buffer): void {
+    if (role !== 'at' && role !== 'at2') return;
+    if (!this.#options.isSilent()) this.#commandPorts.get(role)?.receive(bytes);
   }
 }

@@ -3,8 +3,10 @@ import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Carrier, ReportPolicy, Submission, Subscriber } from '../carrier/carrier.ts';
 import type { Publish } from '../carrier/event-feed.ts';
+import type { Make } from '../makes/make.ts';
 import type { RackJournal } from '../state/rack-journal.ts';
 import type { RackRecord, WaitingMessage } from '../state/rack-state.ts';
+import type { UsbBus } from '../usb/usb-bus.ts';
 import type { Answer } from './answer.ts';
 import { type AnswerFaults, answerFaultsOf } from './answer-faults.ts';
 import type { AtCommand } from './at-line.ts';
@@ -25,6 +27,7 @@ import {
 } from './registration.ts';
 import { defaultModemSettings, type Memory, type ModemSettings, type PortSettings } from './settings.ts';
 import { SimCard, type SimState } from './sim-card.ts';
+import { type TtyView, UsbPlug } from './usb-plug.ts';
 
 /** `registered`: messages flow. The others say what is in the way. */
 export type ModemState =
@@ -35,6 +38,8 @@ export type ModemState =
   | 'no_sim'
   | 'sim_locked'
   | 'silent'
+  | 'storage'
+  | 'unauthorized'
   | 'unplugged';
 
 const STATES_BY_STAT: Readonly<Record<number, ModemState>> = {
@@ -45,7 +50,14 @@ const STATES_BY_STAT: Readonly<Record<number, ModemState>> = {
 /** What a modem needs. */
 export interface ModemOptions {
   identity: ModemIdentity;
-  /** Folder of the links to the ports. */
+  make: Make;
+  bus: UsbBus;
+  /** Where on the bus, and the serial number that it shows there. */
+  usbPath: string;
+  usbSerial: string | undefined;
+  /** How long it shows its driver disk whenever it arrives. */
+  storageFirstMs: number;
+  /** Folder of the links that are named after the slot. */
   linkFolder: string;
   journal: RackJournal;
   carrier: Carrier;
@@ -74,19 +86,19 @@ export class SimulatedModem implements Subscriber {
   readonly #record: CommandRecord;
   readonly #answerFaults: AnswerFaults;
   #behaviours: readonly Behaviour[];
-  #linkName: string;
   readonly #ports: ModemPorts;
+  readonly #plug: UsbPlug;
   #replug: Timer | undefined;
   /** Aborted when the modem loses power or restarts: nothing it was doing goes on. */
   #power = new AbortController();
   #airIsFreeAtMs = 0;
+  #isPlayingStorage = false;
   #playedSimState: SimState = 'ready';
   #shownRegistration: Registration;
 
   constructor(options: ModemOptions) {
     this.#options = options;
     this.identity = options.identity;
-    this.#linkName = options.identity.slot;
     this.#behaviours = options.behaviours;
     this.#record = new CommandRecord(options.clock);
     this.faults = new FaultSet(options.clock, () => this.#onFaultsChanged());
@@ -102,6 +114,18 @@ export class SimulatedModem implements Subscriber {
         noiseBeforeAnswer: () => this.#answerFaults.noise(),
         lineInAnswer: () => this.#answerFaults.intruder(),
       },
+    });
+    this.#plug = new UsbPlug({
+      bus: options.bus,
+      make: options.make,
+      serial: options.usbSerial,
+      path: options.usbPath,
+      linkName: options.identity.slot,
+      ports: this.#ports,
+      clock: options.clock,
+      onUp: () => this.#onUp(),
+      onDown: () => this.#onDown(),
+      onFailure: (error) => this.#onPlugFailure(error),
     });
     this.stores = new MessageStores(options.journal, options.identity.imei);
     this.#shownRegistration = this.registration;
@@ -128,12 +152,21 @@ export class SimulatedModem implements Subscriber {
 
   /** First part of the names of its links: the slot's, or where it came back. */
   get linkName(): string {
-    return this.#linkName;
+    return this.#plug.linkName;
+  }
+
+  get make(): Make {
+    return this.#options.make;
+  }
+
+  /** Its place on the bus and its terminals there. */
+  get usb(): { path: string; ttys: TtyView[] } {
+    return { path: this.#plug.path, ttys: this.#plug.ttys };
   }
 
   /** Absolute paths of the links; they exist while the modem is plugged in. */
   get portPaths(): PortPaths {
-    return this.#ports.pathsOf(this.#linkName);
+    return this.#ports.pathsOf(this.linkName);
   }
 
   get registration(): Registration {
@@ -151,7 +184,8 @@ export class SimulatedModem implements Subscriber {
   }
 
   get state(): ModemState {
-    if (!this.#ports.areOpen) return 'unplugged';
+    const plug = this.#plug.state;
+    if (plug !== 'modem') return plug === 'absent' ? 'unplugged' : plug;
     if (this.#isSilent) return 'silent';
     if (this.simCard.state === 'not_inserted') return 'no_sim';
     if (this.simCard.state !== 'ready') return 'sim_locked';
@@ -167,6 +201,10 @@ export class SimulatedModem implements Subscriber {
 
   get #isSilent(): boolean {
     return this.faults.get('silent') !== undefined;
+  }
+
+  get #storageFirstMs(): number {
+    return this.#options.make.comesAsStorage ? this.#options.storageFirstMs : 0;
   }
 
   // Tests
@@ -192,22 +230,41 @@ export class SimulatedModem implements Subscriber {
 
   // Power and ports
 
-  /** Opens the ports and switches on. Throws when the system gives no more pseudo-terminals. */
-  plugIn(): void {
-    if (this.#ports.areOpen) return;
+  /**
+   * Arrives on the bus, as its driver disk first when it is a modem that does so or `storageMs` says so. Throws
+   * `UsbError`, or `PtyError` when the system gives no more pseudo-terminals.
+   */
+  plugIn(storageMs = this.#storageFirstMs): void {
     this.#replug?.cancel();
-    this.#ports.open(this.#linkName);
-    this.#power = new AbortController();
-    this.#options.publish('modem_plugged', { imei: this.imei, ports: this.portPaths });
+    this.#plug.plugIn(this.faults.get('storage') === undefined ? storageMs : Number.POSITIVE_INFINITY);
     this.faults.end('unplug');
-    this.wakeCarrier();
+  }
+
+  /** Turns from the driver disk into the modem, as a mode switch does. Throws as `plugIn`. */
+  switchMode(): void {
+    this.faults.end('storage');
+    this.#plug.becomeModem();
   }
 
   /** Takes the modem out of its slot: the ports hang up, the links go. Idempotent. */
   unplug(): void {
     this.#replug?.cancel();
-    if (!this.#ports.areOpen) return;
-    this.#ports.close();
+    this.#plug.unplug();
+  }
+
+  /** Takes the power away and gives it back after `offMs`. */
+  powerCycle(offMs: number): void {
+    this.unplug();
+    this.#plugInAfter(offMs);
+  }
+
+  #onUp(): void {
+    this.#power = new AbortController();
+    this.#options.publish('modem_plugged', { imei: this.imei, ports: this.portPaths, usb: this.usb });
+    this.wakeCarrier();
+  }
+
+  #onDown(): void {
     this.#loseVolatileState();
     this.#options.publish('modem_unplugged', { imei: this.imei });
   }
@@ -225,29 +282,42 @@ export class SimulatedModem implements Subscriber {
 
   /** Plays a fault. Throws `FaultError` when it cannot be played now. */
   play(fault: Fault): void {
-    if (fault.kind === 'unplug' && fault.as !== undefined && this.#options.isNameTaken(fault.as)) {
-      throw new FaultError(`as: another modem has the name ${fault.as}`);
-    }
+    if (fault.kind === 'unplug') this.#checkPlace(fault);
     this.#options.publish('fault_set', { imei: this.imei, fault });
     if (fault.kind === 'reset') this.restart();
     else if (fault.kind === 'unplug') this.#playUnplug(fault);
+    else if (fault.kind === 'storage') this.#playStorage(fault);
     else this.faults.set(fault);
   }
 
+  #checkPlace({ as, usb_path: path }: FaultOf<'unplug'>): void {
+    if (as !== undefined && this.#options.isNameTaken(as)) {
+      throw new FaultError(`as: another modem has the name ${as}`);
+    }
+    if (path !== undefined && path !== this.#plug.path && this.#options.bus.isTaken(path)) {
+      throw new FaultError(`usb_path: there is a device at ${path}`);
+    }
+  }
+
   #playUnplug(fault: FaultOf<'unplug'>): void {
-    const { as, back_after_ms: backAfterMs } = fault;
     this.unplug();
-    this.#linkName = as ?? this.#linkName;
+    this.#plug.linkName = fault.as ?? this.#plug.linkName;
+    this.#plug.path = fault.usb_path ?? this.#plug.path;
     this.faults.set(fault);
-    if (backAfterMs !== undefined)
-      this.#replug = this.#options.clock.after(backAfterMs, () => this.#plugBackIn());
+    if (fault.back_after_ms !== undefined) this.#plugInAfter(fault.back_after_ms);
+  }
+
+  #playStorage(fault: FaultOf<'storage'>): void {
+    this.unplug();
+    this.faults.set(fault);
+    this.plugIn();
   }
 
   /** Ends all faults; an unplugged modem comes back. */
   clearFaults(): void {
     this.#options.publish('faults_cleared', { imei: this.imei });
     this.faults.clear();
-    this.plugIn();
+    this.plugIn(0);
   }
 
   /** At the end of the simulator: unplugs, and no timer brings the modem back. */
@@ -256,12 +326,20 @@ export class SimulatedModem implements Subscriber {
     this.unplug();
   }
 
-  #plugBackIn(): void {
+  #plugInAfter(delayMs: number): void {
+    this.#replug = this.#options.clock.after(delayMs, () => this.#tryToPlug(() => this.plugIn()));
+  }
+
+  #tryToPlug(step: () => void): void {
     try {
-      this.plugIn();
+      step();
     } catch (error) {
-      this.#options.log.error({ err: error, imei: this.imei }, 'cannot plug the modem in');
+      this.#onPlugFailure(error);
     }
+  }
+
+  #onPlugFailure(error: unknown): void {
+    this.#options.log.error({ err: error, imei: this.imei }, 'cannot plug the modem in');
   }
 
   #loseVolatileState(): void {
@@ -354,6 +432,9 @@ export class SimulatedModem implements Subscriber {
     const simState = this.faults.get('sim')?.state ?? 'ready';
     if (simState !== this.#playedSimState) this.simCard.setState(simState);
     this.#playedSimState = simState;
+    const isStorage = this.faults.get('storage') !== undefined;
+    if (this.#isPlayingStorage && !isStorage) this.#tryToPlug(() => this.#plug.becomeModem());
+    this.#isPlayingStorage = isStorage;
     this.onConditionsChanged();
   }
 }

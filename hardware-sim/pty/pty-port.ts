@@ -1,4 +1,4 @@
-// One port of a modem: a pseudo-terminal under a stable link, read by events, written without ever blocking.
+// One port of a modem: a pseudo-terminal under its links, read by events, written without ever blocking.
 import { closeSync, renameSync, rmSync, symlinkSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -13,8 +13,8 @@ const RETRY_DELAY_MAX_MS = 250;
 
 /** What a port needs. */
 export interface PtyPortOptions {
-  /** Where the link to the terminal goes; an older one is replaced. */
-  linkPath: string;
+  /** Where the links to the terminal go; older ones are replaced. */
+  linkPaths: readonly string[];
   clock: Clock;
   log: Logger;
   onBytes: (bytes: Buffer) => void;
@@ -22,7 +22,7 @@ export interface PtyPortOptions {
 
 /** A port that is open until `close`. */
 export class PtyPort {
-  readonly linkPath: string;
+  readonly linkPaths: readonly string[];
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #pair: PtyPair;
@@ -34,9 +34,9 @@ export class PtyPort {
   #droppedBytes = 0;
   #isClosed = false;
 
-  /** Opens the terminal and makes the link. Throws `PtyError` or a file system error. */
+  /** Opens the terminal and makes the links. Throws `PtyError` or a file system error. */
   constructor(options: PtyPortOptions) {
-    this.linkPath = options.linkPath;
+    this.linkPaths = options.linkPaths;
     this.#clock = options.clock;
     this.#log = options.log;
     this.#pair = openPty();
@@ -44,7 +44,7 @@ export class PtyPort {
     this.#stream.on('data', (bytes: Buffer) => this.#onBytes(bytes, options.onBytes));
     this.#stream.on('error', (error) => this.#log.warn({ err: error }, 'port failed'));
     try {
-      linkAtomically(this.#pair.slavePath, this.linkPath);
+      for (const linkPath of this.linkPaths) linkAtomically(this.#pair.slavePath, linkPath);
     } catch (cause) {
       this.close();
       throw cause;
@@ -70,13 +70,13 @@ export class PtyPort {
     if (!this.#isClosed) endExclusiveUse(this.#pair.slave);
   }
 
-  /** Hangs up whoever has the terminal open and removes the link. Idempotent. */
+  /** Hangs up whoever has the terminal open and removes the links. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#retry?.cancel();
     this.#queue = [];
-    rmSync(this.linkPath, { force: true });
+    for (const linkPath of this.linkPaths) rmSync(linkPath, { force: true });
     this.#stream.destroy();
     closeSync(this.#pair.slave);
   }

@@ -10,7 +10,7 @@ import { Terminal } from '../fixtures/terminal.ts';
 
 function openPort(t: Test, onBytes: (bytes: Buffer) => void = () => undefined): PtyPort {
   const linkPath = join(temporaryFolder(t), 'm0-at');
-  const port = new PtyPort({ linkPath, clock: systemClock, log: silentLogger, onBytes });
+  const port = new PtyPort({ linkPaths: [linkPath], clock: systemClock, log: silentLogger, onBytes });
   t.teardown(() => port.close());
   return port;
 }
@@ -18,7 +18,7 @@ function openPort(t: Test, onBytes: (bytes: Buffer) => void = () => undefined): 
 t.test('all octets pass both ways as they are', async (t) => {
   const octets = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
   const port = openPort(t, (bytes) => port.write(bytes));
-  const terminal = new Terminal(port.linkPath);
+  const terminal = new Terminal(String(port.linkPaths[0]));
   t.teardown(() => terminal.close());
   terminal.write(octets.toString('latin1'));
   t.equal(await terminal.expect('\u00ff'), octets.toString('latin1'));
@@ -31,7 +31,7 @@ t.test('a port that nobody reads takes everything at once and drops the oldest',
   for (let count = 0; count < 1000; count++) port.write(Buffer.concat([line, Buffer.from(`${count}\n`)]));
   t.ok(Date.now() - start < 500);
   t.ok(port.droppedBytes > 500_000 && port.droppedBytes < 1_000_000, `${port.droppedBytes} dropped`);
-  const terminal = new Terminal(port.linkPath);
+  const terminal = new Terminal(String(port.linkPaths[0]));
   t.teardown(() => terminal.close());
   t.match(await terminal.expect('x999\n'), /x0\n/, 'what the terminal held, and the newest');
 });
@@ -39,7 +39,12 @@ t.test('a port that nobody reads takes everything at once and drops the oldest',
 t.test('a link that is in the way is replaced, and removed at the end', async (t) => {
   const linkPath = join(temporaryFolder(t), 'm0-at');
   symlinkSync('/dev/nowhere', linkPath);
-  const port = new PtyPort({ linkPath, clock: systemClock, log: silentLogger, onBytes: () => undefined });
+  const port = new PtyPort({
+    linkPaths: [linkPath],
+    clock: systemClock,
+    log: silentLogger,
+    onBytes: () => undefined,
+  });
   t.ok(existsSync(linkPath) && lstatSync(linkPath).isSymbolicLink());
   port.close();
   port.close();
@@ -48,7 +53,7 @@ t.test('a link that is in the way is replaced, and removed at the end', async (t
 
 t.test('closing hangs up the client', async (t) => {
   const port = openPort(t);
-  const terminal = new Terminal(port.linkPath);
+  const terminal = new Terminal(String(port.linkPaths[0]));
   t.teardown(() => terminal.close());
   port.close();
   await terminal.expectHangUp();

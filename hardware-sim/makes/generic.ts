@@ -1,0 +1,22 @@
+// A stick without a name that knows the 3GPP commands and no others.
+import { vendorInterface } from '../usb/usb-description.ts';
+import type { Make } from './make.ts';
+import { QUALCOMM_STORAGE } from './storage.ts';
+
+export const generic: Make = {
+  name: 'generic',
+  usb: {
+    vendorId: '1c9e',
+    productId: '9603',
+    manufacturer: 'USB Modem',
+    product: 'USB Modem',
+    interfaces: [
+      vendorInterface(0, 'ff/ff', 'diag'),
+      vendorInterface(1, 'ff/ff', 'at'),
+      vendorInterface(2, 'ff/ff', 'at2'),
+      vendorInterface(3, 'ff/ff', 'pcm'),
+    ],
+  },
+  storage: QUALCOMM_STORAGE,
+  comesAsStorage: false,
+};

@@ -1,0 +1,119 @@
+// The USB side of the rack as folders: sys/bus/usb/devices with hubs and devices, and dev for the terminals.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Timer } from '#shared/clock.ts';
+import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
+import { TtyNumbers } from './tty-numbers.ts';
+import type { UsbDescription } from './usb-description.ts';
+import { UsbDevice } from './usb-device.ts';
+import { hubsAbove } from './usb-path.ts';
+
+/** Writes to `authorized` that no notice told of are seen after this. */
+const AUTHORIZED_CHECK_MS = 2000;
+/** Says that the folder is ours to remove. */
+const MARK = 'simulated-by-hardware-sim';
+
+const ROOT_HUB = {
+  vendorId: '1d6b',
+  productId: '0002',
+  manufacturer: 'Linux xhci-hcd',
+  product: 'xHCI Host Controller',
+};
+const HUB = { vendorId: '05e3', productId: '0610', manufacturer: 'GenesysLogic', product: 'USB2.1 Hub' };
+const HUB_INTERFACE = { number: 0, class: '09', subclass: '00', protocol: '01' };
+
+/** A place on the bus, or the folder of the bus, is not free. */
+export class UsbError extends Error {
+  override name = 'UsbError';
+}
+
+/** All devices of a rack. */
+export class UsbBus {
+  readonly ttyNumbers = new TtyNumbers();
+  /** Of the links to the terminals. */
+  readonly devFolder: string;
+  readonly #sysFolder: string;
+  readonly #devicesFolder: string;
+  readonly #clock: Clock;
+  readonly #devices = new Map<string, UsbDevice>();
+  #check: Timer | undefined;
+
+  /** `clock` is real time: others write to the files when they like. */
+  constructor(rackFolder: string, clock: Clock) {
+    this.devFolder = join(rackFolder, 'dev');
+    this.#sysFolder = join(rackFolder, 'sys');
+    this.#devicesFolder = join(this.#sysFolder, 'bus/usb/devices');
+    this.#clock = clock;
+  }
+
+  /** Makes the folders, anew when a run that was killed has left them. Throws `UsbError` when they are others'. */
+  open(): void {
+    for (const folder of [this.#sysFolder, this.devFolder]) {
+      if (existsSync(folder) && !existsSync(join(folder, MARK))) {
+        throw new UsbError(`${folder} exists and is not a simulator's`);
+      }
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, MARK), '');
+    }
+    mkdirSync(this.#devicesFolder, { recursive: true });
+    this.#checkLater();
+  }
+
+  /** Idempotent; devices that are still there go with it. */
+  close(): void {
+    if (this.#check === undefined) return;
+    this.#check.cancel();
+    this.#check = undefined;
+    for (const device of [...this.#devices.values()]) device.leave();
+    for (const folder of [this.#sysFolder, this.devFolder]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  isTaken(path: string): boolean {
+    return this.#devices.has(path);
+  }
+
+  /**
+   * A device arrives, without interfaces yet; hubs on the way are made. `onAuthorized` is called when somebody
+   * writes to its `authorized` file. Throws `UsbError` when the place is taken.
+   */
+  arrive(
+    path: string,
+    { description, serial }: { description: UsbDescription; serial: string | undefined },
+    onAuthorized: (isAuthorized: boolean) => void,
+  ): UsbDevice {
+    if (this.isTaken(path)) throw new UsbError(`there is a device at ${path} already`);
+    this.#makeHubs(path);
+    const device = new UsbDevice({
+      folder: join(this.#devicesFolder, path),
+      description,
+      serial,
+      path,
+      onAuthorized,
+      onLeft: () => this.#devices.delete(path),
+    });
+    this.#devices.set(path, device);
+    return device;
+  }
+
+  #makeHubs(path: string): void {
+    const root = `usb${path.split('-')[0]}`;
+    this.#makeHub(root, deviceAttributes(path.replace(/-.*/, '-0'), ROOT_HUB, { deviceClass: '09' }));
+    for (const hub of hubsAbove(path)) this.#makeHub(hub, deviceAttributes(hub, HUB, { deviceClass: '09' }));
+  }
+
+  #makeHub(name: string, attributes: Readonly<Record<string, string>>): void {
+    const folder = join(this.#devicesFolder, name);
+    if (existsSync(folder)) return;
+    makeFolder(folder, attributes);
+    const interfaceName = name.startsWith('usb') ? `${name.slice(3)}-0:1.0` : `${name}:1.0`;
+    makeFolder(join(this.#devicesFolder, interfaceName), interfaceAttributes(HUB_INTERFACE));
+  }
+
+  #checkLater(): void {
+    this.#check = this.#clock.after(AUTHORIZED_CHECK_MS, () => {
+      for (const device of [...this.#devices.values()]) device.checkAuthorized();
+      this.#checkLater();
+    });
+  }
+}

@@ -1,0 +1,38 @@
+// What a device says of itself on the USB bus: ids, strings, interfaces.
+
+/** What a serial interface is for. Only `at` and `at2` answer commands; the others swallow what they are told. */
+export type SerialRole = 'at' | 'at2' | 'pcm' | 'diag' | 'nmea';
+
+/** One interface; numbers in hex as sysfs shows them. */
+export interface UsbInterface {
+  /** `bInterfaceNumber`, from 0. */
+  number: number;
+  class: string;
+  subclass: string;
+  protocol: string;
+  /** Absent: no terminal belongs to it, as with network and storage. */
+  serial?: SerialRole;
+}
+
+/** One device. */
+export interface UsbDescription {
+  /** Four hex digits, lower case. */
+  vendorId: string;
+  productId: string;
+  manufacturer: string;
+  product: string;
+  interfaces: readonly UsbInterface[];
+}
+
+/** A vendor-specific interface. */
+export function vendorInterface(
+  number: number,
+  subclassAndProtocol: `${string}/${string}`,
+  serial?: SerialRole,
+): UsbInterface {
+  const [subclass = '', protocol = ''] = subclassAndProtocol.split('/');
+  return { number, class: 'ff', subclass, protocol, ...(serial === undefined ? {} : { serial }) };
+}
+
+/** Bulk-only mass storage with SCSI commands (USB mass storage class specification §4.3). */
+export const STORAGE_INTERFACE: UsbInterface = { number: 0, class: '08', subclass: '06', protocol: '50' };

@@ -1,0 +1,63 @@
+// One device on the simulated bus: its folder, and those of its interfaces while it is configured.
+import { join } from 'node:path';
+import { AuthorizedFile } from './authorized-file.ts';
+import { deviceAttributes, interfaceAttributes, makeFolder, removeFolder } from './sysfs-folder.ts';
+import type { UsbDescription } from './usb-description.ts';
+
+/** What a device needs from the bus. */
+export interface UsbDeviceOptions {
+  /** Its folder; those of the interfaces are beside it. */
+  folder: string;
+  path: string;
+  description: UsbDescription;
+  serial: string | undefined;
+  onAuthorized: (isAuthorized: boolean) => void;
+  onLeft: () => void;
+}
+
+/** Present from its construction until `leave`. */
+export class UsbDevice {
+  readonly path: string;
+  readonly description: UsbDescription;
+  readonly #options: UsbDeviceOptions;
+  readonly #authorized: AuthorizedFile;
+
+  constructor(options: UsbDeviceOptions) {
+    const { folder, path, description, serial } = options;
+    this.path = path;
+    this.description = description;
+    this.#options = options;
+    makeFolder(folder, deviceAttributes(path, description, { serial }));
+    this.#authorized = new AuthorizedFile(join(folder, 'authorized'), options.onAuthorized);
+  }
+
+  /** Interfaces appear; `ttys` gives those that are terminals their names, by interface number. */
+  showInterfaces(ttys: ReadonlyMap<number, string>): void {
+    for (const usbInterface of this.description.interfaces) {
+      const tty = ttys.get(usbInterface.number);
+      const children = tty === undefined ? [] : [tty];
+      makeFolder(this.#folderOf(usbInterface.number), interfaceAttributes(usbInterface), children);
+    }
+  }
+
+  hideInterfaces(): void {
+    for (const { number } of this.description.interfaces) removeFolder(this.#folderOf(number));
+  }
+
+  /** Looks whether somebody has written to `authorized`. */
+  checkAuthorized(): void {
+    this.#authorized.check();
+  }
+
+  /** Idempotent. */
+  leave(): void {
+    this.#authorized.close();
+    this.hideInterfaces();
+    removeFolder(this.#options.folder);
+    this.#options.onLeft();
+  }
+
+  #folderOf(interfaceNumber: number): string {
+    return `${this.#options.folder}:1.${interfaceNumber}`;
+  }
+}

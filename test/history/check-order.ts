@@ -1,0 +1,82 @@
+// The order of one sender's messages to one number, as far as it is promised. Pure.
+import type { Arrival } from './check-received.ts';
+import { clock, type Disturbances } from './disturbances.ts';
+import type { Copy, Expected } from './expected.ts';
+import type { Findings } from './findings.ts';
+import type { DeliveredRecord } from './record.ts';
+
+/** Predecessors that each message is compared with. */
+const LOOK_BACK = 64;
+
+interface Placed {
+  key: string;
+  copy: Copy;
+  taken: DeliveredRecord;
+  arrival: Arrival;
+}
+
+/**
+ * Promised: of two messages of one part each, by one sender, which the modem put into the same store, the
+ * earlier comes first in the history
+ * - when nothing was broken around them;
+ * - also through kills and lost ports, when their service centre time stamps differ: lists are told by them.
+ * Not promised while a fault may lose an announcement or the reading after it: a message that nobody was
+ * told of waits for the next sweep.
+ */
+export function checkOrder(parts: {
+  modem: number;
+  expected: ReadonlyMap<string, Expected>;
+  arrivals: ReadonlyMap<string, readonly Arrival[]>;
+  disturbances: Disturbances;
+  findings: Findings;
+}): { compared: number } {
+  const { expected, arrivals } = parts;
+  const bySender = new Map<string, Placed[]>();
+  for (const { key, from, copies, parts: texts } of expected.values()) {
+    const told = arrivals.get(key) ?? [];
+    if (texts.length !== 1 || told.length !== copies.length) continue;
+    for (const [nth, copy] of [...copies].sort(byTaken).entries()) {
+      const [taken] = copy.taken;
+      const arrival = told[nth];
+      if (taken === undefined || taken.memory === null || arrival === undefined) continue;
+      const lane = `${from}/${taken.memory}`;
+      bySender.set(lane, [...(bySender.get(lane) ?? []), { key, copy, taken, arrival }]);
+    }
+  }
+  let compared = 0;
+  for (const placed of bySender.values()) {
+    placed.sort((a, b) => a.taken.order - b.taken.order);
+    compared += Math.max(0, placed.length - 1);
+    for (const [at, later] of placed.entries()) {
+      const before = placed.slice(Math.max(0, at - LOOK_BACK), at);
+      const overtaken = before.find((earlier) => isBroken(earlier, later, parts));
+      if (overtaken !== undefined) parts.findings.add('order', later.key, story(overtaken, later, parts));
+    }
+  }
+  return { compared };
+}
+
+const byTaken = (a: Copy, b: Copy): number => (a.taken[0]?.order ?? 0) - (b.taken[0]?.order ?? 0);
+
+function isBroken(
+  earlier: Placed,
+  later: Placed,
+  { modem, disturbances }: { modem: number; disturbances: Disturbances },
+): boolean {
+  if (earlier.arrival.position < later.arrival.position) return false;
+  const around = disturbances.around(modem, earlier.taken.atMs, later.taken.atMs);
+  const haveDifferentStamps = earlier.copy.untilSecond < later.copy.fromSecond;
+  return haveDifferentStamps ? !around.some(({ mayReorder }) => mayReorder) : around.length === 0;
+}
+
+function story(
+  earlier: Placed,
+  later: Placed,
+  { modem, disturbances }: { modem: number; disturbances: Disturbances },
+): string {
+  const [one, two] = [earlier, later].map(
+    ({ key, taken, arrival }) =>
+      `${key} in ${taken.memory} ${taken.index} at ${clock(taken.atMs)}, row ${arrival.row.id} at ${arrival.row.createdAt}`,
+  );
+  return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, later.taken.atMs)}`;
+}

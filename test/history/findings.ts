@@ -1,0 +1,65 @@
+// What a checker found: every violation counted, the first of each rule kept with their story.
+
+export const RULES = {
+  lost: 'what the carrier accepted for a SIM is in the history',
+  not_delivered: 'every modem took in the end what the carrier had for it',
+  doubled: 'nothing is in the history more often than it was sent',
+  part_doubled: 'no part of a message is told twice',
+  altered: 'a text arrives as it was sent, from whom it was sent',
+  partial: 'a message is told in part only when parts are missing',
+  foreign: 'nothing is in the history that nobody sent',
+  claimed_twice: 'no message is claimed twice',
+  claim_altered: 'what is claimed is what the history has',
+  claim_lost: 'what is claimed was answered, unless the answer was cut',
+  unclaimed: 'everything can be claimed',
+  claim_order: 'claims come in the order of the history',
+  order: 'messages of one sender keep their order',
+  sent_twice: 'no modem sends a message, or a part, twice',
+  sent_altered: 'a text goes on the air as it was given, to whom it was given',
+  sent_foreign: 'no modem sends what nobody asked for',
+  row_missing: 'every answered send is in the history',
+  row_doubled: 'every send is in the history once',
+  accepted_not_sent: 'what counts as sent is on the air, whole',
+  failed_but_sent: 'what counts as failed is not on the air',
+  answer_changed: 'the history does not take back the answer to a send',
+  unsettled: 'no send stays open',
+  unknown_without_cause: 'a send is unknown only when something was broken',
+  report_without_cause: 'a status that reports tell has such a report behind it',
+  report_ignored: 'a report that nothing disturbed settles its message',
+} as const;
+
+export type Rule = keyof typeof RULES;
+
+export interface Violation {
+  rule: Rule;
+  /** The message, or what stands for it. */
+  key: string;
+  story: string;
+}
+
+const EXAMPLES_MAX = 20;
+
+export class Findings {
+  readonly #counts = new Map<Rule, number>();
+  readonly #examples: Violation[] = [];
+
+  add(rule: Rule, key: string, story: string): void {
+    const count = (this.#counts.get(rule) ?? 0) + 1;
+    this.#counts.set(rule, count);
+    if (count <= EXAMPLES_MAX) this.#examples.push({ rule, key, story });
+  }
+
+  /** How often each rule was broken; those that held are not named. */
+  get counts(): ReadonlyMap<Rule, number> {
+    return this.#counts;
+  }
+
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The first of each rule. */
+  get examples(): readonly Violation[] {
+    return this.#examples;
+  }
+}

@@ -9,6 +9,19 @@ export interface BackOffLimits {
   readonly capMs: number;
 }
 
+/**
+ * The wait before an attempt, in ms: doubled with each, the upper half of it by chance. `attempt` counts
+ * from 0, `random` is from 0 to 1.
+ */
+export function backOffMs(
+  { firstMinMs, firstMaxMs, capMs }: BackOffLimits,
+  attempt: number,
+  random: number,
+): number {
+  if (attempt === 0) return firstMinMs + random * (firstMaxMs - firstMinMs);
+  return Math.min(capMs, firstMaxMs * 2 ** Math.min(attempt, 30)) * (0.5 + random / 2);
+}
+
 /** The waits of one thing that is tried again. */
 export class BackOff {
   readonly #limits: BackOffLimits;
@@ -20,14 +33,11 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** The wait before the next attempt, in ms: doubled each time, the upper half of it by chance. */
+  /** The wait before the next attempt, in ms. */
   next(): number {
-    const { firstMinMs, firstMaxMs, capMs } = this.#limits;
     const attempt = this.#attempts;
     this.#attempts += 1;
-    if (attempt === 0) return firstMinMs + this.#random() * (firstMaxMs - firstMinMs);
-    const wholeMs = Math.min(capMs, firstMaxMs * 2 ** Math.min(attempt, 30));
-    return wholeMs * (0.5 + this.#random() / 2);
+    return backOffMs(this.#limits, attempt, this.#random());
   }
 
   /** The thing works: the next wait is a first one again. */

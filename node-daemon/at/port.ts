@@ -1,8 +1,9 @@
 // A serial port: bytes in, bytes out, and the news that it is gone. The only file that knows serialport.
-import { readSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { LinuxBinding, type LinuxOpenOptions, type LinuxPortBinding } from '@serialport/bindings-cpp';
+import { accessSync, constants, readSync, statSync } from 'node:fs';
+import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { HangGuard } from '../hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {
@@ -24,6 +25,10 @@ const BAUD_RATE = 115_200;
 /** A healthy modem takes a line within milliseconds; one that holds it this long hangs. */
 const WRITE_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
+/** Closing takes milliseconds; the kernel itself gives up after 30 s. Nobody waits for it that long. */
+const CLOSE_TIMEOUT_MS = 2_000;
+/** A device that went without a word is missed after this time. */
+const NODE_CHECK_MS = 2_000;
 /** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
 const READ_BUFFER_BYTES = 8 * 1024;
 
@@ -33,19 +38,76 @@ class DisconnectError extends Error {
   readonly disconnect = true;
 }
 
+type SerialBinding = typeof LinuxBinding;
+
+/** What serial ports use of their process. */
+export interface SerialPortsParts {
+  readonly clock: Clock;
+  /** Opening and closing may hang in the kernel. */
+  readonly guard: HangGuard;
+}
+
+/**
+ * Opens serial devices for this process alone (TIOCEXCL and a lock), raw, 8N1. Opening rejects with the
+ * system's error: ENOENT when the device is not there; with `HangError` when the system does not answer.
+ */
+export function serialPorts(parts: SerialPortsParts): OpenPort {
+  return async (path) => {
+    // Keeps the system's code: the binding's own errors are texts.
+    accessSync(path, constants.R_OK | constants.W_OK);
+    const binding = guardedBinding(parts.guard);
+    const stream = new SerialPortStream<SerialBinding>({
+      binding,
+      path,
+      baudRate: BAUD_RATE,
+      autoOpen: false,
+      lock: true,
+      highWaterMark: READ_BUFFER_BYTES,
+    });
+    await new Promise<void>((resolve, reject) => {
+      stream.open((error) => (error === null ? resolve() : reject(error)));
+    });
+    return new SerialPort(stream, path, parts.clock);
+  };
+}
+
 /**
  * The stock binding takes a read of 0 bytes, which is how a tty says "hung up", for "nothing yet" and
  * reads again for ever: a whole core is busy and nobody learns of the hang-up. It also does not know
  * that EIO means the same. Observed: @serialport/bindings-cpp 13, one hang-up in five.
+ *
+ * Opening and closing have a time and a bounded number of threads. Writing does not: with O_NONBLOCK it
+ * waits for nothing.
  */
-const hangUpAwareBinding = {
-  list: LinuxBinding.list,
-  async open(options: LinuxOpenOptions): Promise<LinuxPortBinding> {
-    const binding = await LinuxBinding.open(options);
-    binding.read = (buffer, offset, length) => readUntilHangUp(binding, buffer, offset, length);
-    return binding;
-  },
-};
+function guardedBinding(guard: HangGuard): SerialBinding {
+  return {
+    list: LinuxBinding.list,
+    open: (options) =>
+      guard.call({
+        key: options.path,
+        timeoutMs: OPEN_TIMEOUT_MS,
+        run: async () => wrapped(await LinuxBinding.open(options), options.path, guard),
+        onLate: (binding) => void binding.close().catch(() => undefined),
+      }),
+  };
+}
+
+function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): LinuxPortBinding {
+  const close = binding.close.bind(binding);
+  binding.read = (buffer, offset, length) => readUntilHangUp(binding, buffer, offset, length);
+  binding.close = () =>
+    guard.call({
+      key: path,
+      timeoutMs: CLOSE_TIMEOUT_MS,
+      mustRun: true,
+      async run() {
+        // What a dead device did not take would be waited for, half a minute in the kernel.
+        await binding.flush().catch(() => undefined);
+        await close();
+      },
+    });
+  return binding;
+}
 
 /** The port is opened with O_NONBLOCK: reading right here, once it is readable, saves the thread pool. */
 async function readUntilHangUp(
@@ -89,50 +151,23 @@ function readNow(
   }
 }
 
-/**
- * Opens a serial device for this process alone (TIOCEXCL and a lock), raw, 8N1.
- * Rejects with the system's error: ENOENT when the device is not there.
- */
-export const openSerialPort: OpenPort = async (path) => {
-  // Keeps the system's code: the binding's own errors are texts.
-  await access(path, constants.R_OK | constants.W_OK);
-  const stream = new SerialPortStream<typeof hangUpAwareBinding>({
-    binding: hangUpAwareBinding,
-    path,
-    baudRate: BAUD_RATE,
-    autoOpen: false,
-    lock: true,
-    highWaterMark: READ_BUFFER_BYTES,
-  });
-  await opened(stream, path);
-  return new SerialPortAdapter(stream);
-};
-
-function opened(stream: SerialPortStream<typeof hangUpAwareBinding>, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let late = false;
-    const timeout = setTimeout(() => {
-      late = true;
-      reject(new Error(`${path} does not open in ${OPEN_TIMEOUT_MS} ms`));
-    }, OPEN_TIMEOUT_MS);
-    stream.open((error) => {
-      clearTimeout(timeout);
-      if (late && error === null) stream.close();
-      else if (error === null) resolve();
-      else reject(error);
-    });
-  });
-}
-
-class SerialPortAdapter implements Port {
-  readonly #stream: SerialPortStream<typeof hangUpAwareBinding>;
+class SerialPort implements Port {
+  readonly #stream: SerialPortStream<SerialBinding>;
+  readonly #clock: Clock;
+  readonly #path: string;
+  readonly #node: string;
+  #check: Timer | undefined;
   #onClose: ((reason: Error) => void) | undefined;
   #closed: Error | undefined;
 
-  constructor(stream: SerialPortStream<typeof hangUpAwareBinding>) {
+  constructor(stream: SerialPortStream<SerialBinding>, path: string, clock: Clock) {
     this.#stream = stream;
+    this.#clock = clock;
+    this.#path = path;
+    this.#node = nodeAt(path);
     stream.on('close', (error: Error | null) => this.#gone(error ?? new Error('the port was closed')));
     stream.on('error', (error: Error) => this.#gone(error));
+    this.#checkNode();
   }
 
   onData(handler: (bytes: Uint8Array) => void): void {
@@ -150,13 +185,13 @@ class SerialPortAdapter implements Port {
       return Promise.reject(this.#closed ?? new Error('the port is closed'));
     }
     return new Promise((resolve, reject) => {
-      const timeout = setTimeout(() => {
+      const timer = this.#clock.after(WRITE_TIMEOUT_MS, () => {
         const error = new Error(`the port takes no bytes for ${WRITE_TIMEOUT_MS} ms`);
         reject(error);
         this.#gone(error);
-      }, WRITE_TIMEOUT_MS);
+      });
       this.#stream.write(bytes, (error) => {
-        clearTimeout(timeout);
+        timer.cancel();
         if (error) reject(error);
         else resolve();
       });
@@ -170,10 +205,25 @@ class SerialPortAdapter implements Port {
     });
   }
 
+  /** A device that went is told by a hang-up; this is for drivers and containers that do not tell. */
+  #checkNode(): void {
+    this.#check = this.#clock.after(NODE_CHECK_MS, () => {
+      if (nodeAt(this.#path) === this.#node) this.#checkNode();
+      else this.#gone(new Error('the device node is gone or is another one'));
+    });
+  }
+
   #gone(reason: Error): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
+    this.#check?.cancel();
     if (this.#stream.isOpen) this.#stream.close(() => undefined);
     this.#onClose?.(reason);
   }
+}
+
+/** Identity of the device that a path leads to; device nodes are memory of the kernel and quickly read. */
+function nodeAt(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.dev} ${stat.ino} ${stat.rdev}`;
 }

@@ -1,16 +1,11 @@
 // The configuration of a node: what an operator may choose beyond the options of the command line.
 import type { LogLevel } from '#shared/process/logger.ts';
+import type { UsbId } from '../modem/profiles/profile.ts';
 import { NO_SIM_SETTINGS, type SimSettings } from '../modem/sim-settings.ts';
 
 /** All slots go into one frame of the link: this many with the longest names fit. */
 export const SLOTS_MAX = 128;
 export const SLOT_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** A device by its USB ids, 4 lower-case hexadecimal digits each. */
-export interface UsbId {
-  readonly vendor: string;
-  readonly product: string;
-}
 
 /** A slot that the operator named: by the modem in it, by the USB place, or by a serial port. */
 export type NamedSlot = { readonly name: string } & (

@@ -1,0 +1,44 @@
+// Where a modem can be reached: a serial port that the operator named, or what a USB device offers now.
+import { join } from 'node:path';
+import { isOnlyStorage, type UsbDevice } from '../usb/usb-device.ts';
+import { findUsbProduct, isStorageMode, PROFILES } from './profiles/find-profile.ts';
+import type { UsbId } from './profiles/profile.ts';
+
+/** A place with a device in it. */
+export interface Place {
+  /** AT ports to try, best first; none while the device offers none. */
+  readonly ports: readonly string[];
+  /** Why there are no ports. */
+  readonly reason?: 'mass_storage' | 'no_port';
+  readonly usb?: { readonly path: string; readonly id: UsbId };
+}
+
+const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
+
+/** Whether the device is a modem, or will be one once it is switched: known by its ids. */
+export function isModem(device: UsbDevice): boolean {
+  if (findUsbProduct(device.id) !== undefined || isStorageMode(device.id)) return true;
+  return VENDORS.has(device.id.vendor) && (isOnlyStorage(device) || ttysOf(device).length > 0);
+}
+
+/** The place of a device, as it is now. `devRoot` is /dev on a real system. */
+export function placeOf(device: UsbDevice, devRoot: string): Place {
+  const usb = { path: device.usbPath, id: device.id };
+  const isStorage = isStorageMode(device.id) || isOnlyStorage(device);
+  if (isStorage) return { ports: [], reason: 'mass_storage', usb };
+  const ports = atPortsOf(device).map((tty) => join(devRoot, tty));
+  return ports.length > 0 ? { ports, usb } : { ports, reason: 'no_port', usb };
+}
+
+/** Names of the ports that may speak AT: those that are known to, else all, in order of their interfaces. */
+export function atPortsOf(device: UsbDevice): string[] {
+  const product = findUsbProduct(device.id);
+  if (product === undefined) return ttysOf(device).map(({ tty }) => tty);
+  return product.atInterfaces.flatMap(
+    (number) => ttysOf(device).find((each) => each.number === number)?.tty ?? [],
+  );
+}
+
+function ttysOf({ interfaces }: UsbDevice): { number: number; tty: string }[] {
+  return interfaces.flatMap(({ number, tty }) => (tty === undefined ? [] : [{ number, tty }]));
+}

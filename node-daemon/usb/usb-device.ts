@@ -1,0 +1,66 @@
+// From entries of the USB tree to devices with their serial ports. Pure.
+import type { UsbId } from '../modem/profiles/profile.ts';
+import type { UsbTree } from './usb-tree.ts';
+
+/** One interface of a device. */
+export interface UsbInterface {
+  /** `bInterfaceNumber`, from 0. */
+  readonly number: number;
+  /** USB class, two hexadecimal digits: "ff" vendor-specific, "08" mass storage. */
+  readonly class: string;
+  /** Name of its serial port, such as "ttyUSB2"; it changes whenever the device does. */
+  readonly tty?: string;
+}
+
+/** One device that is plugged in. */
+export interface UsbDevice {
+  /** Bus and ports on the way to it, such as "1-1.2": stays while the plug stays. */
+  readonly usbPath: string;
+  readonly id: UsbId;
+  /** In order of their numbers. */
+  readonly interfaces: readonly UsbInterface[];
+  /** Name of its sound card in ALSA, such as "card1". */
+  readonly soundCard?: string;
+}
+
+const DEVICE = /^\d+-\d+(\.\d+)*$/;
+const INTERFACE = /^(\d+-\d+(?:\.\d+)*):\d+\.\d+$/;
+const HUB_CLASS = '09';
+const STORAGE_CLASS = '08';
+
+/** All devices but hubs, in order of their places. */
+export function usbDevices(tree: UsbTree): UsbDevice[] {
+  const interfaces = new Map<string, UsbInterface[]>();
+  const soundCards = new Map<string, string>();
+  for (const [name, { attributes, offers }] of tree) {
+    const usbPath = INTERFACE.exec(name)?.[1];
+    if (usbPath === undefined) continue;
+    const tty = offerOf(offers, /^(?:tty\/)?(tty(?:USB|ACM)\d+)$/);
+    const soundCard = offerOf(offers, /^sound\/(card\d+)$/);
+    const number = Number.parseInt(attributes['bInterfaceNumber'] ?? '', 16);
+    const each = { number, class: attributes['bInterfaceClass'] ?? '', ...(tty === undefined ? {} : { tty }) };
+    interfaces.set(usbPath, [...(interfaces.get(usbPath) ?? []), each]);
+    if (soundCard !== undefined) soundCards.set(usbPath, soundCard);
+  }
+  return [...tree]
+    .filter(([name, { attributes }]) => DEVICE.test(name) && attributes['bDeviceClass'] !== HUB_CLASS)
+    .map(([usbPath, { attributes }]) => {
+      const soundCard = soundCards.get(usbPath);
+      return {
+        usbPath,
+        id: { vendor: attributes['idVendor'] ?? '', product: attributes['idProduct'] ?? '' },
+        interfaces: (interfaces.get(usbPath) ?? []).sort((one, other) => one.number - other.number),
+        ...(soundCard === undefined ? {} : { soundCard }),
+      };
+    })
+    .sort((one, other) => one.usbPath.localeCompare(other.usbPath, 'en', { numeric: true }));
+}
+
+/** Whether the device is a disk and nothing else now. */
+export function isOnlyStorage({ interfaces }: UsbDevice): boolean {
+  return interfaces.length > 0 && interfaces.every((each) => each.class === STORAGE_CLASS);
+}
+
+function offerOf(offers: readonly string[], pattern: RegExp): string | undefined {
+  return offers.map((offer) => pattern.exec(offer)?.[1]).find((name) => name !== undefined);
+}

@@ -1,0 +1,97 @@
+// What the kernel shows below /sys/bus/usb/devices, read cheaply again and again.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Devices and interfaces of a host with all its buses full are fewer. */
+const ENTRIES_MAX = 4096;
+const DEVICE_ATTRIBUTES = ['idVendor', 'idProduct', 'bDeviceClass'];
+const INTERFACE_ATTRIBUTES = ['bInterfaceNumber', 'bInterfaceClass'];
+/** Hubs, disks, keyboards and mice: nothing below them is looked at. */
+const UNINTERESTING_CLASSES = new Set(['09', '08', '03']);
+/** Folders of an interface that hold the names of what its driver offers. */
+const OFFERS = ['tty', 'sound'];
+
+/** A device ("1-1.2") or one of its interfaces ("1-1.2:1.3"). */
+export interface UsbEntry {
+  /** By file name, without the newline. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Names of what drivers offer at an interface: "ttyUSB2", "tty/ttyACM0", "sound/card1". */
+  readonly offers: readonly string[];
+}
+
+/** By name of the entry. */
+export type UsbTree = ReadonlyMap<string, UsbEntry>;
+
+interface Known {
+  readonly stamp: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads the tree. Attributes are read once for each entry that appears; only names are looked at each time.
+ *
+ * All of it is read right here and in no thread: names and these attributes are memory of the kernel, and a
+ * look at them must go on when all threads hang in the ports of broken devices. (The texts of a device, such
+ * as `serial`, are left alone: reading them waits for a device that is being reset.)
+ */
+export class UsbTreeReader {
+  readonly #folder: string;
+  #known: ReadonlyMap<string, Known> = new Map();
+
+  /** `sysfsRoot` is /sys on a real system. */
+  constructor(sysfsRoot: string) {
+    this.#folder = join(sysfsRoot, 'bus/usb/devices');
+  }
+
+  /** Throws the system's error when there is no such folder. */
+  read(): UsbTree {
+    const names = readdirSync(this.#folder).slice(0, ENTRIES_MAX);
+    const known = new Map<string, Known>();
+    const tree = new Map<string, UsbEntry>();
+    for (const name of names) {
+      const entry = this.#entry(name);
+      // What goes away while it is read is as good as gone.
+      if (entry === undefined) continue;
+      known.set(name, entry);
+      tree.set(name, { attributes: entry.attributes, offers: this.#offers(name, entry) });
+    }
+    this.#known = known;
+    return tree;
+  }
+
+  #entry(name: string): Known | undefined {
+    try {
+      const { ino, ctimeMs } = statSync(join(this.#folder, name));
+      const stamp = `${ino} ${ctimeMs}`;
+      const known = this.#known.get(name);
+      if (known?.stamp === stamp) return known;
+      const wanted = name.includes(':') ? INTERFACE_ATTRIBUTES : DEVICE_ATTRIBUTES;
+      return { stamp, attributes: Object.fromEntries(wanted.map((key) => [key, this.#attribute(name, key)])) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #attribute(name: string, key: string): string {
+    return readFileSync(join(this.#folder, name, key), 'latin1').trim();
+  }
+
+  #offers(name: string, { attributes }: Known): string[] {
+    const isInterface = name.includes(':');
+    if (!isInterface || UNINTERESTING_CLASSES.has(attributes['bInterfaceClass'] ?? '')) return [];
+    const children = namesIn(join(this.#folder, name));
+    const below = children.filter((child) => OFFERS.includes(child));
+    return [
+      ...children.filter((child) => child.startsWith('ttyUSB')),
+      ...below.flatMap((child) => namesIn(join(this.#folder, name, child)).map((each) => `${child}/${each}`)),
+    ];
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -30,7 +30,9 @@ export async function startChild(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   // A bench that fails leaves nothing behind.
-  process.once('exit', () => void child.kill('SIGKILL'));
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   const lines = createInterface({ input: child.stdout });
   const ready = await nextLine(child, lines, { script, timeoutMs: READY_TIMEOUT_MS });
   return {

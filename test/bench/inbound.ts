@@ -1,17 +1,17 @@
-// From the modem's +CMTI to the row being claimable, and what the programs weigh with 16 modems.
+// From the modem's +CMTI to the row being claimable, beside other programs, and what ours weigh with 16 modems.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
-import { deliver } from '../fixtures/agent.ts';
 import { LINK_SECRET } from '../fixtures/control-plane.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { residentMegabytes, startChild } from './child.ts';
-import { eventsOf } from './event-source.ts';
+import { type LatencyMeter, latencyMeter } from './latency-meter.ts';
+import { OTHER_PROGRAMS_MAX, type SmsProgram, startOtherPrograms } from './other-programs.ts';
 import type { Measurement } from './report.ts';
 import { percentile } from './report.ts';
+import { type RackModem, SimulatedRack } from './simulated-rack.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 const ROUNDS = 5;
@@ -20,24 +20,19 @@ const MODEMS = 16;
 const MESSAGES = 160;
 const GAP_MS = 20;
 const IDLE_MS = 5_000;
+const BURST = 60;
 
-interface Modem {
-  number: string;
-  imei: string;
-  slot: string;
-  ports: { at: string };
-}
+/** Other programs look once a second or two. */
+const OTHERS_MESSAGES = 15;
+const OTHERS_CYCLE_MS = 2_000;
+const OTHERS_TIMEOUT_MS = 30_000;
 
 export function benchInbound(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
     const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
     const databaseUrl = await postgres.createDatabase();
-    const simulator = await startChild('hardware-sim/main.ts', {
-      MODEMS: String(MODEMS),
-      RACK_DIR: `${folder}/rack`,
-      SIMULATOR_PORT: '0',
-    });
-    const simulatorUrl = String(simulator.ready['simulator_url']);
+    const rack = await SimulatedRack.start({ folder, modems: MODEMS + OTHER_PROGRAMS_MAX });
+    const modems = rack.modems.slice(0, MODEMS);
     const service = await startChild('control-plane/main.ts', {
       PORT: '0',
       DATABASE_URL: databaseUrl,
@@ -46,7 +41,6 @@ export function benchInbound(): Promise<Measurement[]> {
       RELAYER_KEY: RELAYER.privateKey,
       LINK_SECRET,
     });
-    const modems = (await (await fetch(`${simulatorUrl}/modems`)).json()) as Modem[];
     const daemon = await startChild('node-daemon/main.ts', {
       CONTROL_PLANE_URL: String(service.ready['base_url']),
       MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
@@ -59,106 +53,45 @@ export function benchInbound(): Promise<Measurement[]> {
         return ((await response.json()) as { available: number }).available === MODEMS;
       });
       await subscribeAll(databaseUrl, modems);
-      const latency = await latencyMeter(simulatorUrl, databaseUrl);
-      const measurements = [
-        ...(await benchLatency('1 modem', latency, simulatorUrl, modems.slice(0, 1))),
-        ...(await benchLatency(`${MODEMS} modems at once`, latency, simulatorUrl, modems)),
+      const meter = await latencyMeter(rack, databaseUrl);
+      const latencies = [
+        ...(await benchLatency('1 modem', meter, rack, modems.slice(0, 1))),
+        ...(await benchLatency(`${MODEMS} modems at once`, meter, rack, modems)),
+        await benchBurst(meter, rack, rack.modem(0)),
       ];
-      await latency.close();
+      await meter.close();
       await pause(IDLE_MS);
       return [
-        ...measurements,
+        ...latencies,
+        ...(await othersLatency(rack, folder, rack.modems.slice(MODEMS))),
         memory(`node-daemon RSS, ${MODEMS} modems, idle`, daemon.pid, 120),
         memory('control-plane RSS on Postgres', service.pid, 200),
       ];
     } finally {
-      for (const child of [daemon, service, simulator]) await child.stop();
+      for (const program of [daemon, service, rack]) await program.stop();
       await Promise.all([chain.stop(), postgres.stop()]);
     }
   });
 }
 
-async function subscribeAll(databaseUrl: string, modems: readonly Modem[]): Promise<void> {
+async function subscribeAll(databaseUrl: string, modems: readonly RackModem[]): Promise<void> {
   for (const [index, { number }] of modems.entries()) {
     const address = `0x${String(index).padStart(12, '0')}${'0'.repeat(28)}` as const;
     await subscribeInStore(databaseUrl, { address }, number);
   }
 }
 
-interface LatencyMeter {
-  /** Milliseconds of each message since the last call, by its text. */
-  take(count: number): Promise<number[]>;
-  close(): Promise<void>;
-}
-
-/**
- * Pairs two instants of one machine's clock: the simulator's event as it raises +CMTI (whole
- * milliseconds), and Postgres' notification of the commit that made the row claimable.
- */
-async function latencyMeter(simulatorUrl: string, databaseUrl: string): Promise<LatencyMeter> {
-  const listener = new Client({ connectionString: databaseUrl });
-  await listener.connect();
-  await listener.query(`
-    create function tell() returns trigger language plpgsql as
-      $$ begin perform pg_notify('inserted', new.to_number || ' ' || new.id); return new; end $$;
-    create trigger tell after insert on messages for each row execute function tell();
-    listen inserted`);
-  listener.on('error', () => undefined);
-  // Equal notifications of one transaction are sent once, so each has the row's id. Of one number the order is kept, so its nth +CMTI and its nth row are the same message.
-  const raised = new Map<string, number[]>();
-  const committed = new Map<string, number[]>();
-  const note = (notes: Map<string, number[]>, key: string, at: number): void => {
-    notes.set(key, [...(notes.get(key) ?? []), at]);
-  };
-  listener.on('notification', ({ payload }) => note(committed, String(payload?.split(' ')[0]), Date.now()));
-  const numbers = new Map(
-    ((await (await fetch(`${simulatorUrl}/modems`)).json()) as Modem[]).map(({ imei, number }) => [
-      imei,
-      number,
-    ]),
-  );
-  const events = await eventsOf(`${simulatorUrl}/events`, ({ event, data }) => {
-    if (event === 'sms_delivered') {
-      note(raised, String(numbers.get(String(data['imei']))), Date.parse(String(data['at'])));
-    }
-  });
-  const total = (notes: Map<string, number[]>): number => [...notes.values()].flat().length;
-  return {
-    async take(count) {
-      await until(
-        'all rows are committed',
-        () => total(committed) >= count && total(raised) >= count,
-        60_000,
-      );
-      const latencies = [...raised].flatMap(([number, times]) =>
-        times.map((at, index) => (committed.get(number)?.[index] ?? Number.NaN) - at),
-      );
-      raised.clear();
-      committed.clear();
-      return latencies;
-    },
-    async close() {
-      events.close();
-      await listener.end();
-    },
-  };
-}
-
 async function benchLatency(
   name: string,
   meter: LatencyMeter,
-  simulatorUrl: string,
-  modems: readonly Modem[],
+  rack: SimulatedRack,
+  modems: readonly RackModem[],
 ): Promise<Measurement[]> {
   const p50: number[] = [];
   const p99: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (let sent = 0; sent < MESSAGES; sent += modems.length) {
-      await Promise.all(
-        modems.map(({ number }) =>
-          deliver(simulatorUrl, { from: '+13105550188', to: number, body: `n ${sent}` }),
-        ),
-      );
+      await Promise.all(modems.map((modem) => rack.deliver(modem, `n ${sent}`)));
       await pause(GAP_MS * Math.sqrt(modems.length));
     }
     const latencies = await meter.take(MESSAGES);
@@ -171,6 +104,59 @@ async function benchLatency(
     { name: `+CMTI to claimable p50, ${name}`, rounds: p50, unit: 'ms', target: { atMost: 15 } },
     { name: `+CMTI to claimable p99, ${name}`, rounds: p99, unit: 'ms', target: { atMost: 60 } },
   ];
+}
+
+/** All messages come at once: every one must be claimable, and none twice. */
+async function benchBurst(meter: LatencyMeter, rack: SimulatedRack, modem: RackModem): Promise<Measurement> {
+  const rounds: number[] = [];
+  let slowestMs = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await rack.holdBack(modem, BURST);
+    await rack.release(modem);
+    const latencies = await meter.take(BURST);
+    rounds.push(latencies.length);
+    slowestMs = Math.max(slowestMs, ...latencies);
+  }
+  const target = { atLeast: BURST };
+  const remark = `slowest ${slowestMs.toFixed(0)} ms after its +CMTI`;
+  return { name: `claimable of a burst of ${BURST}`, rounds, unit: 'SMS', target, remark };
+}
+
+/** What the same costs with programs that poll: from +CMTI to the file in their folder. */
+async function othersLatency(
+  rack: SimulatedRack,
+  folder: string,
+  modems: readonly RackModem[],
+): Promise<Measurement[]> {
+  const programs = startOtherPrograms(folder, modems);
+  try {
+    // They read what they set up first, which takes seconds.
+    await Promise.all(programs.map((program) => storedAfterMs(rack, program)));
+    return await Promise.all(
+      programs.map(async (program) => {
+        const rounds: number[] = [];
+        for (let message = 0; message < OTHERS_MESSAGES; message += 1) {
+          // Anywhere in their cycle.
+          await pause(Math.random() * OTHERS_CYCLE_MS);
+          rounds.push(await storedAfterMs(rack, program));
+        }
+        return { name: `+CMTI to stored, ${program.name}`, rounds, unit: 'ms' };
+      }),
+    );
+  } finally {
+    for (const program of programs) await program.stop();
+  }
+}
+
+async function storedAfterMs(
+  rack: SimulatedRack,
+  { modem, name, receivedCount }: SmsProgram,
+): Promise<number> {
+  const before = receivedCount();
+  const startedAt = performance.now();
+  await rack.deliver(modem, 'one');
+  await until(`${name} has stored the message`, () => receivedCount() > before, OTHERS_TIMEOUT_MS);
+  return performance.now() - startedAt;
 }
 
 function memory(name: string, pid: number, atMost: number): Measurement {

@@ -22,6 +22,7 @@ export class LinkedDaemon {
   readonly #plane: ScriptedControlPlane;
   readonly #child: Child;
   readonly #answers = new Map<string, (answer: Answer) => void>();
+  #receivedCount = 0;
   #onFact: (() => void) | undefined;
 
   private constructor(plane: ScriptedControlPlane, child: Child) {
@@ -64,11 +65,10 @@ export class LinkedDaemon {
     );
   }
 
+  /** How many messages have arrived since the start. */
   get receivedCount(): number {
     return this.#receivedCount;
   }
-
-  #receivedCount = 0;
 
   /** Resolves when this many messages have arrived since the start. */
   async receivedAtLeast(count: number): Promise<void> {

@@ -17,7 +17,9 @@ process.stdout.write(`${JSON.stringify({ modems: modems.length })}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
   const { send, receive, to } = JSON.parse(line) as Work;
   await Promise.all(
-    modems.map((modem, position) => loop(modem, { send, receive, pdu: submitPdu(to[position] ?? '+15550001234') })),
+    modems.map((modem, position) =>
+      loop(modem, { send, receive, pdu: submitPdu(to[position] ?? '+15550001234') }),
+    ),
   );
   process.stdout.write(`${JSON.stringify({ done: true })}\n`);
 }

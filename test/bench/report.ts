@@ -5,8 +5,8 @@ export interface Measurement {
   /** One value a round. */
   rounds: readonly number[];
   unit: string;
-  /** The bound that the median must keep. */
-  target: { atLeast: number } | { atMost: number };
+  /** The bound that the median must keep; none where something is only told beside. */
+  target?: { atLeast: number } | { atMost: number };
   /** What stood behind a ratio, for instance "6100/s against 14000/s". */
   remark?: string;
 }
@@ -23,6 +23,7 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 export function holds({ rounds, target }: Measurement): boolean {
+  if (target === undefined) return true;
   return 'atLeast' in target ? median(rounds) >= target.atLeast : median(rounds) <= target.atMost;
 }
 
@@ -31,8 +32,7 @@ export function toTable(measurements: readonly Measurement[]): string {
     measurement.name,
     `${round(median(measurement.rounds))} ${measurement.unit}`,
     `${round(Math.min(...measurement.rounds))}–${round(Math.max(...measurement.rounds))}`,
-    'atLeast' in measurement.target ? `≥ ${measurement.target.atLeast}` : `≤ ${measurement.target.atMost}`,
-    holds(measurement) ? 'kept' : 'MISSED',
+    ...judgement(measurement),
     measurement.remark ?? '',
   ]);
   const table = [['measured', 'median', 'spread', 'target', '', ''], ...rows];
@@ -46,6 +46,15 @@ export function toTable(measurements: readonly Measurement[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+function judgement(measurement: Measurement): [target: string, judgement: string] {
+  const { target } = measurement;
+  if (target === undefined) return ['', ''];
+  return [
+    'atLeast' in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`,
+    holds(measurement) ? 'ok' : 'MISS',
+  ];
 }
 
 function round(value: number): string {

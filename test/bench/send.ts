@@ -1,34 +1,70 @@
 // Sending from one SIM without radio delay: the daemon against a raw AT loop, then other SMS programs.
-import { type Child, startChild } from './child.ts';
-import { compare, perSecond } from './compare.ts';
+import { until } from '../fixtures/until.ts';
+import { startChild } from './child.ts';
+import { against, compare, perSecond } from './compare.ts';
 import { LinkedDaemon } from './linked-daemon.ts';
+import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './other-programs.ts';
+import { sentPerMinute } from './radio.ts';
 import type { Measurement } from './report.ts';
-import { SimulatedRack } from './simulated-rack.ts';
+import { type RackModem, SimulatedRack } from './simulated-rack.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 const ROUNDS = 7;
 const MESSAGES = 500;
+/** They send one or two a second. */
+const OTHERS_MESSAGES = 20;
+const OTHERS_TIMEOUT_MS = 60_000;
 const TO = '+15550001234';
 
 export function benchSend(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
-    const rack = await SimulatedRack.start({ folder, modems: 2 });
-    const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
-    const daemon = await LinkedDaemon.start(folder, [modem]);
-    const raw: Child = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
+    const rack = await SimulatedRack.start({ folder, modems: 2 + OTHER_PROGRAMS_MAX });
     try {
+      const { measurement, ours } = await sendBesideRaw(rack, folder);
+      const others = await sendWithOthers(rack, folder, rack.modems.slice(2));
       return [
-        await compare({
-          name: 'sent from one SIM : raw AT loop',
-          ours: () => perSecond(MESSAGES, () => daemon.sendMany(modem, TO, MESSAGES)),
-          theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
-          rounds: ROUNDS,
-          atLeast: 0.8,
-          unit: 'SMS/s',
-        }),
+        measurement,
+        ...others.map(({ name, rate }) => against(`sent from one SIM : ${name}`, ours, rate)),
       ];
     } finally {
-      for (const child of [daemon, raw, rack]) await child.stop();
+      await rack.stop();
     }
   });
+}
+
+async function sendBesideRaw(rack: SimulatedRack, folder: string): ReturnType<typeof compare> {
+  const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
+  const daemon = await LinkedDaemon.start(folder, [modem]);
+  const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
+  try {
+    return await compare({
+      name: 'sent from one SIM : raw AT loop',
+      ours: () => perSecond(MESSAGES, () => daemon.sendMany(modem, TO, MESSAGES)),
+      theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
+      ...{ rounds: ROUNDS, atLeast: 0.8, unit: 'SMS/s' },
+    });
+  } finally {
+    for (const program of [daemon, raw]) await program.stop();
+  }
+}
+
+/** Both at once: they sleep most of the time. */
+async function sendWithOthers(
+  rack: SimulatedRack,
+  folder: string,
+  modems: readonly RackModem[],
+): Promise<{ name: string; rate: number }[]> {
+  const programs = startOtherPrograms(folder, modems);
+  try {
+    return await Promise.all(
+      programs.map(async ({ name, modem, queue }) => {
+        queue(TO, OTHERS_MESSAGES);
+        const isDone = async (): Promise<boolean> => (await rack.heardFrom(modem)).length >= OTHERS_MESSAGES;
+        await until(`${name} has sent all`, isDone, OTHERS_TIMEOUT_MS);
+        return { name, rate: (await sentPerMinute(rack, modem)) / 60 };
+      }),
+    );
+  } finally {
+    for (const program of programs) await program.stop();
+  }
 }

@@ -1,11 +1,14 @@
 // The simulator as a program beside the bench: its modems, and messages to them.
+import { setTimeout as pause } from 'node:timers/promises';
 import { deliver } from '../fixtures/agent.ts';
-import { until } from '../fixtures/until.ts';
 import { type Child, startChild } from './child.ts';
+import { eventsOf } from './event-source.ts';
 
 const STRANGER = '+13105550188';
 const DELIVERIES_AT_ONCE = 16;
 const DRAIN_TIMEOUT_MS = 60_000;
+/** Part of what is timed, so that it is short. */
+const EMPTIED_POLL_MS = 2;
 
 export interface RackModem {
   slot: string;
@@ -88,14 +91,23 @@ export class SimulatedRack {
 
   /** Resolves when nothing lies on the modems. */
   async emptied(modems: readonly RackModem[]): Promise<void> {
-    await until(
-      'all messages are deleted on the modems',
-      async () => {
-        const used = await Promise.all(modems.map(({ slot }) => this.#used(slot)));
-        return used.every((count) => count === 0);
-      },
-      DRAIN_TIMEOUT_MS,
-    );
+    const deadline = performance.now() + DRAIN_TIMEOUT_MS;
+    for (const modem of modems) {
+      while ((await this.#used(modem)) > 0) {
+        if (performance.now() > deadline) throw new Error(`messages stay on ${modem.slot}`);
+        await pause(EMPTIED_POLL_MS);
+      }
+    }
+  }
+
+  /** Tells of each message that lies on a modem as it is announced; `atMs` since the epoch, whole. */
+  async onAnnounced(listener: (modem: RackModem, atMs: number) => void): Promise<{ close(): void }> {
+    const byImei = new Map(this.modems.map((modem) => [modem.imei, modem]));
+    return eventsOf(`${this.url}/events`, ({ event, data }) => {
+      const modem = byImei.get(String(data['imei']));
+      if (event !== 'sms_delivered' || modem === undefined) return;
+      listener(modem, Date.parse(String(data['at'])));
+    });
   }
 
   /** What the carrier heard from a modem, oldest first. */
@@ -108,7 +120,7 @@ export class SimulatedRack {
     return this.#child.stop();
   }
 
-  async #used(slot: string): Promise<number> {
+  async #used({ slot }: RackModem): Promise<number> {
     const { stores } = (await this.#request(`/modems/${slot}`)) as RackModem;
     return Object.values(stores).reduce((sum, { used }) => sum + used, 0);
   }

@@ -1,0 +1,65 @@
+// What the daemon costs while sixteen modems send and receive all the time, at the speed of a radio.
+import { setTimeout as pause } from 'node:timers/promises';
+import { processorSeconds } from './child.ts';
+import { LinkedDaemon } from './linked-daemon.ts';
+import type { Measurement } from './report.ts';
+import { type RackModem, SimulatedRack } from './simulated-rack.ts';
+import { withTemporaryFolder } from './temporary-folder.ts';
+
+const MODEMS = 16;
+/** Messages take 3 to 6 s, on each modem always the same. */
+const RADIO_MIN_MS = 3_000;
+const RADIO_MAX_MS = 6_000;
+const ROUNDS = 5;
+const ROUND_MS = 12_000;
+/** More than the radio takes in the whole time. */
+const QUEUED = 40;
+const TO = '+15550001234';
+
+export function benchCpu(): Promise<Measurement[]> {
+  return withTemporaryFolder(async (folder) => {
+    const rack = await SimulatedRack.start({ folder, modems: MODEMS });
+    const daemon = await LinkedDaemon.start(folder, rack.modems);
+    const work = { ended: false };
+    try {
+      for (const [position, modem] of rack.modems.entries()) {
+        const radioMs = RADIO_MIN_MS + ((RADIO_MAX_MS - RADIO_MIN_MS) * position) / (MODEMS - 1);
+        await rack.play(modem, { kind: 'send_delay', ms: Math.round(radioMs) });
+        daemon.sendMany(modem, TO, QUEUED).catch(() => undefined);
+        keepDelivering(rack, modem, { everyMs: radioMs, work }).catch(() => undefined);
+      }
+      const rounds: number[] = [];
+      let usedBefore = processorSeconds(daemon.pid);
+      const receivedBefore = daemon.receivedCount;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const startedAt = performance.now();
+        await pause(ROUND_MS);
+        const used = processorSeconds(daemon.pid);
+        rounds.push(((used - usedBefore) * 1000 * 100) / (performance.now() - startedAt) / MODEMS);
+        usedBefore = used;
+      }
+      const received = daemon.receivedCount - receivedBefore;
+      return [
+        {
+          name: `processor, ${MODEMS} modems with 3 to 6 s of radio`,
+          ...{ rounds, unit: '% of a core a modem', target: { atMost: 1 } },
+          remark: `${received} received and about as many sent in ${(ROUNDS * ROUND_MS) / 1000} s`,
+        },
+      ];
+    } finally {
+      work.ended = true;
+      for (const program of [daemon, rack]) await program.stop();
+    }
+  });
+}
+
+async function keepDelivering(
+  rack: SimulatedRack,
+  modem: RackModem,
+  { everyMs, work }: { everyMs: number; work: { ended: boolean } },
+): Promise<void> {
+  for (let count = 1; !work.ended; count += 1) {
+    await rack.deliver(modem, `message ${count}`);
+    await pause(everyMs, undefined, { ref: false });
+  }
+}

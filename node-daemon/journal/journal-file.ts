@@ -1,13 +1,16 @@
 // The journal's file: read and mended at start, appended to with fdatasync, rewritten as a whole.
 import { createHash } from 'node:crypto';
+import { fdatasync, write } from 'node:fs';
 import { link, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { decodeRecord, encodeRecord, type JournalRecord } from './record.ts';
 
-/** A file that can be appended to durably. What tests replace to play a full or broken disk. */
+/** A file that is written at its end. What tests replace to play a full or broken disk, or a power cut. */
 export interface AppendFile {
-  /** Writes at the end and makes it durable (fdatasync). After a rejection anything may be at the end. */
-  append(bytes: Uint8Array): Promise<void>;
+  /** Writes at the end: a kill cannot take it back, a power cut can. After a rejection anything may be there. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes all that was written before durable (fdatasync). May be called while a write is under way. */
+  sync(): Promise<void>;
   /** Cuts the file and makes that durable. */
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
@@ -77,12 +80,16 @@ export async function keepAside(path: string): Promise<string> {
   return aside;
 }
 
-/** The file of one journal. One call at a time. */
+/** Compaction writes this much at a time, so that it never holds up the process for longer than about 1 ms. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** The file of one journal. One writer, and one who syncs, which may meet. */
 export class JournalFile {
   readonly #path: string;
   readonly #openFile: OpenAppendFile;
   #file: AppendFile | undefined;
-  #bytes = 0;
+  #writtenBytes = 0;
+  #durableBytes = 0;
 
   constructor(path: string, openFile: OpenAppendFile = openAppendFile) {
     this.#path = path;
@@ -91,10 +98,10 @@ export class JournalFile {
 
   /** Size of the file. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#writtenBytes;
   }
 
-  /** False when a failed write left an end that could not be mended: only `rewrite` helps then. */
+  /** False when a failed write left an end that could not be mended: only `replace` helps then. */
   get usable(): boolean {
     return this.#file !== undefined;
   }
@@ -103,41 +110,81 @@ export class JournalFile {
   async open(goodBytes: number): Promise<void> {
     const file = await this.#openFile(this.#path);
     await file.truncate(goodBytes);
-    this.#file = file;
-    this.#bytes = goodBytes;
+    this.#adopt(file, goodBytes);
   }
 
-  /** Appends records durably. After a rejection none of them is in the file, or `usable` is false. */
-  async append(records: readonly JournalRecord[]): Promise<void> {
+  /** Writes at the end. After a rejection, `mend`. */
+  async write(bytes: Uint8Array): Promise<void> {
     if (this.#file === undefined) throw new Error('the journal file is not usable');
-    const bytes = Buffer.from(records.map(encodeRecord).join(''));
-    try {
-      await this.#file.append(bytes);
-    } catch (error) {
-      await this.#mend();
-      throw error;
-    }
-    this.#bytes += bytes.length;
+    await this.#file.write(bytes);
+    this.#writtenBytes += bytes.length;
   }
 
-  /** Replaces the file's contents atomically: a crash leaves the old file or the new one. */
-  async rewrite(records: readonly JournalRecord[]): Promise<void> {
-    const path = `${this.#path}.new`;
-    const bytes = Buffer.from(records.map(encodeRecord).join(''));
+  /** Makes durable what was written before. After a rejection, `mend`. */
+  async sync(): Promise<void> {
+    const bytes = this.#writtenBytes;
+    if (this.#file === undefined) throw new Error('the journal file is not usable');
+    await this.#file.sync();
+    this.#durableBytes = bytes;
+  }
+
+  /**
+   * After a failure the page cache may differ from the disk: goes back to what is known to be there, or is
+   * not `usable` any more. Never rejects. Nothing else is under way.
+   */
+  async mend(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    try {
+      await file?.truncate(this.#durableBytes);
+      if (file !== undefined) this.#adopt(file, this.#durableBytes);
+    } catch {
+      await file?.close().catch(() => undefined);
+    }
+  }
+
+  /**
+   * Writes a new file, which `replace` can make this one. The old one may be written meanwhile; of each
+   * `suffix` there is one at a time. Rejects when the disk refuses.
+   */
+  async writeNew(suffix: string, records: Iterable<JournalRecord>): Promise<NewJournalFile> {
+    const path = `${this.#path}.${suffix}`;
     const file = await this.#openFile(path);
     try {
       await file.truncate(0);
-      await file.append(bytes);
+      let bytes = 0;
+      for (const chunk of chunksOf(records)) {
+        await file.write(chunk);
+        bytes += chunk.length;
+      }
+      return { path, file, bytes };
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * Makes a new file with `tail` at its end this one, atomically: a crash leaves the old or the new one.
+   * Nothing else is under way.
+   */
+  async replace({ path, file, bytes }: NewJournalFile, tail: readonly Uint8Array[] = []): Promise<void> {
+    let size = bytes;
+    try {
+      for (const chunk of tail) {
+        await file.write(chunk);
+        size += chunk.length;
+      }
+      await file.sync();
       await rename(path, this.#path);
-      // From here on the old file has no name: nothing may be appended to it.
+      // From here on the old file has no name: nothing may be written to it.
       await this.close();
       await syncFolder(dirname(this.#path));
     } catch (error) {
       await file.close().catch(() => undefined);
       throw error;
     }
-    this.#file = file;
-    this.#bytes = bytes.length;
+    this.#adopt(file, size);
   }
 
   async close(): Promise<void> {
@@ -146,27 +193,43 @@ export class JournalFile {
     await file?.close().catch(() => undefined);
   }
 
-  /** After a failed append the page cache may differ from the disk: go back to what is known to be there. */
-  async #mend(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    try {
-      await file?.truncate(this.#bytes);
-      this.#file = file;
-    } catch {
-      await file?.close().catch(() => undefined);
-    }
+  #adopt(file: AppendFile, bytes: number): void {
+    this.#file = file;
+    this.#writtenBytes = bytes;
+    this.#durableBytes = bytes;
   }
 }
 
-/** The real file. */
+/** A file that is about to become the journal. */
+export interface NewJournalFile {
+  readonly path: string;
+  readonly file: AppendFile;
+  readonly bytes: number;
+}
+
+function* chunksOf(records: Iterable<JournalRecord>): Generator<Buffer> {
+  let lines = '';
+  for (const record of records) {
+    lines += encodeRecord(record);
+    if (lines.length < CHUNK_BYTES) continue;
+    yield Buffer.from(lines);
+    lines = '';
+  }
+  if (lines !== '') yield Buffer.from(lines);
+}
+
+/** The real file. The callback forms of write and sync cost half of what those of a file handle do. */
 export const openAppendFile: OpenAppendFile = async (path) => {
   const handle = await open(path, 'a', 0o600);
   return {
-    async append(bytes) {
-      await handle.appendFile(bytes);
-      await handle.datasync();
+    async write(bytes) {
+      // The system may take a part, and say only the next time why not all.
+      for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(await writeSome(handle.fd, rest));
     },
+    sync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
+      }),
     async truncate(length) {
       await handle.truncate(length);
       await handle.sync();
@@ -174,6 +237,12 @@ export const openAppendFile: OpenAppendFile = async (path) => {
     close: () => handle.close(),
   };
 };
+
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, (error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}
 
 /** Makes renames and new names in a folder durable. */
 async function syncFolder(folder: string): Promise<void> {

@@ -1,7 +1,9 @@
 // What the journal says: facts to send, commands and their outcomes, entries to delete, parts that wait.
 // Pure: the state is what its records, applied in order, make of it.
 import assert from 'node:assert/strict';
-import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import { CommandMap, type CommandState, type ReadonlyCommandMap } from './command-map.ts';
+import { applyCommandRecord, applyOutcome, applyReport, commandRecords } from './command-records.ts';
 import {
   JOURNAL_FORMAT,
   type JournalRecord,
@@ -12,18 +14,11 @@ import {
 
 /** A repeated command id is answered from its outcome for this long. */
 export const OUTCOME_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** About 30 MB of memory; ten racks of modems that send all day stay below it for the time above. */
-export const COMMANDS_MAX = 100_000;
-
-/** A command that was given to a modem. */
-export interface CommandState {
-  readonly iccid: string;
-  readonly to: string;
-  /** ISO 8601. */
-  readonly at: string;
-  /** `undefined` while the modem has the command, or had it when the daemon died. */
-  readonly outcome: SmsOutcome | undefined;
-}
+/**
+ * Entries that are remembered until they are gone. A rack has a tenth of them: more belong to SIMs that left,
+ * and the oldest are forgotten.
+ */
+export const ENTRIES_MAX = 50_000;
 
 /** An entry that was read and may still lie on the modem. */
 export interface EntryState {
@@ -46,8 +41,7 @@ export interface JournalState {
   acknowledged: number;
   /** Facts that are not acknowledged, by sequence, in order and without gaps. */
   readonly facts: Map<number, Fact>;
-  /** By command id, oldest first. */
-  readonly commands: Map<string, CommandState>;
+  readonly commands: CommandMap;
   /** Entries that were read and are not known to be gone, by `entryKey`. */
   readonly entries: Map<string, EntryState>;
   /** By the group's key. */
@@ -62,7 +56,7 @@ export interface ReadonlyJournalState {
   readonly nextSequence: number;
   readonly acknowledged: number;
   readonly facts: ReadonlyMap<number, Fact>;
-  readonly commands: ReadonlyMap<string, CommandState>;
+  readonly commands: ReadonlyCommandMap;
   readonly entries: ReadonlyMap<string, EntryState>;
   readonly groups: ReadonlyMap<string, PartGroup>;
   readonly pins: ReadonlyMap<string, PinRecord>;
@@ -75,7 +69,7 @@ export function emptyState(journalId: string): JournalState {
     nextSequence: 1,
     acknowledged: 0,
     facts: new Map(),
-    commands: new Map(),
+    commands: new CommandMap(),
     entries: new Map(),
     groups: new Map(),
     pins: new Map(),
@@ -103,10 +97,10 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       applyAcknowledgement(state, record.sequence);
       break;
     case 'intent':
-      setCommand(state, record.commandId, { ...record, outcome: undefined });
-      break;
+    case 'segment':
+    case 'withdrawn':
     case 'outcome':
-      setCommand(state, record.commandId, { ...record, at: record.outcome.at });
+      applyCommandRecord(state.commands, record);
       break;
     case 'part': {
       const waiting = state.groups.get(record.group)?.parts ?? [];
@@ -132,36 +126,58 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
   }
 }
 
-/** The records that make this state: what a compacted journal holds. */
-export function snapshotOf(state: JournalState): JournalRecord[] {
+/**
+ * The records that make this state as it is at this moment: what a compacted journal holds. What changes
+ * while they are taken does not show in them.
+ */
+export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
   const { journalId, nextSequence, acknowledged } = state;
-  // Facts are re-applied below, so that the head starts where the oldest kept one does.
+  // Facts are re-applied, so that the head starts where the oldest kept one does.
   const head = nextSequence - state.facts.size;
-  const records: JournalRecord[] = [
-    { kind: 'journal', format: JOURNAL_FORMAT, journalId, nextSequence: head, acknowledged },
-  ];
-  for (const [commandId, { iccid, to, at, outcome }] of state.commands) {
-    if (outcome === undefined) records.push({ kind: 'intent', commandId, iccid, to, at });
-    else records.push({ kind: 'outcome', commandId, iccid, to, outcome });
-  }
-  for (const [sequence, fact] of state.facts) records.push({ kind: 'fact', sequence, fact });
-  for (const [group, { iccid, parts }] of state.groups) {
-    for (const part of parts) records.push({ kind: 'part', group, iccid, part });
-  }
-  for (const { entry, deleted } of state.entries.values()) {
-    records.push({ kind: 'read', entry });
-    if (deleted) records.push({ kind: 'deleted', entry });
-  }
-  records.push(...state.pins.values());
-  return records;
+  const first: JournalRecord = {
+    ...{ kind: 'journal', format: JOURNAL_FORMAT, journalId },
+    ...{ nextSequence: head, acknowledged },
+  };
+  // The values are never changed, only replaced: copies of the maps are a few milliseconds of work.
+  const copy = {
+    commands: [...state.commands],
+    facts: [...state.facts],
+    groups: [...state.groups],
+    entries: [...state.entries.values()],
+    pins: [...state.pins.values()],
+  };
+  return recordsOf(first, copy);
 }
 
-/** Forgets outcomes whose time is over. `now` in milliseconds since the epoch. */
+interface StateCopy {
+  readonly commands: readonly [string, CommandState][];
+  readonly facts: readonly [number, Fact][];
+  readonly groups: readonly [string, PartGroup][];
+  readonly entries: readonly EntryState[];
+  readonly pins: readonly PinRecord[];
+}
+
+function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRecord> {
+  yield first;
+  for (const [commandId, command] of copy.commands) yield* commandRecords(commandId, command);
+  for (const [sequence, fact] of copy.facts) yield { kind: 'fact', sequence, fact };
+  for (const [group, { iccid, parts }] of copy.groups) {
+    for (const part of parts) yield { kind: 'part', group, iccid, part };
+  }
+  for (const { entry, deleted } of copy.entries) {
+    yield { kind: 'read', entry };
+    if (deleted) yield { kind: 'deleted', entry };
+  }
+  yield* copy.pins;
+}
+
+/** Forgets outcomes whose time is over, oldest first. `now` in milliseconds since the epoch. */
 export function dropOldOutcomes(state: JournalState, now: number): void {
   for (const [commandId, { outcome }] of state.commands) {
-    if (outcome !== undefined && Date.parse(outcome.at) < now - OUTCOME_KEPT_MS) {
-      state.commands.delete(commandId);
-    }
+    if (outcome === undefined) continue;
+    // Those behind it are about as young.
+    if (Date.parse(outcome.at) >= now - OUTCOME_KEPT_MS) return;
+    state.commands.delete(commandId);
   }
 }
 
@@ -182,11 +198,8 @@ function applyFact(state: JournalState, record: Extract<JournalRecord, { kind: '
   state.facts.set(sequence, fact);
   state.nextSequence = sequence + 1;
   if (record.group !== undefined) state.groups.delete(record.group);
-  if (fact.kind === 'sms_outcome') {
-    const command = state.commands.get(fact.command_id);
-    const { iccid = '', to = '' } = command ?? {};
-    setCommand(state, fact.command_id, { iccid, to, at: fact.outcome.at, outcome: fact.outcome });
-  }
+  if (fact.kind === 'sms_outcome') applyOutcome(state.commands, fact);
+  if (fact.kind === 'sms_report') applyReport(state.commands, fact);
   setEntry(state, record.entry);
 }
 
@@ -199,19 +212,15 @@ export function applyAcknowledgement(state: JournalState, sequence: number): voi
   state.acknowledged = Math.max(state.acknowledged, Math.min(sequence, state.nextSequence - 1));
 }
 
-function setCommand(state: JournalState, commandId: string, command: CommandState): void {
-  const { iccid, to, at, outcome } = command;
-  state.commands.set(commandId, { iccid, to, at, outcome });
-  if (state.commands.size <= COMMANDS_MAX) return;
-  for (const [oldest, { outcome: known }] of state.commands) {
-    if (known === undefined) continue;
-    state.commands.delete(oldest);
-    return;
-  }
-}
-
 function setEntry(state: JournalState, entry: StorageEntry | undefined): void {
-  if (entry !== undefined) state.entries.set(entryKey(entry), { entry, deleted: false });
+  if (entry === undefined) return;
+  const key = entryKey(entry);
+  // Last in line again: the oldest are forgotten first.
+  state.entries.delete(key);
+  state.entries.set(key, { entry, deleted: false });
+  if (state.entries.size <= ENTRIES_MAX) return;
+  const [oldest = ''] = state.entries.keys();
+  state.entries.delete(oldest);
 }
 
 /** Settles an entry unless its place has been taken by another message since. */

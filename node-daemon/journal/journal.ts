@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { readBootId } from './boot-id.ts';
 import { JournalFile, keepAside, type OpenAppendFile, readJournal } from './journal-file.ts';
 import {
   applyAcknowledgement,
@@ -14,14 +15,16 @@ import {
   renumber,
   snapshotOf,
 } from './journal-state.ts';
-import type { JournalRecord, NewRecord } from './record.ts';
+import { JournalWriter } from './journal-writer.ts';
+import { encodeRecord, type JournalRecord, type NewRecord } from './record.ts';
+import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
 const FILE_NAME = 'journal.log';
 /** Days of a full rack without a control plane. Beyond it messages stay on the SIMs and in the network. */
 export const FACTS_MAX = 50_000;
-/** Records that wait for the disk; more means that the disk stands still. */
-const PENDING_MAX = 10_000;
-/** Rewriting less than this saves nothing worth a pause. */
+/** Appends that wait for the disk; more means that the disk stands still. */
+const STAGED_MAX = 10_000;
+/** Rewriting less than this saves nothing worth the work. */
 export const COMPACT_BYTES_MIN = 1024 * 1024;
 /** The file may grow to this multiple of its last compact size. */
 const COMPACT_GROWTH = 4;
@@ -40,37 +43,62 @@ export interface JournalOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly openFile?: OpenAppendFile;
+  /** The system's boot; read from the system where nothing is said. */
+  readonly bootId?: string;
 }
 
-/** Records that the state decides; pure, and quick. */
-export type Decision = (state: ReadonlyJournalState) => readonly NewRecord[];
+/** What callers append, and the journal's own. */
+type Appendable = NewRecord | Extract<JournalRecord, { kind: 'ack' }>;
 
-interface Pending {
-  readonly records: readonly NewRecord[] | Decision;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** Records that depend on the parts that wait; pure, and quick. */
+export type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
+
+/** How far an append has come. Both reject with `JournalUnavailableError`: then none of it counts. */
+export interface Appended {
+  /** A kill of this process cannot take it back; a power cut can, and a disk that then refuses. */
+  readonly written: Promise<void>;
+  /** It is on the disk, and applied to the state. */
+  readonly durable: Promise<void>;
 }
 
 /** The durable memory of one node. */
 export class Journal {
+  /** The boot of the system that this process lives in. */
+  readonly bootId: string;
   readonly #file: JournalFile;
+  readonly #writer: JournalWriter;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #state: JournalState;
   readonly #factHandlers = new Set<() => void>();
-  readonly #pending: Pending[] = [];
-  #flushing: Promise<void> | undefined;
-  #acknowledgementDue = false;
+  readonly #failingHandlers = new Set<() => void>();
+  /** What is written and not durable: the next sequence, facts that grow the journal, groups of parts. */
+  #nextSequence: number;
+  #growthUnderWay = 0;
+  readonly #groups: WrittenGroups;
+  #factsCame = false;
   #acknowledgementTimer: Timer | undefined;
   #compactBytes = COMPACT_BYTES_MIN;
+  /** Lines that became durable since the compaction that goes on took its copy. */
+  #compactionTail: Uint8Array[] | undefined;
+  #compacting: Promise<void> | undefined;
   #failing = false;
   #closed = false;
 
-  private constructor(file: JournalFile, state: JournalState, { clock, log }: JournalOptions) {
+  private constructor(file: JournalFile, state: JournalState, { clock, log, bootId }: JournalOptions) {
+    this.bootId = bootId ?? readBootId();
     this.#file = file;
     this.#state = state;
     this.#clock = clock;
     this.#log = log;
+    this.#nextSequence = state.nextSequence;
+    this.#groups = new WrittenGroups(state.groups);
+    this.#writer = new JournalWriter({
+      file,
+      restore: () => this.#rewrite(),
+      onGroupDurable: () => this.#onGroupDurable(),
+      onFailure: (cause) => this.#onFailure(cause),
+    });
   }
 
   /** Opens the journal of a folder, mending what a crash left. Throws when the disk refuses. */
@@ -82,11 +110,13 @@ export class Journal {
     for (const record of contents.records) applyRecord(state, record);
     dropOldOutcomes(state, clock.now());
     const file = new JournalFile(path, options.openFile);
+    const isCorrupt =
+      contents.damage === 'corrupt' || (contents.damage === 'torn' && contents.records.length === 0);
+    // Sequences of lost records may have been used: a new identity cannot collide with them.
+    if (isCorrupt) renumber(state, randomUUID());
     const journal = new Journal(file, state, options);
-    if (contents.damage === 'corrupt' || (contents.damage === 'torn' && contents.records.length === 0)) {
+    if (isCorrupt) {
       const aside = await keepAside(path);
-      // Sequences of lost records may have been used: a new identity cannot collide with them.
-      renumber(state, randomUUID());
       log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
@@ -106,9 +136,19 @@ export class Journal {
     return this.#closed;
   }
 
+  /** True from a write that the disk refused to the next one that it took. */
+  get isFailing(): boolean {
+    return this.#failing;
+  }
+
   /** Called after facts became durable. */
   onFact(handler: () => void): void {
     this.#factHandlers.add(handler);
+  }
+
+  /** Called after `isFailing` has changed. */
+  onFailing(handler: () => void): void {
+    this.#failingHandlers.add(handler);
   }
 
   /**
@@ -116,154 +156,180 @@ export class Journal {
    * busy becomes durable together. Rejects with `JournalUnavailableError`: then none of them counts.
    */
   append(...records: readonly NewRecord[]): Promise<void> {
-    const full = this.#fullFor(records);
-    return full === undefined ? this.#enqueue(records) : Promise.reject(full);
+    return this.#add(() => records).durable;
+  }
+
+  /** Appends records and tells how far they have come. For who need not wait for the disk. */
+  appendInSteps(...records: readonly NewRecord[]): Appended {
+    return this.#add(() => records);
   }
 
   /**
-   * Appends what `decide` makes of the state once all that was appended before is applied; nothing else is
-   * written between its look and its records. For records that depend on others, such as the last part of
-   * a message on those that wait. Rejects with what `decide` throws, else as `append` does.
+   * Appends what `decide` makes of the parts that wait once all that was appended before is written; nothing
+   * else is written between its look and its records. Rejects with what `decide` throws, else as `append` does.
    */
   appendDecided(decide: Decision): Promise<void> {
-    return this.#enqueue(decide);
-  }
-
-  #fullFor(records: readonly NewRecord[]): JournalUnavailableError | undefined {
-    if (this.#state.facts.size < FACTS_MAX || !records.some(isGrowth)) return undefined;
-    return new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`);
-  }
-
-  #enqueue(records: Pending['records']): Promise<void> {
-    if (this.#closed) return Promise.reject(new JournalUnavailableError('the journal is closed'));
-    if (this.#pending.length >= PENDING_MAX) {
-      return Promise.reject(new JournalUnavailableError(`${PENDING_MAX} records wait for the disk`));
-    }
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ records, resolve, reject });
-      this.#flush();
-    });
+    return this.#add(() => decide(this.#groups)).durable;
   }
 
   /** Forgets the facts up to `sequence`: the control plane has them. */
   acknowledge(sequence: number): void {
     if (this.#closed || sequence <= this.#state.acknowledged) return;
     applyAcknowledgement(this.#state, sequence);
-    this.#acknowledgementDue = true;
-    this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, () => {
-      this.#acknowledgementTimer = undefined;
-      if (this.#acknowledgementDue) this.#flush();
-    });
+    this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, () =>
+      this.#writeAcknowledgement(),
+    );
   }
 
   /** Gives the journal a new identity: for a control plane that knows more of this one than the journal. */
   async renew(): Promise<void> {
-    while (this.#flushing !== undefined) await this.#flushing;
-    renumber(this.#state, randomUUID());
-    // Nothing with the new numbers may be appended to the old file, also if the rewriting fails.
-    const rewritten = this.#file.close().then(() => this.#rewrite());
-    this.#occupy(rewritten.catch(() => undefined));
-    await rewritten;
+    await this.#writer.exclusively(async () => {
+      renumber(this.#state, randomUUID());
+      this.#nextSequence = this.#state.nextSequence;
+      // Nothing with the new numbers may be appended to the old file, also if the rewriting fails.
+      await this.#file.close();
+      await this.#rewrite();
+    });
   }
 
   /** Writes what waits and closes the file. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
+    if (this.#acknowledgementTimer !== undefined) this.#writeAcknowledgement();
     this.#closed = true;
-    this.#acknowledgementTimer?.cancel();
-    if (this.#acknowledgementDue) this.#flush();
-    while (this.#flushing !== undefined) await this.#flushing;
+    await this.#compacting;
+    await this.#writer.drain();
     await this.#file.close();
   }
 
-  #flush(): void {
-    if (this.#flushing === undefined) this.#occupy(this.#flushAll());
+  #add(make: () => readonly Appendable[]): Appended {
+    if (this.#closed) return refused('the journal is closed');
+    if (this.#writer.stagedCount >= STAGED_MAX) return refused(`${STAGED_MAX} appends wait for the disk`);
+    const written = deferred();
+    const durable = deferred();
+    let records: readonly JournalRecord[] = [];
+    this.#writer.add({
+      encode: () => {
+        records = this.#numbered(make());
+        return records.map(encodeRecord).join('');
+      },
+      onWritten: written.resolve,
+      onDurable: (bytes) => {
+        this.#apply(records, bytes);
+        durable.resolve();
+      },
+      refused: (error) => {
+        written.reject(error);
+        durable.reject(error);
+      },
+    });
+    return { written: written.promise, durable: durable.promise };
   }
 
-  /** One piece of work at a time has the file; what was appended meanwhile follows. */
-  #occupy(work: Promise<void>): void {
-    this.#flushing = work.finally(() => {
-      this.#flushing = undefined;
-      if (this.#pending.length > 0) this.#flush();
+  /** The records as they are written; throws when there is no room for them. */
+  #numbered(newRecords: readonly Appendable[]): JournalRecord[] {
+    const growth = newRecords.filter(isGrowth).length;
+    if (growth > 0 && this.#state.facts.size + this.#growthUnderWay >= FACTS_MAX) {
+      throw new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`);
+    }
+    this.#growthUnderWay += growth;
+    this.#groups.note(newRecords);
+    return newRecords.map((record): JournalRecord => {
+      if (record.kind === 'fact') return { ...record, sequence: this.#nextSequence++ };
+      return record.kind === 'intent' ? { ...record, boot: this.bootId } : record;
     });
   }
 
-  async #flushAll(): Promise<void> {
-    // A turn of the loop lets all that arrived together share one sync.
-    await Promise.resolve();
-    while (this.#pending.length > 0 || this.#acknowledgementDue) {
-      await this.#writeNext();
+  #apply(records: readonly JournalRecord[], bytes: Uint8Array): void {
+    for (const record of records) {
+      applyRecord(this.#state, record);
+      this.#groups.settle(record);
+      if (isGrowth(record)) this.#growthUnderWay -= 1;
+      if (record.kind === 'fact') this.#factsCame = true;
     }
-    if (this.#file.bytes > this.#compactBytes) {
-      await this.#rewrite().catch((error) => this.#log.warn({ err: error }, 'the journal was not compacted'));
-    }
+    this.#compactionTail?.push(bytes);
   }
 
-  /** Writes all that waits up to the next decision, or that decision by itself. */
-  async #writeNext(): Promise<void> {
-    const decisionAt = this.#pending.findIndex(({ records }) => typeof records === 'function');
-    const count = decisionAt < 0 ? this.#pending.length : Math.max(1, decisionAt);
-    const batch = this.#pending.splice(0, count);
-    let records: NewRecord[];
-    try {
-      records = batch.flatMap((pending) => this.#decided(pending.records));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-      return;
+  #onGroupDurable(): void {
+    this.#setFailing(false);
+    if (this.#file.bytes > this.#compactBytes && this.#compacting === undefined && !this.#closed) {
+      this.#compacting = this.#compact().finally(() => {
+        this.#compacting = undefined;
+      });
     }
-    await this.#write(batch, records);
+    if (!this.#factsCame) return;
+    this.#factsCame = false;
+    for (const handler of [...this.#factHandlers]) handler();
   }
 
-  #decided(records: Pending['records']): readonly NewRecord[] {
-    if (typeof records !== 'function') return records;
-    const decided = records(this.#state);
-    const full = this.#fullFor(decided);
-    if (full !== undefined) throw full;
-    return decided;
-  }
-
-  async #write(batch: readonly Pending[], newRecords: readonly NewRecord[]): Promise<void> {
-    const records = this.#numbered(newRecords);
-    const acknowledgement = this.#acknowledgementDue;
-    this.#acknowledgementDue = false;
-    if (acknowledgement) records.push({ kind: 'ack', sequence: this.#state.acknowledged });
-    try {
-      if (!this.#file.usable) await this.#rewrite();
-      if (records.length > 0) await this.#file.append(records);
-    } catch (cause) {
-      this.#fail(batch, cause);
-      return;
-    }
-    if (this.#failing) this.#log.info({}, 'the journal can be written again');
-    this.#failing = false;
-    for (const record of records) applyRecord(this.#state, record);
-    for (const { resolve } of batch) resolve();
-    if (records.some((record) => record.kind === 'fact')) {
-      for (const handler of [...this.#factHandlers]) handler();
-    }
-  }
-
-  #fail(batch: readonly Pending[], cause: unknown): void {
+  /** What was written and is not durable never was. */
+  #onFailure(cause: unknown): JournalUnavailableError {
     if (!this.#failing) this.#log.error({ err: cause }, 'the journal cannot be written');
-    this.#failing = true;
-    const error = new JournalUnavailableError('the journal cannot be written', { cause });
-    for (const { reject } of batch) reject(error);
+    this.#nextSequence = this.#state.nextSequence;
+    this.#growthUnderWay = 0;
+    this.#groups.forget();
+    this.#setFailing(true);
+    return new JournalUnavailableError('the journal cannot be written', { cause });
   }
 
-  #numbered(records: readonly NewRecord[]): JournalRecord[] {
-    let sequence = this.#state.nextSequence;
-    return records.map((record) => (record.kind === 'fact' ? { ...record, sequence: sequence++ } : record));
+  #setFailing(failing: boolean): void {
+    if (failing === this.#failing) return;
+    this.#failing = failing;
+    if (!failing) this.#log.info({}, 'the journal can be written again');
+    for (const handler of [...this.#failingHandlers]) handler();
   }
 
+  #writeAcknowledgement(): void {
+    this.#acknowledgementTimer?.cancel();
+    this.#acknowledgementTimer = undefined;
+    this.#add(() => [{ kind: 'ack', sequence: this.#state.acknowledged }]);
+  }
+
+  /** Writes a compact copy while appends go on, and takes it up with what came meanwhile at its end. */
+  async #compact(): Promise<void> {
+    const { journalId } = this.#state;
+    const tail: Uint8Array[] = [];
+    dropOldOutcomes(this.#state, this.#clock.now());
+    this.#compactionTail = tail;
+    try {
+      const compact = await this.#file.writeNew('compact', snapshotOf(this.#state));
+      await this.#writer.exclusively(async () => {
+        if (this.#state.journalId === journalId) await this.#file.replace(compact, tail);
+        else await compact.file.close();
+      });
+      this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the journal was not compacted');
+      this.#compactBytes = this.#file.bytes + COMPACT_BYTES_MIN;
+    } finally {
+      this.#compactionTail = undefined;
+    }
+  }
+
+  /** Nothing else has the file. */
   async #rewrite(): Promise<void> {
     dropOldOutcomes(this.#state, this.#clock.now());
-    await this.#file.rewrite(snapshotOf(this.#state));
+    await this.#file.replace(await this.#file.writeNew('new', snapshotOf(this.#state)));
     this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
   }
 }
 
 /** True for records that need room until the control plane acknowledges; outcomes were given room before. */
-function isGrowth(record: NewRecord): boolean {
+function isGrowth(record: Appendable | JournalRecord): boolean {
   if (record.kind === 'fact') return record.fact.kind !== 'sms_outcome';
   return record.kind === 'part' || record.kind === 'intent';
+}
+
+function refused(reason: string): Appended {
+  const never = deferred();
+  never.reject(new JournalUnavailableError(reason));
+  return { written: never.promise, durable: never.promise };
+}
+
+/** A promise that may be rejected without anybody who waits for it. */
+function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  promise.catch(() => undefined);
+  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
 }

@@ -64,14 +64,20 @@ export type NewRecord =
   | { readonly kind: 'deleted'; readonly entry: StorageEntry }
   /** The modem does not list the entry any more. */
   | { readonly kind: 'gone'; readonly entry: StorageEntry }
-  /** A command is about to be given to the modem. Its outcome is a fact `sms_outcome`. */
+  /** A command may be given to the modem from here on. Its outcome is a fact `sms_outcome`. */
   | {
       readonly kind: 'intent';
       readonly commandId: string;
       readonly iccid: string;
       readonly to: string;
       readonly at: string;
+      /** 1 where nothing is said. */
+      readonly segments?: number;
     }
+  /** The network took a segment of a command of several: its TP-Message-Reference. */
+  | { readonly kind: 'segment'; readonly commandId: string; readonly reference: number }
+  /** The command was never given to the modem and is forgotten: it may come again. */
+  | { readonly kind: 'withdrawn'; readonly commandId: string }
   | PinRecord;
 
 /** A record as it lies on disk. */
@@ -85,7 +91,11 @@ export type JournalRecord =
       readonly acknowledged: number;
     }
   | (Extract<NewRecord, { kind: 'fact' }> & { readonly sequence: number })
-  | Exclude<NewRecord, { kind: 'fact' }>
+  | (Extract<NewRecord, { kind: 'intent' }> & {
+      /** The system's boot in which it was written; unknown for those of older programs. */
+      readonly boot?: string;
+    })
+  | Exclude<NewRecord, { kind: 'fact' | 'intent' }>
   /** Every fact up to this one is committed at the control plane. */
   | { readonly kind: 'ack'; readonly sequence: number }
   /** A command and its outcome, once the fact itself is acknowledged. Written by compaction. */
@@ -95,6 +105,14 @@ export type JournalRecord =
       readonly iccid: string;
       readonly to: string;
       readonly outcome: SmsOutcome;
+      /** When its intent was written; that of the outcome where nothing is said. */
+      readonly at?: string;
+      /** 1 where nothing is said. */
+      readonly segments?: number;
+      /** Of the segments that went out, where the outcome does not have them. */
+      readonly references?: readonly number[];
+      /** Parts whose last report came. */
+      readonly reported?: readonly number[];
     };
 
 /** A record's line. */

@@ -8,8 +8,8 @@ import {
   type SmsOutcome,
 } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import type { CommandState } from '../journal/command-map.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { CommandState } from '../journal/journal-state.ts';
 import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/refusal.ts';
 
@@ -25,7 +25,13 @@ export interface LinkCommand {
 /** What goes back: a result, or a refusal of what was not tried. */
 export type CommandAnswer =
   | { readonly ok: true; readonly result: unknown }
-  | { readonly ok: false; readonly code: CommandErrorCode; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: CommandErrorCode;
+      readonly message: string;
+      /** With `rate_limited`: when another command may pass. */
+      readonly retryAfterMs?: number | undefined;
+    };
 
 /** What commands act on. */
 export interface CommandHandlerParts {
@@ -54,7 +60,8 @@ export class CommandHandler {
       return { ok: true, result: await this.#run(command) };
     } catch (error) {
       if (error instanceof CommandRefusal) {
-        return { ok: false, code: error.code, message: error.message.slice(0, 512) };
+        const { code, message, retryAfterMs } = error;
+        return { ok: false, code, message: message.slice(0, 512), retryAfterMs };
       }
       this.#parts.log.error({ err: error, command: command.id }, 'a command failed unexpectedly');
       return { ok: false, code: 'slot_unavailable', message: 'the node failed' };

@@ -2,8 +2,8 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ReadonlyJournalState } from '../journal/journal-state.ts';
 import type { NewRecord } from '../journal/record.ts';
+import type { ReadonlyGroups } from '../journal/written-groups.ts';
 import { joinParts } from '../sms/concatenation.ts';
 import { factRecords, receivedFacts } from './sms-facts.ts';
 
@@ -47,16 +47,17 @@ export class LateParts {
   /** Delivers the messages whose first part came too long ago. Rejects when the journal refuses. */
   async deliver(): Promise<void> {
     const { journal } = this.#parts;
-    const late = [...journal.state.groups.keys()].filter(
-      (group) => this.#lateRecords(journal.state, group).length > 0,
-    );
+    const { groups } = journal.state;
+    const late = [...groups.keys()].filter((group) => this.#lateRecords(groups, group).length > 0);
     // The last part may be on its way to the disk at this moment: the journal decides again, in its turn.
-    for (const group of late) await journal.appendDecided((state) => this.#lateRecords(state, group));
+    await Promise.all(
+      late.map((group) => journal.appendDecided((waiting) => this.#lateRecords(waiting, group))),
+    );
   }
 
-  #lateRecords(state: ReadonlyJournalState, group: string): NewRecord[] {
+  #lateRecords(groups: ReadonlyGroups, group: string): NewRecord[] {
     const { clock, waitMs = PARTS_WAIT_MS } = this.#parts;
-    const { iccid = '', parts: [first, ...others] = [] } = state.groups.get(group) ?? {};
+    const { iccid = '', parts: [first, ...others] = [] } = groups.get(group) ?? {};
     if (first === undefined) return [];
     const message = joinParts([first, ...others]);
     if (Date.parse(message.receivedAt) + waitMs > clock.now()) return [];

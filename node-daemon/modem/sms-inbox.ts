@@ -8,8 +8,9 @@ import { atCommand, quoted } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
 import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
-import { entryKey, type ReadonlyJournalState } from '../journal/journal-state.ts';
+import { entryKey } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
+import type { ReadonlyGroups } from '../journal/written-groups.ts';
 import { groupKey, joinParts, type MessagePart, placeOf } from '../sms/concatenation.ts';
 import { type Deliver, decodeReceived } from '../sms/tpdu.ts';
 import { TpduError } from '../sms/tpdu-error.ts';
@@ -278,17 +279,17 @@ export class SmsInbox {
     const { text } = content;
     if (concatenation !== undefined && concatenation.total > 1) {
       const part = { ...concatenation, from, text, sentAt, receivedAt };
-      return journal.appendDecided((state) => this.#partRecords(state, part, entry));
+      return journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
     }
     const facts = receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false });
     return journal.append(...factRecords(facts, place));
   }
 
-  #partRecords(state: ReadonlyJournalState, part: MessagePart, entry?: StorageEntry): NewRecord[] {
+  #partRecords(groups: ReadonlyGroups, part: MessagePart, entry?: StorageEntry): NewRecord[] {
     const { iccid } = this.#parts;
     const group = groupKey(iccid, part);
     const place = entry === undefined ? {} : { entry };
-    const waiting = state.groups.get(group)?.parts ?? [];
+    const waiting = groups.get(group)?.parts ?? [];
     const [first] = waiting;
     const placed = placeOf(waiting, part);
     if (placed === 'repeated') return readRecords(entry);

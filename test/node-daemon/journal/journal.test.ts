@@ -66,11 +66,12 @@ function brokenDisk() {
     if (disk.failure !== undefined) throw disk.failure;
     const file = await openAppendFile(path);
     const broken: AppendFile = {
-      async append(bytes) {
-        if (disk.failure === undefined) return file.append(bytes);
-        await file.append(bytes.subarray(0, bytes.length / 2));
+      async write(bytes) {
+        if (disk.failure === undefined) return file.write(bytes);
+        await file.write(bytes.subarray(0, bytes.length / 2));
         throw disk.failure;
       },
+      sync: () => file.sync(),
       async truncate(length) {
         if (!disk.truncates) throw new Error('EIO');
         return file.truncate(length);
@@ -100,20 +101,20 @@ t.test('what was appended is there after a crash', async (t) => {
 
 t.test('appends that meet become durable with one write', async (t) => {
   const { open } = await setUp(t);
-  let writes = 0;
+  let syncs = 0;
   const journal = await open(async (path) => {
     const file = await openAppendFile(path);
     return {
       ...file,
-      append(bytes) {
-        writes += 1;
-        return file.append(bytes);
+      sync() {
+        syncs += 1;
+        return file.sync();
       },
     };
   });
-  writes = 0;
+  syncs = 0;
   await Promise.all(Array.from({ length: 100 }, (_, index) => journal.append(received(`m${index}`))));
-  t.ok(writes <= 2, `${writes} writes`);
+  t.ok(syncs <= 2, `${syncs} times fdatasync`);
   t.equal(journal.state.nextSequence, 101);
 });
 
@@ -198,30 +199,50 @@ t.test('killed while a damaged journal is mended, the next start finds all that 
   t.equal(await readFile(join(folder, aside[0] ?? ''), 'utf8'), damaged, 'as it was');
 });
 
-t.test('a decision sees all that was appended before it, and nothing comes between', async (t) => {
+const part = (number: number) => ({
+  ...{ from: '+1', text: `part ${number}`, sentAt: null, receivedAt: '2026-11-21T08:00:00.000Z' },
+  ...{ reference: 1, referenceBits: 8 as const, total: 9, part: number },
+});
+const partRecord = (number: number): NewRecord => ({
+  ...{ kind: 'part', group: 'g', iccid: ICCID, part: part(number) },
+});
+
+t.test('a decision sees the parts of all that was appended before it, durable or not', async (t) => {
   const { open } = await setUp(t);
   const journal = await open();
   const seen: number[] = [];
-  const decide = (body: string) =>
-    journal.appendDecided((state) => {
-      seen.push(state.facts.size);
-      return [received(body)];
+  const decide = (...records: NewRecord[]) =>
+    journal.appendDecided((groups) => {
+      seen.push(groups.get('g')?.parts.length ?? 0);
+      return records;
     });
   await Promise.all([
-    journal.append(received('a')),
-    decide('b'),
-    decide('c'),
-    journal.append(received('d')),
-    journal.append(received('e')),
-    decide('f'),
-    journal.appendDecided(() => []),
+    decide(),
+    journal.append(partRecord(1)),
+    decide(partRecord(2)),
+    decide(partRecord(3)),
+    decide({ ...received('joined'), group: 'g' } as NewRecord),
+    decide(partRecord(1)),
+    decide(),
   ]);
-  t.same(seen, [1, 2, 5]);
-  t.same(
-    bodies(journal).map((each) => (each as unknown[])[1]),
-    ['a', 'b', 'c', 'd', 'e', 'f'],
-  );
-  t.same(bodies(await open()), bodies(journal));
+  t.same(seen, [0, 1, 2, 3, 0, 1]);
+  t.same(journal.state.groups.get('g')?.parts, [part(1)]);
+  t.same((await open()).state.groups.get('g')?.parts, [part(1)]);
+});
+
+t.test('parts that the disk refused are not seen by the next decision', async (t) => {
+  const { open } = await setUp(t);
+  const { disk, openFile } = brokenDisk();
+  const journal = await open(openFile);
+  disk.failure = new Error('ENOSPC');
+  await t.rejects(journal.append(partRecord(1)), JournalUnavailableError);
+  disk.failure = undefined;
+  let seen: unknown = 'nothing';
+  await journal.appendDecided((groups) => {
+    seen = groups.get('g');
+    return [];
+  });
+  t.equal(seen, undefined);
 });
 
 t.test('a decision that throws or does not fit is refused, and what waits behind it goes on', async (t) => {
@@ -273,12 +294,8 @@ t.test('sequences are not used again after all was acknowledged and compacted', 
 t.test('compaction keeps facts, outcomes, entries and parts', async (t) => {
   const { open } = await setUp(t);
   const journal = await open();
-  const part = {
-    ...{ from: '+1', text: 'p', sentAt: null, receivedAt: '2026-11-21T08:00:00.000Z' },
-    ...{ reference: 1, referenceBits: 8 as const, total: 2, part: 1 },
-  };
   await journal.append(intent('done'), outcome('done'), intent('open'), received('a', entry(1)));
-  await journal.append({ kind: 'part', group: 'g', iccid: ICCID, part, entry: entry(2) });
+  await journal.append({ kind: 'part', group: 'g', iccid: ICCID, part: part(1), entry: entry(2) });
   await journal.append({ kind: 'deleted', entry: entry(2) });
   journal.acknowledge(1);
   const before = structuredClone({ ...journal.state });

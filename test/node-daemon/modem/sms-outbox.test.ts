@@ -31,7 +31,7 @@ async function setUp(t: Test) {
         const file = await openAppendFile(path);
         return {
           ...file,
-          append: (bytes) => (disk.full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
+          write: (bytes) => (disk.full ? Promise.reject(new Error('ENOSPC')) : file.write(bytes)),
         };
       },
     });

@@ -1,0 +1,15 @@
+// Which boot of the system this is: what was written before a kill is there after it, after a power cut it may not be.
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** proc(5): made anew at each boot. */
+const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
+
+/** Equal as long as the system runs; one of its own for each call where the system does not tell. */
+export function readBootId(): string {
+  try {
+    return readFileSync(BOOT_ID_PATH, 'utf8').trim();
+  } catch {
+    return randomUUID();
+  }
+}

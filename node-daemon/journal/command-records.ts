@@ -1,0 +1,90 @@
+// What records say about commands, and the records that a command is compacted to. Pure.
+import type { FactOf, SmsOutcome } from '#shared/link/messages.ts';
+import type { CommandMap, CommandState } from './command-map.ts';
+import type { JournalRecord } from './record.ts';
+
+type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>;
+/** What can be told of a command, compaction included. */
+type CommandRecord = RecordOf<'intent' | 'segment' | 'withdrawn' | 'outcome'>;
+
+/** Brings the commands one record forward. */
+export function applyCommandRecord(commands: CommandMap, record: CommandRecord): void {
+  switch (record.kind) {
+    case 'intent': {
+      const { commandId, iccid, to, at, segments = 1, boot } = record;
+      const nothing = { references: [], reported: [], outcome: undefined };
+      commands.set(commandId, { iccid, to, at, segments, boot, ...nothing });
+      break;
+    }
+    case 'segment':
+      change(commands, record.commandId, ({ references }) => ({
+        references: [...references, record.reference],
+      }));
+      break;
+    case 'withdrawn':
+      commands.delete(record.commandId);
+      break;
+    case 'outcome': {
+      const { commandId, iccid, to, outcome, segments = 1, reported = [] } = record;
+      const references = record.references ?? referencesOf(outcome);
+      const at = record.at ?? outcome.at;
+      commands.set(commandId, { iccid, to, at, segments, boot: undefined, references, reported, outcome });
+      break;
+    }
+  }
+}
+
+/** An outcome replaces what was known before; that of a command which nobody remembers is remembered. */
+export function applyOutcome(commands: CommandMap, fact: FactOf<'sms_outcome'>): void {
+  const { command_id: commandId, outcome } = fact;
+  const known = commands.get(commandId) ?? {
+    ...{ iccid: '', to: '', at: outcome.at, segments: 1, boot: undefined },
+    ...{ references: [], reported: [] },
+  };
+  const references = outcome.status === 'accepted' ? outcome.message_references : known.references;
+  // The boot matters only as long as the end is open.
+  commands.set(commandId, { ...known, boot: undefined, references, outcome });
+}
+
+/** A report is a proof of acceptance: of the segment whose answer did not come it tells the reference. */
+export function applyReport(commands: CommandMap, fact: FactOf<'sms_report'>): void {
+  if (fact.command_id === null) return;
+  change(commands, fact.command_id, ({ references, reported, outcome }) => {
+    const isNext = outcome?.status !== 'accepted' && fact.part === references.length + 1;
+    const isLast = fact.status !== 'pending' && !reported.includes(fact.part);
+    return {
+      references: isNext ? [...references, fact.message_reference] : references,
+      reported: isLast ? [...reported, fact.part] : reported,
+    };
+  });
+}
+
+/** The records that make this command. */
+export function* commandRecords(commandId: string, command: CommandState): Generator<JournalRecord> {
+  const { iccid, to, at, boot, outcome, references, reported } = command;
+  const segments = command.segments === 1 ? {} : { segments: command.segments };
+  if (outcome === undefined) {
+    const written = boot === undefined ? {} : { boot };
+    yield { kind: 'intent', commandId, iccid, to, at, ...segments, ...written };
+    for (const reference of references) yield { kind: 'segment', commandId, reference };
+    return;
+  }
+  yield {
+    ...{ kind: 'outcome', commandId, iccid, to, outcome, at, ...segments },
+    ...(outcome.status === 'accepted' || references.length === 0 ? {} : { references }),
+    ...(reported.length === 0 ? {} : { reported }),
+  };
+}
+
+function referencesOf(outcome: SmsOutcome): readonly number[] {
+  return outcome.status === 'accepted' ? outcome.message_references : [];
+}
+
+function change(
+  commands: CommandMap,
+  commandId: string,
+  to: (command: CommandState) => Partial<CommandState>,
+): void {
+  const command = commands.get(commandId);
+  if (command !== undefined) commands.set(commandId, { ...command, ...to(command) });
+}

@@ -1,0 +1,178 @@
+// Brings what is appended to the disk: written at once, made durable in groups, in the order it came in.
+//
+//   staged ──write()──► written ──fdatasync──► durable
+//   A kill takes back what is staged, a power cut what is not durable, a disk that refuses what is written.
+import type { JournalFile } from './journal-file.ts';
+
+/** Something to write. Its functions are called in the order of the entries. */
+export interface WriterEntry {
+  /** Called when its turn to be written has come: its lines. What it throws it is `refused` with. */
+  encode(): string;
+  onWritten(): void;
+  onDurable(bytes: Uint8Array): void;
+  /** It does not count: none of it is in the file. */
+  refused(error: unknown): void;
+}
+
+/** What the writer tells its owner. */
+export interface WriterParts {
+  readonly file: JournalFile;
+  /** Makes a file that is not usable usable again. Rejects when the disk refuses. */
+  readonly restore: () => Promise<void>;
+  /** After entries became durable, all at once. */
+  readonly onGroupDurable: () => void;
+  /** The disk refused, `file` is back at its durable end: the error that the entries are refused with. */
+  readonly onFailure: (cause: unknown) => Error;
+}
+
+interface Written {
+  readonly entry: WriterEntry;
+  readonly bytes: Uint8Array;
+}
+
+/** Writes while it syncs. One for each file. */
+export class JournalWriter {
+  readonly #parts: WriterParts;
+  readonly #staged: WriterEntry[] = [];
+  #written: Written[] = [];
+  #writing = false;
+  #syncing = false;
+  #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
+  /** Somebody else has the file, or waits for it. */
+  #held = false;
+  #lastHolder: Promise<void> = Promise.resolve();
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Entries that are not written yet. */
+  get stagedCount(): number {
+    return this.#staged.length;
+  }
+
+  add(entry: WriterEntry): void {
+    this.#staged.push(entry);
+    this.#start();
+  }
+
+  /** Lends the file out once all that is written is durable; what is added meanwhile is written after. */
+  async exclusively(work: () => Promise<void>): Promise<void> {
+    const before = this.#lastHolder;
+    let release: () => void = () => undefined;
+    this.#lastHolder = new Promise((resolve) => (release = resolve));
+    await before;
+    this.#held = true;
+    try {
+      await this.#idle();
+      await work();
+    } finally {
+      this.#held = false;
+      release();
+      this.#start();
+    }
+  }
+
+  /** Resolves when all that was added is durable or refused. */
+  async drain(): Promise<void> {
+    do {
+      await this.#lastHolder;
+      await this.#idle();
+    } while (this.#staged.length > 0);
+  }
+
+  async #idle(): Promise<void> {
+    if (!this.#writing && !this.#syncing && this.#failure === undefined) return;
+    await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  #start(): void {
+    const isFree = !this.#writing && !this.#held && this.#failure === undefined;
+    if (!isFree || this.#staged.length === 0) return;
+    this.#writing = true;
+    void this.#writeAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    // A turn of the loop lets all that was added together share one write.
+    await Promise.resolve();
+    try {
+      if (!this.#parts.file.usable) await this.#parts.restore();
+      while (this.#staged.length > 0 && this.#failure === undefined && !this.#held) await this.#writeStaged();
+    } catch (cause) {
+      this.#refuse(cause, this.#staged.splice(0));
+    }
+    this.#writing = false;
+    await this.#settle();
+  }
+
+  async #writeStaged(): Promise<void> {
+    const written = this.#staged.splice(0).flatMap((entry) => encoded(entry) ?? []);
+    try {
+      await this.#parts.file.write(Buffer.concat(written.map(({ bytes }) => bytes)));
+    } catch (cause) {
+      this.#fail(cause, written);
+      return;
+    }
+    this.#written.push(...written);
+    for (const { entry } of written) entry.onWritten();
+    if (this.#syncing) return;
+    this.#syncing = true;
+    void this.#syncAll();
+  }
+
+  async #syncAll(): Promise<void> {
+    while (this.#written.length > 0 && this.#failure === undefined) {
+      const group = this.#written;
+      this.#written = [];
+      try {
+        await this.#parts.file.sync();
+      } catch (cause) {
+        this.#fail(cause, group);
+        break;
+      }
+      for (const { entry, bytes } of group) entry.onDurable(bytes);
+      this.#parts.onGroupDurable();
+    }
+    this.#syncing = false;
+    await this.#settle();
+  }
+
+  #fail(cause: unknown, group: readonly Written[]): void {
+    const entries = group.map(({ entry }) => entry);
+    if (this.#failure === undefined) this.#failure = { cause, entries };
+    else this.#failure.entries.push(...entries);
+  }
+
+  /** When neither writing nor syncing goes on: mends what failed, goes on with what came meanwhile. */
+  async #settle(): Promise<void> {
+    if (this.#writing || this.#syncing) return;
+    if (this.#failure !== undefined) {
+      const { cause, entries } = this.#failure;
+      entries.push(...this.#written.map(({ entry }) => entry));
+      this.#written = [];
+      await this.#parts.file.mend();
+      this.#failure = undefined;
+      this.#refuse(cause, entries);
+    }
+    this.#start();
+    if (this.#writing) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #refuse(cause: unknown, entries: readonly WriterEntry[]): void {
+    const error = this.#parts.onFailure(cause);
+    for (const entry of entries) entry.refused(error);
+  }
+}
+
+/** The lines of an entry; `undefined` when it has been refused. */
+function encoded(entry: WriterEntry): Written | undefined {
+  try {
+    return { entry, bytes: Buffer.from(entry.encode()) };
+  } catch (error) {
+    entry.refused(error);
+    return undefined;
+  }
+}

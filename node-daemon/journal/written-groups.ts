@@ -1,0 +1,66 @@
+// The parts that wait, as they will be when all that is written is durable: what decisions look at. Pure.
+import type { PartGroup } from './journal-state.ts';
+import type { JournalRecord, NewRecord } from './record.ts';
+
+/** Groups of parts for those who decide. */
+export interface ReadonlyGroups {
+  get(group: string): PartGroup | undefined;
+  /** At most so many there are. */
+  readonly size: number;
+}
+
+interface Change {
+  /** `undefined` once it is joined. */
+  readonly group: PartGroup | undefined;
+  /** Records that are not durable yet. */
+  readonly records: number;
+}
+
+/** What durable records say, and over it what is written and not durable. */
+export class WrittenGroups implements ReadonlyGroups {
+  readonly #durable: ReadonlyMap<string, PartGroup>;
+  readonly #changes = new Map<string, Change>();
+
+  constructor(durable: ReadonlyMap<string, PartGroup>) {
+    this.#durable = durable;
+  }
+
+  get(group: string): PartGroup | undefined {
+    const change = this.#changes.get(group);
+    return change === undefined ? this.#durable.get(group) : change.group;
+  }
+
+  get size(): number {
+    return this.#durable.size + this.#changes.size;
+  }
+
+  /** Records that are about to be written. */
+  note(records: readonly (NewRecord | JournalRecord)[]): void {
+    for (const record of records) {
+      const key = groupOf(record);
+      if (key === undefined) continue;
+      const parts = this.get(key)?.parts ?? [];
+      const group =
+        record.kind === 'part' ? { iccid: record.iccid, parts: [...parts, record.part] } : undefined;
+      this.#changes.set(key, { group, records: (this.#changes.get(key)?.records ?? 0) + 1 });
+    }
+  }
+
+  /** One of them is durable and applied. */
+  settle(record: JournalRecord): void {
+    const key = groupOf(record);
+    const change = key === undefined ? undefined : this.#changes.get(key);
+    if (key === undefined || change === undefined) return;
+    if (change.records === 1) this.#changes.delete(key);
+    else this.#changes.set(key, { ...change, records: change.records - 1 });
+  }
+
+  /** What was written and is not durable never was. */
+  forget(): void {
+    this.#changes.clear();
+  }
+}
+
+function groupOf(record: NewRecord | JournalRecord): string | undefined {
+  return record.kind === 'part' || record.kind === 'fact' ? record.group : undefined;
+}

@@ -80,6 +80,8 @@ function checkStatus(message: OutboundRecord, row: HistoryRow, story: string, pa
 function checkReports(message: OutboundRecord, row: HistoryRow, story: string, parts: SentParts): void {
   const { key, modem, toModem } = message;
   const { air, delivered, disturbances, findings } = parts;
+  // A modem that gives all messages one reference makes reports speak of any of them.
+  if (disturbances.ofKind(modem, 'message_reference').length > 0) return;
   const segments = message.parts.map((_, index) => air.part(key, index + 1)[0]);
   const { status } = row;
   if (status === 'delivered' && toModem !== undefined) {

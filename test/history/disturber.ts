@@ -1,4 +1,5 @@
 // Breaks what the plan says, when the run has come that far, and writes down from when to when.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedDisturbance } from './disturbance-plan.ts';
 import type { Rack } from './rack.ts';
@@ -22,6 +23,8 @@ export class Disturber {
     this.#rack = parts.rack;
     this.#carrier = parts.carrier;
     this.#plan = parts.plan;
+    // One for each disturbance that is under way.
+    setMaxListeners(Number.POSITIVE_INFINITY, this.#ending.signal);
   }
 
   /** Tells how many messages were accepted so far. */

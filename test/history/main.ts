@@ -6,10 +6,8 @@ import { z } from 'zod';
 import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';
+import { randomSeed, SEED_MAX } from './seed.ts';
 import { verdictOf } from './verdict.ts';
-
-const SEED_MAX = 2 ** 31 - 1;
-const seedOfNow = (): number => Math.floor(Math.random() * SEED_MAX);
 
 const OPTIONS = {
   seed: {
@@ -53,7 +51,7 @@ const DRAIN_LIMIT_MS = 180_000;
 const given = readOptions('history', 'Random faults and kills, and a checker of every message.', OPTIONS);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const { messages, modems } = given;
-const seed = given.seed < 0 ? seedOfNow() : given.seed;
+const seed = given.seed < 0 ? randomSeed() : given.seed;
 const usual = usualCounts(messages);
 const orUsual = (kind: keyof typeof usual): number => (given[kind] < 0 ? usual[kind] : given[kind]);
 const dataDir = given.dataDir || mkdtempSync(join(tmpdir(), 'simrack-history-'));

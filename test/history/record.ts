@@ -74,7 +74,7 @@ export interface ClaimRecord {
   fromMs: number;
   untilMs: number;
   /** `undefined` when the answer never came. */
-  messages: ReadonlyArray<{ id: number; digest: number }> | undefined;
+  messages: Array<{ id: number; digest: number }> | undefined;
 }
 
 /** A row of /sms/messages. */

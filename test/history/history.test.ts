@@ -1,0 +1,31 @@
+// A short history with everything breaking: every rule of the checker holds. `HISTORY_SEED` repeats a run.
+import t from 'tap';
+import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { usualCounts } from './disturbance-plan.ts';
+import { runHistory } from './run.ts';
+import { randomSeed } from './seed.ts';
+import { verdictOf } from './verdict.ts';
+
+const MESSAGES = 1_500;
+
+t.test(
+  'through faults of modems and kill -9, nothing is lost, doubled, reordered or sent twice',
+  { timeout: 400_000 },
+  async (t) => {
+    const seed = Number(process.env['HISTORY_SEED'] ?? randomSeed());
+    t.comment(`HISTORY_SEED=${seed}`);
+    const options = {
+      ...{ seed, messages: MESSAGES, modems: 8, counts: usualCounts(MESSAGES), without: [] },
+      ...{ dataDir: temporaryFolder(t), logLevel: 'error' },
+      ...{ trafficLimitMs: 180_000, drainLimitMs: 150_000 },
+      onProgress: (text: string) => t.comment(text),
+    };
+    const result = await runHistory(options);
+    t.comment(verdictOf(options, result));
+    t.ok(result.isComplete, 'all messages were accepted in time');
+    t.same(result.findings.examples, [], `HISTORY_SEED=${seed} repeats it`);
+    t.ok(result.totals.received >= MESSAGES, 'messages were received');
+    t.ok(result.totals.orderCompared > MESSAGES / 2, 'orders were compared');
+    t.ok(result.played.size > 10, 'faults were played');
+  },
+);

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
-import { linkSecretSchema } from '#shared/link/credential.ts';
 import { integerOption, LOG_LEVEL_OPTION, type OptionsOf, readOptions } from '#shared/process/options.ts';
 import { type ChainId, NETWORKS } from './payments/offer.ts';
 
@@ -40,7 +39,8 @@ const urlSchema = (protocols: RegExp, about: string) =>
     }
   }, `must be ${about}`);
 
-const OPTIONS = {
+/** Every option of the service; an operator's commands take some of them. */
+export const OPTIONS = {
   port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerOption(0, 65_535, 8080) },
   host: { env: 'HOST', about: 'address the API listens on', schema: z.string().min(1).default('127.0.0.1') },
   publicUrl: {
@@ -68,7 +68,7 @@ const OPTIONS = {
   },
   dataDir: {
     env: 'DATA_DIR',
-    about: 'folder of the embedded database',
+    about: 'folder of the embedded database, and of the socket for operator commands beside it',
     schema: z.string().min(1).default('data'),
   },
   chainId: {
@@ -116,11 +116,6 @@ const OPTIONS = {
     about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
     schema: integerOption(100, 120_000, 20_000),
   },
-  linkSecret: {
-    env: 'LINK_SECRET',
-    about: 'secret that nodes prove themselves with, 16 characters or more',
-    schema: linkSecretSchema,
-  },
   heartbeatMs: {
     env: 'HEARTBEAT_MS',
     about: 'time between two heartbeats on a node link',
@@ -150,9 +145,13 @@ const OPTIONS = {
 
 export type Config = OptionsOf<typeof OPTIONS>;
 
-/** Ends the process with one line when a value is missing or bad. */
-export function readConfig(): Config {
-  return readOptions('control-plane', 'Sells numbers, keeps messages, routes to the nodes.', OPTIONS);
+/** Ends the process with one line when a value is missing or bad. `notes` are lines for --help. */
+export function readConfig(notes: string): Config {
+  return readOptions(
+    'control-plane',
+    `Sells numbers, keeps messages, routes to the nodes.\n\n${notes}`,
+    OPTIONS,
+  );
 }
 
 /** The relayer's key, from where it was given. Throws unless it was given once. */

@@ -1,7 +1,6 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
-import { LINK_CLOSE } from '#shared/link/frame.ts';
 import type { Logger } from '#shared/log.ts';
 import { createLocalBus } from './bus/bus.ts';
 import { type Config, relayerKeyOf } from './config.ts';
@@ -11,20 +10,20 @@ import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
+import { createNodeRegistry } from './nodes/registry.ts';
+import { listenOperator } from './operator/operator-socket.ts';
 import { type Chain, connectChain } from './payments/chain.ts';
 import { NETWORKS } from './payments/offer.ts';
 import { Settlement } from './payments/settlement.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
 import { openDatabase } from './store/database.ts';
+import { deleteExpiredProofs } from './store/nodes.ts';
 import { createPaymentLedger } from './store/payments.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 
 /** A payer waits no longer for the node to confirm a number; it is bound as soon as the node answers. */
 const PROVISION_WAIT_MS = 3_000;
-
-/** Nodes that are told of the stop get this long to close their links. */
-const LINKS_CLOSE_TIMEOUT_MS = 3_000;
 
 export interface Service {
   /** Port of the API. */
@@ -80,15 +79,25 @@ export async function startService(
     serviceDomain: config.serviceDomain ?? new URL(url).hostname,
     offer: { ...asset, payTo: config.payTo, amountAtomic: config.priceAtomic, resource: `${url}/subscribe` },
   });
-  const upgrades = createNodeUpgrades(nodeParts, config.linkSecret);
+  const upgrades = createNodeUpgrades(nodeParts);
   server.serve(createApp(router, log), upgrades.onUpgrade);
+  // A Postgres has room for an operator's commands beside the service.
+  const operator =
+    config.databaseUrl === undefined
+      ? await listenOperator({
+          ...{ folder: config.dataDir, url, fleet, log },
+          registry: createNodeRegistry({ db, clock }),
+        })
+      : undefined;
 
   const housekeeping = repeat(clock, HOUSEKEEPING_MS, log, async () => {
     await settlement.reconcile(({ subscription }) => {
       bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
       void provision(subscription.number);
     });
-    await deleteExpiredNonces(db, new Date(clock.now()));
+    const now = new Date(clock.now());
+    await deleteExpiredNonces(db, now);
+    await deleteExpiredProofs(db, now);
   });
 
   return {
@@ -96,14 +105,10 @@ export async function startService(
     url,
     async stop() {
       await housekeeping.stop();
-      fleet.closeAll(LINK_CLOSE.goingAway, 'restart');
-      const links = withTimeout(
-        clock,
-        upgrades.settled(),
-        LINKS_CLOSE_TIMEOUT_MS,
-        () => new Error('links hang'),
-      );
-      await Promise.allSettled([links, server.stop()]);
+      await operator?.stop();
+      // Before the port closes: nodes that look for another instance are told that this one is none.
+      await upgrades.drain();
+      await server.stop();
       await close();
     },
   };

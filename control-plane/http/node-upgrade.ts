@@ -1,22 +1,31 @@
-// The upgrade of a node's control link: who it is, then a session.
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+// The upgrade of a node's control link: who it is, then a session; and the end of all sessions at a stop.
 import { WebSocketServer } from 'ws';
-import { NODE_ID_HEADER, nodeIdSchema } from '#shared/link/credential.ts';
-import { LINK_FRAME_BYTES_MAX, LINK_PATH } from '#shared/link/version.ts';
+import { readProof } from '#shared/link/proof.ts';
+import {
+  LINK_FRAME_BYTES_MAX,
+  LINK_PATH,
+  LINK_VERSIONS,
+  LINK_VERSIONS_HEADER,
+} from '#shared/link/version.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { identify } from '../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
 import { answerOf } from './error-body.ts';
 import { noSocketHere, type UpgradeHandler, writeAnswer } from './server.ts';
 
-/** Sessions that are open, so that a stop can wait for them. */
+/** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
+const CHECKS_MAX = 1_000;
+
+/** By then another instance, or this one started anew, is there. */
+const RETRY_AFTER_SECONDS = 1;
+
 export interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
-  /** Resolves when every session has ended. */
-  settled(): Promise<void>;
+  /** Refuses new links, tells the nodes to go, and resolves when every session has ended, in bounded time. */
+  drain(): Promise<void>;
 }
 
-export function createNodeUpgrades(parts: NodeSessionParts, linkSecret: string): NodeUpgrades {
+export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: LINK_FRAME_BYTES_MAX,
@@ -25,36 +34,50 @@ export function createNodeUpgrades(parts: NodeSessionParts, linkSecret: string):
   sockets.on('wsClientError', (error, socket) =>
     writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
-  const sessions = new Set<Promise<void>>();
+  sockets.on('headers', (headers) => headers.push(`${LINK_VERSIONS_HEADER}: ${LINK_VERSIONS}`));
+  const sessions = new Set<NodeSession>();
+  let isDraining = false;
+  let checks = 0;
+
+  function refuseWhileDraining(authorization: string | undefined): void {
+    if (!isDraining) return;
+    // It came back to the instance that sent it away: there is no other.
+    const nodeId = readProof(authorization)?.nodeId;
+    for (const session of sessions) if (session.nodeId === nodeId) session.hasNowhereToGo();
+    throw tryLater('this instance is about to stop');
+  }
+
+  async function check(authorization: string | undefined) {
+    if (checks >= CHECKS_MAX) throw tryLater('too many nodes connect at once');
+    checks += 1;
+    try {
+      return await identify(parts, authorization);
+    } finally {
+      checks -= 1;
+    }
+  }
+
   return {
-    onUpgrade(request, socket, head) {
+    async onUpgrade(request, socket, head) {
       const [pathname = ''] = (request.url ?? '').split('?');
       if (pathname !== LINK_PATH) throw noSocketHere(pathname);
-      const nodeId = identify(request, linkSecret);
+      const { authorization } = request.headers;
+      refuseWhileDraining(authorization);
+      const node = await check(authorization);
+      refuseWhileDraining(authorization);
+      if (socket.destroyed) return;
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const { closed } = new NodeSession(webSocket, nodeId, parts);
-        sessions.add(closed);
-        void closed.finally(() => sessions.delete(closed));
+        const session = new NodeSession(webSocket, node, parts);
+        sessions.add(session);
+        void session.closed.finally(() => sessions.delete(session));
       });
     },
-    async settled() {
-      await Promise.all(sessions);
+    async drain() {
+      isDraining = true;
+      await Promise.all([...sessions].map((session) => session.drain()));
     },
   };
 }
 
-function identify(request: IncomingMessage, linkSecret: string): string {
-  const nodeId = String(request.headers[NODE_ID_HEADER.toLowerCase()] ?? '');
-  const given = request.headers.authorization ?? '';
-  if (!isEqual(given, `Bearer ${linkSecret}`) || !nodeIdSchema.safeParse(nodeId).success) {
-    throw new Refusal('unauthorized', 'this node is not known', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
-  }
-  return nodeId;
-}
-
-function isEqual(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
-}
+const tryLater = (message: string): Refusal =>
+  new Refusal('restarting', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });

@@ -7,19 +7,27 @@ import {
   receiveQuerySchema,
   smsSendRequestSchema,
 } from '#shared/api/requests.ts';
+import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
+import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
+import { createAttemptLimit } from './attempt-limit.ts';
 import { createBearer } from './bearer.ts';
 import { check, readBody } from './request-body.ts';
 
-export type RouteParts = AuthParts & SubscribeParts & SmsParts;
+export type RouteParts = AuthParts & SubscribeParts & SmsParts & EnrolParts;
+
+/** Refused enrolments of an address; an operator who mistypes needs a few. */
+const ENROLMENTS_REFUSED_MAX = 10;
+const ENROLMENTS_WINDOW_MS = 60_000;
 
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
   const bearer = createBearer(parts);
   const receive = createReceive(parts);
+  const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, ENROLMENTS_WINDOW_MS);
 
   router.post('/subscribe', async (ctx) => {
     const result = await subscribe(parts, {
@@ -63,6 +71,11 @@ export function createRouter(parts: RouteParts): Router {
   router.get('/sms/messages', async (ctx) => {
     const subscription = await bearer(ctx);
     ctx.body = await messages(parts, subscription, check(messagesQuerySchema, ctx.query));
+  });
+
+  router.post(ENROL_PATH, async (ctx) => {
+    const request = await readBody(ctx, enrolRequestSchema);
+    ctx.body = await enrolments.run(ctx.ip, () => enrol(parts, request));
   });
   return router;
 }

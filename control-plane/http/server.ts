@@ -18,7 +18,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const DRAIN_TIMEOUT_MS = 5_000;
 
 /** Takes an upgrade, or throws a `Refusal` that is answered instead. */
-export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export interface HttpServer {
   port: number;
@@ -47,11 +47,9 @@ export async function listenHttp(options: { host: string; port: number; log: Log
       server.on('request', (request, response) => void handle(request, response));
       server.on('upgrade', (request, socket, head) => {
         socket.on('error', () => socket.destroy());
-        try {
-          onUpgrade(request, socket, head);
-        } catch (error) {
-          writeAnswer(socket, answerOf(error, options.log));
-        }
+        onUpgrade(request, socket, head).catch((error: unknown) =>
+          writeAnswer(socket, answerOf(error, options.log)),
+        );
       });
     },
     stop: () => drain(server),

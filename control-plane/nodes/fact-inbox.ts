@@ -1,9 +1,10 @@
 // Facts of one link, committed in batches and in order; whatever comes during a commit is the next batch.
 import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
-import { setAcknowledged } from '../store/nodes.ts';
+import { countUnheld, setAcknowledged } from '../store/node-links.ts';
 import { applyFacts } from './facts.ts';
 
 /** Facts that a node may send without an acknowledgement. */
@@ -14,6 +15,7 @@ export class FactInbox {
     db: Database;
     bus: Bus;
     clock: Clock;
+    log: Logger;
     nodeId: string;
     journalId: string;
     acknowledge: (sequence: number) => void;
@@ -29,6 +31,7 @@ export class FactInbox {
     db: Database;
     bus: Bus;
     clock: Clock;
+    log: Logger;
     nodeId: string;
     journalId: string;
     /** Sequence up to which this journal is committed. */
@@ -80,16 +83,18 @@ export class FactInbox {
   }
 
   async #commit(batch: ReadonlyArray<{ sequence: number; fact: Fact }>): Promise<void> {
-    const { db, bus, clock, nodeId, journalId, acknowledge } = this.#options;
+    const { db, bus, clock, log, nodeId, journalId, acknowledge } = this.#options;
     const last = batch.at(-1);
     if (last === undefined) return;
     const now = new Date(clock.now());
     const facts = batch.map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
-    const events = await db.transaction().execute(async (trx) => {
+    const { events, unheld } = await db.transaction().execute(async (trx) => {
       const applied = await applyFacts(trx, facts, now);
+      if (applied.unheld > 0) await countUnheld(trx, nodeId, applied.unheld);
       await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
       return applied;
     });
+    if (unheld > 0) log.warn({ messages: unheld }, 'nobody holds the number that these messages are for');
     for (const event of events) bus.publish(event);
     acknowledge(last.sequence);
   }

@@ -1,6 +1,7 @@
 // What a node's facts do to the store. Applying one twice is applying it once.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
+import { withoutNul } from '../domain/storable-text.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
 import {
   insertReceived,
@@ -16,19 +17,26 @@ export interface KeyedFact {
   fact: Fact;
 }
 
-/** Applies facts that came in this order; returns what the others should hear once it is committed. */
+/**
+ * Applies facts that came in this order; returns what the others should hear once it is committed,
+ * and how many received messages were of SIMs whose number nobody holds: they are not kept.
+ */
 export async function applyFacts(
   trx: DatabaseTransaction,
   facts: readonly KeyedFact[],
   now: Date,
-): Promise<BusEvent[]> {
+): Promise<{ events: BusEvent[]; unheld: number }> {
   const received: ReceivedMessage[] = [];
   for (const { key, fact } of facts) {
     if (fact.kind === 'sms_received') received.push(toReceived(key, fact));
     else await applyFact(trx, key, fact);
   }
-  const subscriptionIds = await insertReceived(trx, received, now);
-  return [...subscriptionIds].map((subscriptionId) => ({ kind: 'sms_received', subscriptionId }));
+  const { subscriptionIds, unheld } = await insertReceived(trx, received, now);
+  const events = [...subscriptionIds].map((subscriptionId) => ({
+    kind: 'sms_received' as const,
+    subscriptionId,
+  }));
+  return { events, unheld };
 }
 
 async function applyFact(
@@ -67,6 +75,3 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>): ReceivedMess
     receivedAt: new Date(fact.received_at),
   };
 }
-
-// UCS-2 can carry U+0000, Postgres text cannot.
-const withoutNul = (text: string): string => text.replaceAll('\u0000', '\ufffd');

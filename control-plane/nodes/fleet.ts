@@ -4,13 +4,16 @@ import type { CommandName, CommandParams, CommandResults } from '#shared/link/me
 /** A link as the fleet sees it. */
 export interface NodeLink {
   readonly nodeId: string;
-  readonly isOpen: boolean;
   /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
   command<N extends CommandName>(
     name: N,
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]>;
+  /** Asks the store whether the node may still have this link, and ends it if not. */
+  recheck(): Promise<void>;
+  /** While the link is to end: the node found no other instance, so that nothing is to be waited for. */
+  hasNowhereToGo(): void;
   close(code: number, reason: string): void;
 }
 
@@ -28,6 +31,7 @@ export class NodeUnavailable extends Error {
 
 export class Fleet {
   readonly #links = new Map<string, NodeLink>();
+  readonly #turns = new Map<string, Promise<void>>();
 
   /** Adds a link and returns the older one of the same node, which the caller ends. */
   attach(link: NodeLink): NodeLink | undefined {
@@ -45,7 +49,16 @@ export class Fleet {
     return this.#links.get(nodeId);
   }
 
-  closeAll(code: number, reason: string): void {
-    for (const link of this.#links.values()) link.close(code, reason);
+  /** Links of one node open one after the other, so that the last one to ask is the one that stays. */
+  async inTurn(nodeId: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#turns.get(nodeId) ?? Promise.resolve();
+    const turn = before.then(work);
+    const done = turn.catch(() => undefined);
+    this.#turns.set(nodeId, done);
+    try {
+      await turn;
+    } finally {
+      if (this.#turns.get(nodeId) === done) this.#turns.delete(nodeId);
+    }
   }
 }

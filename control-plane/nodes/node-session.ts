@@ -1,12 +1,12 @@
-// One node's link from upgrade to close: hello, facts, slots, commands, heartbeat.
+// One node's link from upgrade to close: hello, facts, slots, events, commands, the end of the link.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Timer } from '#shared/clock.ts';
+import { closeCodeFor, LINK_CLOSE } from '#shared/link/close.ts';
 import {
   encodeFrame,
   FrameError,
-  LINK_CLOSE,
   type NodeFrame,
   parseNodeFrame,
   type ServerFrame,
@@ -15,21 +15,26 @@ import {
   type CommandName,
   type CommandParams,
   type CommandResults,
-  type Slot,
   smsOutcomeSchema,
 } from '#shared/link/messages.ts';
-import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
-import { acknowledgedSequence, closeLink, openLink, renewLink, replaceSlots } from '../store/nodes.ts';
+import { hasFrame } from '#shared/link/older-version.ts';
+import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
+import { closeLink, type LinkStanding, openLink, renewLink } from '../store/node-links.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import { type NodeLink, NodeUnavailable } from './fleet.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { ProvenNode } from './identity-check.ts';
 import { PendingCommands } from './pending-commands.ts';
-import { bindPending, type ProvisioningParts, settleOpenSends } from './provisioning.ts';
+import { type ProvisioningParts, settleOpenSends } from './provisioning.ts';
+import { SlotEvents } from './slot-events.ts';
+import { SlotSnapshots } from './slot-snapshots.ts';
 
 const HELLO_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Heartbeats after which a silent link is dead; other instances believe in it for one more. */
-const MISSED_BEATS_MAX = 2;
+/** A link that is to end: commands in flight have this long, and the node to find another instance. */
+const DRAIN_MS = 4_000;
+const DRAIN_LEAVE_MS = 2_000;
 
 export interface NodeSessionParts extends ProvisioningParts {
   heartbeatMs: number;
@@ -37,40 +42,60 @@ export interface NodeSessionParts extends ProvisioningParts {
 
 type Hello = Extract<NodeFrame, { type: 'hello' }>;
 
+const CLOSE_CODE_OF = {
+  replaced: LINK_CLOSE.replaced,
+  unauthorized: LINK_CLOSE.unauthorized,
+  revoked: LINK_CLOSE.revoked,
+} as const satisfies Record<Exclude<LinkStanding, 'up'>, number>;
+
 export class NodeSession implements NodeLink {
   readonly nodeId: string;
+  readonly #publicKey: Buffer;
   readonly #linkId = randomUUID();
   readonly #socket: WebSocket;
   readonly #parts: NodeSessionParts;
   readonly #pending: PendingCommands;
+  readonly #heartbeat: Heartbeat;
+  readonly #snapshots: SlotSnapshots;
+  readonly #events: SlotEvents;
+  #version = LINK_VERSION_MIN;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
-  #timer: Timer;
-  #missedBeats = 0;
-  #slots: Slot[] | undefined;
-  #storingSlots: Promise<void> | undefined;
-  #binding: Promise<void> | undefined;
-  #terminator: Timer | undefined;
+  #isDraining = false;
+  #mayClose = false;
+  readonly #timers: Timer[] = [];
   /** Resolves when the link is closed and the store knows it. */
   readonly closed: Promise<void>;
 
-  constructor(socket: WebSocket, nodeId: string, parts: NodeSessionParts) {
+  constructor(socket: WebSocket, node: ProvenNode, parts: NodeSessionParts) {
     this.#socket = socket;
-    this.nodeId = nodeId;
-    this.#parts = { ...parts, log: parts.log.child({ node: nodeId }) };
-    this.#pending = new PendingCommands(parts.clock);
-    this.#timer = parts.clock.after(HELLO_TIMEOUT_MS, () => this.close(LINK_CLOSE.protocolError, 'no hello'));
-    socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
-    socket.on('pong', () => {
-      this.#missedBeats = 0;
+    this.nodeId = node.nodeId;
+    this.#publicKey = node.publicKey;
+    this.#parts = { ...parts, log: parts.log.child({ node: node.nodeId }) };
+    const { clock, heartbeatMs } = parts;
+    this.#pending = new PendingCommands(clock, () => this.#closeWhenIdle());
+    this.#heartbeat = new Heartbeat({
+      clock,
+      intervalMs: heartbeatMs,
+      ping: () => socket.ping(),
+      onBeat: (aliveUntil) => void this.#renew(aliveUntil),
+      onDead: () => socket.terminate(),
     });
+    this.#snapshots = new SlotSnapshots(this.#parts, this, this.#linkId, (error) => this.#fail(error));
+    this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
+    const helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
+      if (!this.#isGreeted) this.close(LINK_CLOSE.protocolError, 'no hello');
+    });
+    this.#timers.push(helloTimer);
+    socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
+    socket.on('pong', () => this.#heartbeat.answered());
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
     this.closed = new Promise((resolve) => {
       socket.on('close', () => void this.#onClose().finally(resolve));
     });
   }
 
-  get isOpen(): boolean {
+  get #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
@@ -79,15 +104,11 @@ export class NodeSession implements NodeLink {
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]> {
-    if (!this.isOpen) throw new NodeUnavailable('the link is closed', false);
-    const text = encodeFrame({
-      type: 'command',
-      id: options.id,
-      name,
-      params,
-      time_left_ms: options.timeLeftMs,
-    });
-    const result = this.#pending.wait(options.id, options.timeoutMs);
+    if (!this.#isOpen) throw new NodeUnavailable('the link is closed', false);
+    if (this.#isDraining) throw new NodeUnavailable('this instance is about to stop', false);
+    const { id, timeLeftMs, timeoutMs } = options;
+    const text = encodeFrame({ type: 'command', id, name, params, time_left_ms: timeLeftMs });
+    const result = this.#pending.wait(id, timeoutMs);
     this.#socket.send(text);
     const parsed = RESULT_SCHEMAS[name].safeParse(await result);
     // What it says cannot be understood, but the node did get the command.
@@ -95,10 +116,43 @@ export class NodeSession implements NodeLink {
     return parsed.data as CommandResults[N];
   }
 
+  async recheck(): Promise<void> {
+    await this.#renew(this.#heartbeat.aliveUntil);
+  }
+
+  /**
+   * Tells the node to go elsewhere, lets commands in flight end and closes, within `DRAIN_MS`. Resolves when
+   * the link is closed.
+   */
+  async drain(): Promise<void> {
+    const { clock } = this.#parts;
+    this.#isDraining = true;
+    if (this.#inbox === undefined) this.close(LINK_CLOSE.goingAway, 'restart');
+    else {
+      this.#send({ type: 'drain', within_ms: DRAIN_MS });
+      this.#timers.push(
+        clock.after(DRAIN_MS, () => this.close(LINK_CLOSE.goingAway, 'restart')),
+        clock.after(DRAIN_LEAVE_MS, () => this.hasNowhereToGo()),
+      );
+      if (!hasFrame(this.#version, 'drain')) this.hasNowhereToGo();
+    }
+    await this.closed;
+  }
+
+  hasNowhereToGo(): void {
+    this.#mayClose = this.#isDraining;
+    this.#closeWhenIdle();
+  }
+
+  #closeWhenIdle(): void {
+    if (this.#mayClose && this.#pending.size === 0) this.close(LINK_CLOSE.goingAway, 'restart');
+  }
+
   close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
+    if (!this.#isOpen) return;
+    this.#socket.close(closeCodeFor(this.#version, code), reason);
     // A peer that does not answer the close frame must not keep the socket.
-    this.#terminator ??= this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+    this.#timers.push(this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate()));
   }
 
   #onMessage(text: string, isBinary: boolean): void {
@@ -115,124 +169,105 @@ export class NodeSession implements NodeLink {
     if (frame.type === 'hello') {
       if (this.#isGreeted) throw new FrameError('second hello');
       this.#isGreeted = true;
-      void this.#welcome(frame).catch((error: unknown) => this.#fail(error));
+      void this.#greet(frame).catch((error: unknown) => this.#fail(error));
       return;
     }
     if (this.#inbox === undefined) throw new FrameError('hello first');
+    if (!hasFrame(this.#version, frame.type))
+      throw new FrameError(`version ${this.#version} has no such frame`);
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))
           throw new FrameError('a gap, or more than the window');
         return;
       case 'slots':
-        this.#onSlots(frame.slots);
+        this.#snapshots.put(frame);
+        return;
+      case 'event':
+        this.#events.put(frame.event);
         return;
       case 'result':
         this.#pending.resolve(frame.id, frame.result);
         return;
       case 'refusal':
-        this.#pending.refuse(frame.id, frame.code, frame.message);
+        this.#pending.refuse(frame);
         return;
     }
   }
 
-  async #welcome(hello: Hello): Promise<void> {
-    const { db, bus, clock, fleet, log, heartbeatMs } = this.#parts;
+  async #greet(hello: Hello): Promise<void> {
     const version = Math.min(LINK_VERSION, hello.version_max);
     if (version < LINK_VERSION_MIN || version < hello.version_min) {
-      this.close(LINK_CLOSE.versionUnsupported, `this side speaks ${LINK_VERSION_MIN} to ${LINK_VERSION}`);
+      this.close(LINK_CLOSE.versionUnsupported, `this side speaks ${LINK_VERSIONS}`);
       return;
     }
-    const openedAt = new Date(clock.now());
-    const acknowledged = await acknowledgedSequence(db, this.nodeId, hello.journal_id);
-    this.#inbox = new FactInbox({
-      db,
-      bus,
-      clock,
-      nodeId: this.nodeId,
+    this.#version = version;
+    const openedAt = new Date(this.#parts.clock.now());
+    await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
+    if (this.#inbox === undefined) return;
+    this.#snapshots.put(hello);
+    await settleOpenSends(this.#parts, this, openedAt);
+  }
+
+  async #open(hello: Hello): Promise<void> {
+    if (!this.#isOpen || this.#isDraining) return;
+    const { db, bus, clock, fleet, log, heartbeatMs } = this.#parts;
+    const acknowledged = await openLink(db, {
+      ...this.#link,
       journalId: hello.journal_id,
-      acknowledged,
+      aliveUntil: this.#heartbeat.aliveUntil,
+    });
+    // The node was revoked or enrolled anew since its upgrade.
+    if (acknowledged === undefined) return this.recheck();
+    // Closed meanwhile: the end of the link ran before the store knew of it.
+    if (!this.#isOpen) return closeLink(db, this.#linkId);
+    this.#inbox = new FactInbox({
+      ...{ db, bus, clock, log, nodeId: this.nodeId, journalId: hello.journal_id, acknowledged },
       oldestSequence: hello.oldest_sequence,
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
       fail: (error) => this.#fail(error),
     });
-    await openLink(db, { nodeId: this.nodeId, linkId: this.#linkId, aliveUntil: this.#aliveUntil() });
-    if (!this.isOpen) return this.#onClose();
     fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
-    this.#timer.cancel();
-    this.#send({ type: 'welcome', version, heartbeat_ms: heartbeatMs, window: FACT_WINDOW, acknowledged });
-    this.#beat();
-    log.info({ slots: hello.slots.length, acknowledged }, 'node linked');
-    this.#onSlots(hello.slots);
-    await settleOpenSends(this.#parts, this, openedAt);
+    this.#send({
+      ...{ type: 'welcome', version: this.#version, heartbeat_ms: heartbeatMs },
+      ...{ window: FACT_WINDOW, acknowledged },
+    });
+    this.#heartbeat.start();
+    log.info({ version: this.#version, slots: hello.slots.length, acknowledged }, 'node linked');
   }
 
-  // Snapshots: when several come during one write, only the last is written.
-  #onSlots(slots: Slot[]): void {
-    this.#slots = slots;
-    this.#storingSlots ??= this.#storeSlots()
-      .catch((error: unknown) => this.#fail(error))
-      .finally(() => {
-        this.#storingSlots = undefined;
-      });
+  get #link(): { nodeId: string; linkId: string; publicKey: Buffer } {
+    return { nodeId: this.nodeId, linkId: this.#linkId, publicKey: this.#publicKey };
   }
 
-  async #storeSlots(): Promise<void> {
-    const { db, clock, log } = this.#parts;
-    while (this.#slots !== undefined) {
-      const slots = this.#slots;
-      this.#slots = undefined;
-      const link = { nodeId: this.nodeId, linkId: this.#linkId };
-      const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
-      for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
-      this.#bindPending();
+  async #renew(aliveUntil: Date): Promise<void> {
+    try {
+      const standing = await renewLink(this.#parts.db, this.#link, aliveUntil);
+      // A node that was told to go has its newer link elsewhere, and its commands end here.
+      if (standing === 'up' || (standing === 'replaced' && this.#isDraining)) return;
+      this.#parts.log.info({ standing }, 'the node may not have this link any more');
+      this.close(CLOSE_CODE_OF[standing], standing);
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'cannot renew a link');
     }
-  }
-
-  // A node that answers slowly must not hold up what is known of its slots.
-  #bindPending(): void {
-    this.#binding ??= bindPending(this.#parts, this)
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot bind subscriptions'))
-      .finally(() => {
-        this.#binding = undefined;
-      });
-  }
-
-  #beat(): void {
-    if (this.#missedBeats >= MISSED_BEATS_MAX) {
-      this.#socket.terminate();
-      return;
-    }
-    this.#missedBeats += 1;
-    this.#socket.ping();
-    const { db, clock, heartbeatMs, log } = this.#parts;
-    renewLink(db, this.#linkId, this.#aliveUntil()).catch((error: unknown) =>
-      log.warn({ err: error }, 'cannot renew a link'),
-    );
-    this.#timer = clock.after(heartbeatMs, () => this.#beat());
-  }
-
-  #aliveUntil(): Date {
-    const { clock, heartbeatMs } = this.#parts;
-    return new Date(clock.now() + (MISSED_BEATS_MAX + 1) * heartbeatMs);
   }
 
   #send(frame: ServerFrame): void {
-    if (this.isOpen) this.#socket.send(encodeFrame(frame));
+    if (this.#isOpen && hasFrame(this.#version, frame.type)) this.#socket.send(encodeFrame(frame));
   }
 
   #fail(error: unknown): void {
     this.#parts.log.error({ err: error }, 'cannot serve a link');
-    this.close(1011, 'internal error');
+    this.close(LINK_CLOSE.internalError, 'internal error');
   }
 
   async #onClose(): Promise<void> {
     const { db, fleet, log } = this.#parts;
-    this.#timer.cancel();
-    this.#terminator?.cancel();
+    this.#heartbeat.stop();
+    for (const timer of this.#timers) timer.cancel();
     fleet.detach(this);
     this.#pending.abandon();
-    await this.#inbox?.settled();
+    await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
     await closeLink(db, this.#linkId).catch((error: unknown) =>
       log.warn({ err: error }, 'cannot close a link'),
     );

@@ -7,7 +7,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Database } from '../store/database.ts';
 import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages.ts';
-import { locateNumber } from '../store/nodes.ts';
+import { locateNumber } from '../store/sims.ts';
 import { type Fleet, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 
@@ -24,9 +24,13 @@ export interface OutboundParts {
 /** The part of the wait in which the node may still begin; the rest is for the carrier to answer. */
 const START_SHARE = 0.5;
 
+/** Of a node that refuses for its rate limit and does not say for how long. */
+const RATE_LIMIT_WAIT_MS = 60_000;
+
 /**
  * Sends `body` from the subscription's number. Throws `Refusal` `phone_node_error` when the carrier did
  * not take it, or when nobody knows; the history says which, and learns later what really happened.
+ * Throws `Refusal` `rate_limited` when the node's limit for the SIM or the recipient is reached.
  */
 export async function sendSms(
   parts: OutboundParts,
@@ -72,7 +76,10 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
     case 'rejected':
-      throw nodeError(`${refuserOf(outcome.code)}: ${outcome.message}`, { reason: outcome.code });
+      throw nodeError(`${refuserOf(outcome.code)}: ${outcome.message}`, {
+        reason: outcome.code,
+        ...(outcome.class === undefined ? {} : { class: outcome.class }),
+      });
     case 'unknown':
       throw nodeError(
         'nobody knows whether the message was sent; /sms/messages will tell if it becomes known',
@@ -87,6 +94,7 @@ const refuserOf = (code: string): string =>
 async function giveUp(db: Database, commandId: string, error: unknown): Promise<never> {
   if (error instanceof CommandRefused) {
     await setUnsettled(db, commandId, { status: 'failed' });
+    if (error.code === 'rate_limited') throw rateLimited(error);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
@@ -94,6 +102,11 @@ async function giveUp(db: Database, commandId: string, error: unknown): Promise<
     throw nodeError(`the phone node did not answer: ${error.message}`);
   }
   throw error;
+}
+
+function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
+  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
+  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
 const nodeError = (message: string, details: Record<string, unknown> = {}): Refusal =>

@@ -1,6 +1,7 @@
 // Commands of one link that wait for their result.
 import type { Clock } from '#shared/clock.ts';
 import type { CommandErrorCode } from '#shared/link/error-code.ts';
+import type { NodeFrame } from '#shared/link/frame.ts';
 import { NodeUnavailable } from './fleet.ts';
 
 /** Commands in flight on one link; a rack has tens of modems, each with one command at a time. */
@@ -10,10 +11,13 @@ const PENDING_MAX = 1_000;
 export class CommandRefused extends Error {
   override name = 'CommandRefused';
   readonly code: CommandErrorCode;
+  /** With `rate_limited`: when another command may pass, where the node says it. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: CommandErrorCode, message: string) {
+  constructor(code: CommandErrorCode, message: string, retryAfterMs?: number) {
     super(message);
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -24,10 +28,13 @@ interface Waiter {
 
 export class PendingCommands {
   readonly #clock: Clock;
+  readonly #onIdle: () => void;
   readonly #waiters = new Map<string, Waiter>();
 
-  constructor(clock: Clock) {
+  /** `onIdle` is told when the last command that waited has its end. */
+  constructor(clock: Clock, onIdle: () => void) {
     this.#clock = clock;
+    this.#onIdle = onIdle;
   }
 
   /** Waits for the result of `id`. Throws at once when too many wait, or when `id` waits already. */
@@ -36,12 +43,12 @@ export class PendingCommands {
     if (this.#waiters.has(id)) throw new NodeUnavailable('the command is in flight already', true);
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(timeoutMs, () => {
-        this.#waiters.delete(id);
+        this.#forget(id);
         reject(new NodeUnavailable('no answer in time', true));
       });
       const end = (): void => {
         timer.cancel();
-        this.#waiters.delete(id);
+        this.#forget(id);
       };
       this.#waiters.set(id, {
         resolve: (result) => {
@@ -56,17 +63,27 @@ export class PendingCommands {
     });
   }
 
+  get size(): number {
+    return this.#waiters.size;
+  }
+
   resolve(id: string, result: unknown): void {
     this.#waiters.get(id)?.resolve(result);
   }
 
-  refuse(id: string, code: CommandErrorCode, message: string): void {
-    this.#waiters.get(id)?.reject(new CommandRefused(code, message));
+  refuse(frame: Extract<NodeFrame, { type: 'refusal' }>): void {
+    const { id, code, message, retry_after_ms: retryAfterMs } = frame;
+    this.#waiters.get(id)?.reject(new CommandRefused(code, message, retryAfterMs));
   }
 
   /** Ends every wait: the link is gone. */
   abandon(): void {
     for (const waiter of [...this.#waiters.values()])
       waiter.reject(new NodeUnavailable('the link broke', true));
+  }
+
+  #forget(id: string): void {
+    this.#waiters.delete(id);
+    if (this.#waiters.size === 0) this.#onIdle();
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { findUnsettled, settleOutcome, setUnsettled } from '../store/messages.ts';
-import { locateNumber } from '../store/nodes.ts';
+import { locateNumber } from '../store/sims.ts';
 import { findUnbound, setBound } from '../store/subscriptions.ts';
 import type { Fleet, NodeLink } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';

@@ -102,15 +102,15 @@ export interface ReceivedMessage {
 }
 
 /**
- * Stores received SMS, in their order and in one statement, for whoever holds the numbers of the SIMs, and
- * returns those subscriptions. Skips what nobody holds and what is known already.
+ * Stores received SMS, in their order and in one statement, for whoever holds the numbers of the SIMs.
+ * Skips what nobody holds, and counts it as `unheld`, and what is known already.
  */
 export async function insertReceived(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
-): Promise<Set<string>> {
-  if (messages.length === 0) return new Set();
+): Promise<{ subscriptionIds: Set<string>; unheld: number }> {
+  if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0 };
   const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
   const { rows } = await sql<{ subscription_id: string }>`
     insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
@@ -125,7 +125,20 @@ export async function insertReceived(
     order by fact.position
     on conflict (fact_key) do nothing
     returning subscription_id`.execute(trx);
-  return new Set(rows.map((row) => row.subscription_id));
+  const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
+  const unheld = rows.length === messages.length ? 0 : await countOfUnheld(trx, column('iccid'));
+  return { subscriptionIds, unheld };
+}
+
+/** How many of these SIMs, each as often as it is named, have no number that somebody holds. */
+async function countOfUnheld(trx: DatabaseTransaction, iccids: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from unnest(${iccids}::text[]) as named (iccid)
+    where not exists (
+      select from numbers join subscriptions on subscriptions.number = numbers.number
+      where numbers.iccid = named.iccid
+    )`.execute(trx);
+  return rows[0]?.count ?? 0;
 }
 
 /**

@@ -1,10 +1,12 @@
 // Migrations in their order, and the runner. Forward only.
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import * as initial from './migrations/0001-initial.ts';
+import * as nodeKeys from './migrations/0002-node-keys.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initial,
+  '0002-node-keys': nodeKeys,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

@@ -25,6 +25,10 @@ export interface SimsTable {
   state: string;
   operator: string | null;
   signal_dbm: number | null;
+  model: string | null;
+  usb_path: string | null;
+  /** Why it is not in service. */
+  reason: string | null;
   updated_at: Date;
 }
 
@@ -34,6 +38,35 @@ export interface NodesTable {
   link_id: string | null;
   /** The link counts as up until then; renewed by each heartbeat, so that a dead instance's links end. */
   link_alive_until: Date | null;
+  /** Ed25519, 32 bytes; null before the first enrolment. */
+  public_key: Buffer | null;
+  enrolled_at: Date | null;
+  revoked_at: Date | null;
+  /** SHA-256 of the newest enrolment code. */
+  code_hash: Buffer | null;
+  code_expires_at: Date | null;
+  /** The key that the code was used for; null while it was not. */
+  code_key: Buffer | null;
+  /** Troubles of the node as it told them last. */
+  alarms: ColumnType<string[], string[] | undefined, string[]>;
+  /** Received SMS of SIMs whose number nobody held: they are not kept. */
+  unheld_messages: ColumnType<number, number | undefined, number>;
+}
+
+export interface LinkProofsTable {
+  node_id: string;
+  random: string;
+  expires_at: Date;
+}
+
+export interface NodeEventsTable {
+  id: Generated<number>;
+  node_id: string;
+  slot: string;
+  kind: string;
+  detail: string;
+  at: Date;
+  received_at: Date;
 }
 
 export interface JournalsTable {
@@ -106,6 +139,8 @@ export interface Tables {
   numbers: NumbersTable;
   sims: SimsTable;
   nodes: NodesTable;
+  link_proofs: LinkProofsTable;
+  node_events: NodeEventsTable;
   journals: JournalsTable;
   tokens: TokensTable;
   nonces: NoncesTable;

@@ -1,270 +1,201 @@
-// The one WebSocket to the control plane: hello, facts until they are acknowledged, commands, heartbeat.
-//
-//   connecting ──open──► greeting ──welcome──► linked ──close, misses──► (back-off) ──► connecting
-import type { IncomingMessage } from 'node:http';
-import { WebSocket } from 'ws';
-import type { Clock, Timer } from '#shared/clock.ts';
-import { NODE_ID_HEADER } from '#shared/link/credential.ts';
-import {
-  encodeFrame,
-  LINK_CLOSE,
-  type NodeFrame,
-  parseServerFrame,
-  type ServerFrame,
-} from '#shared/link/frame.ts';
-import type { Slot } from '#shared/link/messages.ts';
-import { LINK_FRAME_BYTES_MAX, LINK_PATH, LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
-import type { Logger } from '#shared/log.ts';
-import { BackOff } from '../back-off.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { CommandHandler } from './command-handler.ts';
+// Keeps this node linked to its control plane: one link, the next one before a link that is to end, waits between.
+import type { Timer } from '#shared/clock.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import type { SlotEvent } from '#shared/link/messages.ts';
+import { LINK_PATH } from '#shared/link/version.ts';
+import { planComeback } from './comeback.ts';
+import type { IdentitySource } from './identity.ts';
+import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
+import { makeProof } from './proof.ts';
 
-const RETRY = { firstMinMs: 50, firstMaxMs: 250, capMs: 30_000 };
-/** A refusal that stays one until somebody changes something: do not hammer. */
-const REFUSED_RETRY_MS = 30_000;
 /** A link that lasted this long was well: what ended it is new. */
 const STABLE_MS = 5_000;
-const HANDSHAKE_TIMEOUT_MS = 10_000;
-const WELCOME_TIMEOUT_MS = 10_000;
-const CLOSE_TIMEOUT_MS = 1_000;
-/** A node that misses this many pings leaves the link. */
-const HEARTBEATS_MISSED_MAX = 2;
-/** Whatever the server asks for; timers know no more than 24 days. */
-const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
 /** Slots change together: a modem that comes up tells three things at once. */
 const SLOTS_DELAY_MS = 20;
-/** Commands that are under way at once; each waits in a bounded queue of its slot. */
-export const COMMANDS_MAX = 4096;
-
-const REFUSED_CODES: ReadonlySet<number> = new Set([
-  LINK_CLOSE.unauthorized,
-  LINK_CLOSE.replaced,
-  LINK_CLOSE.versionUnsupported,
-]);
+/** A server that is to end tells a whole fleet at once to go. */
+const HANDOVER_DELAY_MAX_MS = 250;
 
 /** Where the link goes and what it carries. */
-export interface ControlLinkParts {
-  /** Base URL of the control plane, http or https. */
-  readonly controlPlaneUrl: string;
-  readonly nodeId: string;
-  /** Proof of identity. Never logged. */
-  readonly linkSecret: string;
-  readonly journal: Journal;
-  readonly commands: Pick<CommandHandler, 'handle'>;
-  readonly slots: () => Slot[];
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms'> {
+  readonly identity: IdentitySource;
+  readonly alarms?: () => string[];
 }
 
-/** Keeps one link to the control plane, again and again. */
 export class ControlLink {
-  readonly #parts: ControlLinkParts;
-  readonly #backOff = new BackOff(RETRY);
-  #socket: WebSocket | undefined;
-  /** Set while linked. */
-  #window: number | undefined;
-  #heartbeatMs = 0;
-  /** Highest sequence sent on this link. */
-  #sent = 0;
+  readonly #parts: NodeLinkParts;
+  readonly #identity: IdentitySource;
+  /** The one that facts, slots and events go over. */
+  #current: NodeLink | undefined;
+  /** The one that is being opened. */
+  #next: NodeLink | undefined;
+  /** All that are not closed: these two, and those that were left. */
+  readonly #open = new Set<NodeLink>();
+  #attempt = 0;
+  #awaySince: number;
   #linkedAt = 0;
-  #commandsUnderWay = 0;
-  #refused = false;
+  #clockOffsetMs = 0;
   #timer: Timer | undefined;
   #slotsTimer: Timer | undefined;
-  #stopped = false;
+  #isStopped = false;
+  #onAllClosed: () => void = () => undefined;
 
-  constructor(parts: ControlLinkParts) {
-    this.#parts = parts;
-    parts.journal.onFact(() => this.#sendFacts());
+  constructor({ identity, alarms = () => [], ...parts }: ControlLinkParts) {
+    this.#parts = { ...parts, alarms };
+    this.#identity = identity;
+    this.#awaySince = parts.clock.now();
+    parts.journal.onFact(() => this.#current?.sendFacts());
+    identity.onChange(() => this.#onIdentity());
   }
 
-  /** Keeps a link until `stop`, whatever happens. */
+  /** Whether the control plane has welcomed this node. */
+  get isLinked(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** Keeps a link until `stop`, whatever happens, as soon as the node is enrolled. */
   start(): void {
+    if (this.#identity.current === undefined) {
+      this.#parts.log.warn({}, 'this node is not enrolled: run "node-daemon enrol <url> <code>" beside it');
+    }
     this.#connect();
   }
 
-  /** Tells the control plane, soon, that slots have changed. */
+  /** Tells the control plane, soon, that slots or alarms have changed. */
   slotsChanged(): void {
-    if (this.#window === undefined) return;
+    if (this.#current === undefined) return;
     this.#slotsTimer ??= this.#parts.clock.after(SLOTS_DELAY_MS, () => {
       this.#slotsTimer = undefined;
-      if (this.#window !== undefined) this.#send({ type: 'slots', slots: this.#parts.slots(), alarms: [] });
+      this.#current?.sendSlots();
     });
   }
 
-  /** Leaves the link for good. */
+  /** Tells an event of a slot, while there is a link. */
+  tell(event: SlotEvent): void {
+    this.#current?.sendEvent(event);
+  }
+
+  /** Leaves for good. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#window = undefined;
+    this.#isStopped = true;
+    this.#current = undefined;
     this.#timer?.cancel();
     this.#slotsTimer?.cancel();
-    const socket = this.#socket;
-    if (socket === undefined) return;
-    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    socket.close(LINK_CLOSE.goingAway);
-    // A peer that does not answer the close must not keep the process.
-    this.#timer = this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
+    if (this.#open.size === 0) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#onAllClosed = resolve;
+    });
+    for (const link of this.#open) link.close(LINK_CLOSE.goingAway);
     await closed;
   }
 
   #connect(): void {
-    if (this.#stopped) return;
-    const { linkSecret, nodeId } = this.#parts;
-    const socket = new WebSocket(linkUrl(this.#parts.controlPlaneUrl), {
-      headers: { authorization: `Bearer ${linkSecret}`, [NODE_ID_HEADER]: nodeId },
-      perMessageDeflate: false,
-      maxPayload: LINK_FRAME_BYTES_MAX,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    });
-    this.#socket = socket;
-    this.#refused = false;
-    let failure: unknown;
-    socket.on('open', () => this.#greet());
-    socket.on('message', (data, isBinary) => this.#onMessage(socket, data.toString(), isBinary));
-    socket.on('ping', () => this.#expectPing());
-    socket.on('unexpected-response', (_request, response: IncomingMessage) => {
-      const status = response.statusCode ?? 0;
-      failure = new Error(`the control plane answers ${status}`);
-      this.#refused = status === 401 || status === 403 || status === 426;
-      socket.terminate();
-    });
-    socket.on('error', (error) => {
-      failure ??= error;
-    });
-    socket.on('close', (code, reason) => this.#onClose(socket, code, reason.toString(), failure));
+    this.#timer?.cancel();
+    const identity = this.#identity.current;
+    if (this.#isStopped || this.#next !== undefined || identity === undefined) return;
+    const timeMs = this.#parts.clock.now() + this.#clockOffsetMs;
+    const log = this.#parts.log.child({ nodeId: identity.nodeId });
+    const link = new NodeLink(
+      linkUrl(identity.controlPlaneUrl),
+      makeProof(identity, timeMs),
+      { ...this.#parts, log },
+      {
+        onWelcome: () => this.#onWelcome(link),
+        onDrain: () => this.#onDrain(link),
+        onEnd: (end) => this.#onEnd(link, end),
+      },
+    );
+    this.#next = link;
+    this.#open.add(link);
   }
 
-  #greet(): void {
-    const { journal, slots } = this.#parts;
-    const { journalId, facts } = journal.state;
-    const [oldest = 0] = facts.keys();
-    this.#send({
-      type: 'hello',
-      version_min: LINK_VERSION_MIN,
-      version_max: LINK_VERSION,
-      journal_id: journalId,
-      oldest_sequence: oldest,
-      slots: slots(),
-      alarms: [],
-    });
-    this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');
-  }
-
-  #onMessage(socket: WebSocket, text: string, isBinary: boolean): void {
-    if (socket !== this.#socket || this.#stopped) return;
-    try {
-      if (isBinary) throw new Error('a binary frame');
-      this.#onFrame(parseServerFrame(text));
-    } catch (error) {
-      this.#parts.log.warn({ err: error }, 'the control plane sent what is no frame');
-      socket.close(LINK_CLOSE.protocolError, 'no frame');
-    }
-  }
-
-  #onFrame(frame: ServerFrame): void {
-    if (frame.type === 'welcome') this.#onWelcome(frame);
-    else if (this.#window === undefined) throw new Error(`${frame.type} before welcome`);
-    else if (frame.type === 'ack') {
-      this.#parts.journal.acknowledge(Math.min(frame.sequence, this.#sent));
-      this.#sendFacts();
-    } else if (frame.type === 'command') void this.#onCommand(frame);
-  }
-
-  #onWelcome(frame: Extract<ServerFrame, { type: 'welcome' }>): void {
-    const { clock, journal, log } = this.#parts;
-    if (frame.version < LINK_VERSION_MIN || frame.version > LINK_VERSION) {
-      this.#refused = true;
-      this.#socket?.close(LINK_CLOSE.versionUnsupported, 'no version in common');
+  #onWelcome(link: NodeLink): void {
+    if (link !== this.#next) {
+      link.close(LINK_CLOSE.left);
       return;
     }
-    if (frame.acknowledged >= journal.state.nextSequence) {
-      // The journal was put back to an older copy: its next facts would be taken for known ones.
-      log.error({ acknowledged: frame.acknowledged }, 'the control plane knows more of the journal: renewed');
-      this.#leaveAfter(journal.renew());
-      return;
-    }
-    journal.acknowledge(frame.acknowledged);
-    this.#sent = journal.state.acknowledged;
-    this.#window = frame.window;
-    this.#heartbeatMs = frame.heartbeat_ms;
-    this.#linkedAt = clock.now();
-    log.info({ version: frame.version }, 'linked');
-    this.#expectPing();
+    const older = this.#current;
+    this.#next = undefined;
+    this.#current = link;
+    this.#linkedAt = this.#parts.clock.now();
+    older?.leave();
     // What changed between hello and welcome.
     this.slotsChanged();
-    this.#sendFacts();
+    link.sendFacts();
   }
 
-  #leaveAfter(work: Promise<void>): void {
-    work
-      .catch((error) => this.#parts.log.error({ err: error }, 'the journal was not renewed'))
-      .finally(() => this.#socket?.close(LINK_CLOSE.goingAway));
+  /** Looks for another instance; until there is one, this link is as good as any. */
+  #onDrain(link: NodeLink): void {
+    if (link !== this.#current || this.#next !== undefined) return;
+    this.#parts.log.info({}, 'the control plane is about to stop: looking for another instance');
+    this.#beginAnew();
+    this.#connectIn(Math.random() * HANDOVER_DELAY_MAX_MS);
   }
 
-  async #onCommand(frame: Extract<ServerFrame, { type: 'command' }>): Promise<void> {
-    const { id, name, params, time_left_ms: timeLeftMs } = frame;
-    if (this.#commandsUnderWay >= COMMANDS_MAX) {
-      this.#send({ type: 'refusal', id, code: 'slot_busy', message: 'too many commands at once' });
+  #onIdentity(): void {
+    const identity = this.#identity.current;
+    this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'not enrolled any more');
+    this.#next?.close(LINK_CLOSE.left, 'enrolled anew');
+    this.#next = undefined;
+    this.#current?.leave();
+    this.#current = undefined;
+    this.#beginAnew();
+    this.#connect();
+  }
+
+  #onEnd(link: NodeLink, end: LinkEnd): void {
+    this.#open.delete(link);
+    if (this.#isStopped) {
+      if (this.#open.size === 0) this.#onAllClosed();
       return;
     }
-    this.#commandsUnderWay += 1;
-    const answer = await this.#parts.commands.handle({ id, name, params, timeLeftMs });
-    this.#commandsUnderWay -= 1;
-    // Over another link than the one it came by is as good: the id says what is answered.
-    if (this.#window === undefined) return;
-    if (answer.ok) this.#send({ type: 'result', id, ok: true, result: answer.result });
-    else this.#send({ type: 'refusal', id, code: answer.code, message: answer.message });
+    if (link === this.#current) this.#onLost(end);
+    else if (link === this.#next) {
+      this.#next = undefined;
+      this.#comeBack(end);
+    } else this.#parts.log.debug({ code: end.code }, 'a link that was left has ended');
   }
 
-  /** Sends what the window allows, oldest first. */
-  #sendFacts(): void {
-    const { facts, acknowledged } = this.#parts.journal.state;
-    while (this.#window !== undefined && this.#sent - acknowledged < this.#window) {
-      const sequence = this.#sent + 1;
-      const fact = facts.get(sequence);
-      if (fact === undefined) return;
-      this.#sent = sequence;
-      this.#send({ type: 'fact', sequence, fact });
-    }
-  }
-
-  #send(frame: NodeFrame): void {
-    try {
-      this.#socket?.send(encodeFrame(frame), () => undefined);
-    } catch (error) {
-      this.#parts.log.error({ err: error, type: frame.type }, 'a frame was not sent');
-    }
-  }
-
-  /** The link is over unless the next ping, or one after it, comes in time. */
-  #expectPing(): void {
-    if (this.#window === undefined) return;
-    this.#expect(this.#heartbeatMs * HEARTBEATS_MISSED_MAX, 'no heartbeat');
-  }
-
-  #expect(withinMs: number, failure: string): void {
-    const socket = this.#socket;
-    this.#timer?.cancel();
-    this.#timer = this.#parts.clock.after(Math.min(withinMs, EXPECT_MAX_MS), () => {
-      this.#parts.log.warn({ failure }, 'leaving the link');
-      socket?.terminate();
-    });
-  }
-
-  #onClose(socket: WebSocket, code: number, reason: string, failure: unknown): void {
-    if (socket !== this.#socket) return;
-    const { clock, log } = this.#parts;
-    if (this.#window !== undefined && clock.now() - this.#linkedAt >= STABLE_MS) this.#backOff.reset();
-    this.#window = undefined;
-    this.#socket = undefined;
-    this.#timer?.cancel();
+  #onLost(end: LinkEnd): void {
+    this.#current = undefined;
     this.#slotsTimer?.cancel();
     this.#slotsTimer = undefined;
-    if (this.#stopped) return;
-    const refused = this.#refused || REFUSED_CODES.has(code);
-    const delayMs = refused ? REFUSED_RETRY_MS : this.#backOff.next();
-    log.warn({ code, reason, err: failure, retryMs: Math.round(delayMs), refused }, 'no link');
-    this.#timer = clock.after(delayMs, () => this.#connect());
+    if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#beginAnew();
+    // Otherwise the link that is being opened tells how it goes on.
+    if (this.#next === undefined) this.#comeBack(end);
+  }
+
+  #beginAnew(): void {
+    this.#attempt = 0;
+    this.#awaySince = this.#parts.clock.now();
+  }
+
+  #comeBack(end: LinkEnd): void {
+    const { clock, log } = this.#parts;
+    const now = clock.now();
+    const state = {
+      attempt: this.#attempt,
+      awayMs: now - this.#awaySince,
+      clockOffsetMs: this.#clockOffsetMs,
+    };
+    const { comeback, delayMs, clockOffsetMs } = planComeback(end, state, now, Math.random());
+    if (clockOffsetMs !== this.#clockOffsetMs) {
+      log.warn(
+        { offByMs: clockOffsetMs },
+        'the clock of this node is wrong: the control plane’s time is used',
+      );
+      this.#clockOffsetMs = clockOffsetMs;
+    }
+    this.#attempt += 1;
+    const { code, reason, failure } = end;
+    const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
+    if (comeback === 'stop') log.error(fields, 'the control plane does not want this node: enrol it again');
+    else log.warn(fields, this.#current === undefined ? 'no link' : 'no other instance yet');
+    this.#connectIn(delayMs);
+  }
+
+  #connectIn(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#parts.clock.after(delayMs, () => this.#connect());
   }
 }
 

@@ -5,9 +5,12 @@ import type { CommandErrorCode } from '#shared/link/error-code.ts';
 export class CommandRefusal extends Error {
   override name = 'CommandRefusal';
   readonly code: CommandErrorCode;
+  /** With `rate_limited`: when another command may pass. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: CommandErrorCode, message: string, cause?: unknown) {
+  constructor(code: CommandErrorCode, message: string, cause?: unknown, retryAfterMs?: number) {
     super(message, { cause });
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -80,20 +80,6 @@ export class FrameError extends Error {
   override name = 'FrameError';
 }
 
-/** Why a link was closed: RFC 6455 §7.4.2, private range. 44xx: do not come back unchanged. */
-export const LINK_CLOSE = {
-  /** Restart of the server: come back. */
-  goingAway: 1001,
-  /** The peer sent something that is no frame. */
-  protocolError: 4400,
-  /** The proof of identity was refused. */
-  unauthorized: 4401,
-  /** A newer link of the same node took over. */
-  replaced: 4409,
-  /** No version in common. */
-  versionUnsupported: 4426,
-} as const;
-
 /** Parses a node's frame. Throws `FrameError` for anything else. */
 export const parseNodeFrame = (text: string): NodeFrame => parseFrame(nodeFrameSchema, text);
 
@@ -101,7 +87,10 @@ export const parseNodeFrame = (text: string): NodeFrame => parseFrame(nodeFrameS
 export const parseServerFrame = (text: string): ServerFrame => parseFrame(serverFrameSchema, text);
 
 /** The text of a frame. Throws `FrameError` when it is longer than the other side accepts. */
-export function encodeFrame(frame: NodeFrame | ServerFrame): string {
+export const encodeFrame = (frame: NodeFrame | ServerFrame): string => encodeText(frame);
+
+/** The same, of a frame as an older version knows it. */
+export function encodeText(frame: object): string {
   const text = JSON.stringify(frame);
   if (Buffer.byteLength(text) > LINK_FRAME_BYTES_MAX) throw new FrameError('frame too long');
   return text;

@@ -3,7 +3,8 @@
 // 1  2026-11-21  hello, welcome, slots, fact, ack, command, result; facts: sms_received, sms_unreadable,
 //                sms_outcome, sms_report; commands: bind_sim, send_sms.
 // 2  2026-11-21  server frame drain; node frame event; alarms in hello and slots; in slots model, usb_path and
-//                reason; in outcomes class; in reports part and parts; refusal rate_limited, retry_after_ms.
+//                reason; in outcomes class; in reports part and parts; refusal rate_limited, retry_after_ms; close
+//                code 4403.
 
 export const LINK_VERSION = 2;
 
@@ -15,3 +16,14 @@ export const LINK_PATH = '/nodes/link';
 
 /** A text frame on the link is at most this long, so that one peer cannot exhaust the other's memory. */
 export const LINK_FRAME_BYTES_MAX = 64 * 1024;
+
+/** Of the answer to an upgrade: the versions that the server speaks, "1-2". Absent means 1 only. */
+export const LINK_VERSIONS_HEADER = 'X-Simrack-Link-Versions';
+
+export const LINK_VERSIONS = `${LINK_VERSION_MIN}-${LINK_VERSION}`;
+
+/** The newest version that this side and a server with that header have in common; the oldest where there is none. */
+export function versionInCommon(header: string | undefined): number {
+  const newest = Number(/^\d{1,4}-(\d{1,4})$/.exec(header ?? '')?.[1] ?? LINK_VERSION_MIN);
+  return Math.max(LINK_VERSION_MIN, Math.min(LINK_VERSION, newest));
+}

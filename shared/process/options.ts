@@ -11,7 +11,7 @@ interface OptionSpec {
   schema: z.ZodType;
 }
 
-type Specs = Record<string, OptionSpec>;
+export type Specs = Record<string, OptionSpec>;
 export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K]['schema']> };
 
 /**
@@ -28,10 +28,22 @@ export function readOptions<S extends Specs>(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): OptionsOf<S> {
   const command = new Command(program).description(about).allowExcessArguments(false);
-  for (const [key, spec] of Object.entries(specs)) {
-    command.addOption(flagOf(key, spec));
-  }
+  addFlags(command, specs);
   command.parse([...argv]);
+  return valuesOf(command, specs, env);
+}
+
+/** Gives a command the flags of a table of options. */
+export function addFlags(command: Command, specs: Specs): void {
+  for (const [key, spec] of Object.entries(specs)) command.addOption(flagOf(key, spec));
+}
+
+/** The options of a command that was parsed: flags first, then the environment. Ends the process for a bad one. */
+export function valuesOf<S extends Specs>(
+  command: Command,
+  specs: S,
+  env: Readonly<Record<string, string | undefined>>,
+): OptionsOf<S> {
   const flags = command.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [key, spec] of Object.entries(specs)) {

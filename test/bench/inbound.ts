@@ -1,7 +1,7 @@
 // From the modem's +CMTI to the row being claimable, beside other programs, and what ours weigh with 16 modems.
 import { setTimeout as pause } from 'node:timers/promises';
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
-import { LINK_SECRET } from '../fixtures/control-plane.ts';
+import { enrolFolder } from '../fixtures/enrolled-node.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
@@ -39,17 +39,16 @@ export function benchInbound(): Promise<Measurement[]> {
       RPC_URL: chain.rpcUrl,
       PAY_TO: PAY_TO.address,
       RELAYER_KEY: RELAYER.privateKey,
-      LINK_SECRET,
     });
+    const url = String(service.ready['base_url']);
+    await enrolFolder(url, 'bench', `${folder}/node`, { databaseUrl, dataDir: folder });
     const daemon = await startChild('node-daemon/main.ts', {
-      CONTROL_PLANE_URL: String(service.ready['base_url']),
       MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
       DATA_DIR: `${folder}/node`,
-      LINK_SECRET,
     });
     try {
       await until('all modems are registered', async () => {
-        const response = await fetch(`${service.ready['base_url']}/availability`);
+        const response = await fetch(`${url}/availability`);
         return ((await response.json()) as { available: number }).available === MODEMS;
       });
       await subscribeAll(databaseUrl, modems);

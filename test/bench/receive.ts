@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import { type Database, openDatabase } from '#control-plane/store/database.ts';
 import { claimReceived } from '#control-plane/store/messages.ts';
 import { BUYERS, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
-import { LINK_SECRET } from '../fixtures/control-plane.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
@@ -30,7 +29,6 @@ export async function benchReceive(): Promise<Measurement[]> {
     RPC_URL: chain.rpcUrl,
     PAY_TO: PAY_TO.address,
     RELAYER_KEY: RELAYER.privateKey,
-    LINK_SECRET,
   });
   const bare = await startChild('test/bench/bare-koa.ts');
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: CLAIMERS });

@@ -1,8 +1,9 @@
 // The whole of Simrack on loopback: chain, control plane, rack of simulated modems, node daemon, in their order.
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
+import { openRegistry } from '#control-plane/operator/open-registry.ts';
+import { enrol } from '#node-daemon/link/enrol.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -17,6 +18,8 @@ const BUYER_DOLLARS = 100_000n * DOLLAR;
 /** Of a folder that was used before all numbers may be sold: there is little to wait for. */
 const POOL_TIMEOUT_MS = { new: 10_000, used: 2_000 } as const;
 const POOL_POLL_MS = 50;
+
+const NODE_NAME = 'dev';
 
 /** `dev-stack.json`: where scripts in any language start from. */
 export interface DevStackFile {
@@ -91,10 +94,8 @@ export async function startDevStack(
     // A program that is started again must be found where it was.
     programs['hardware-sim'].setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
     programs['control-plane'].setEnv({ PORT: new URL(file.base_url).port });
-    programs['node-daemon'].setEnv({
-      CONTROL_PLANE_URL: file.base_url,
-      MODEM_PORTS: await modemPorts(file.simulator_url),
-    });
+    programs['node-daemon'].setEnv({ MODEM_PORTS: await modemPorts(file.simulator_url) });
+    await enrolRack({ dataDir, url: file.base_url });
     await start(programs['node-daemon']);
     await (isNew
       ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
@@ -114,9 +115,13 @@ function describePrograms(
   { dataDir, chain, onEvent }: { dataDir: string; chain: LocalChain; onEvent: (text: string) => void },
 ): Programs {
   const logLevel = process.env['LOG_LEVEL'] || 'info';
-  const common = { LOG_LEVEL: logLevel, LINK_SECRET: keptSecret(join(dataDir, 'link-secret')) };
   const program = (name: keyof Programs, env: Record<string, string>): Program =>
-    new Program({ name, env: { ...common, ...env }, logFile: join(dataDir, `${name}.log`), onEvent });
+    new Program({
+      name,
+      env: { LOG_LEVEL: logLevel, ...env },
+      logFile: join(dataDir, `${name}.log`),
+      onEvent,
+    });
   return {
     'control-plane': program('control-plane', {
       PORT: String(options.port),
@@ -131,7 +136,7 @@ function describePrograms(
       MODEMS: String(options.modems),
       RACK_DIR: join(dataDir, 'rack'),
     }),
-    'node-daemon': program('node-daemon', { DATA_DIR: join(dataDir, 'node'), NODE_ID: 'dev' }),
+    'node-daemon': program('node-daemon', { DATA_DIR: nodeFolder(dataDir) }),
   };
 }
 
@@ -152,9 +157,18 @@ async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number)
   }
 }
 
-function keptSecret(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
-  return readFileSync(file, 'utf8');
+const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
+
+/** As an operator does it. At every start: the port may be another one, and the database too. */
+async function enrolRack({ dataDir, url }: { dataDir: string; url: string }): Promise<void> {
+  const databaseUrl = process.env['DATABASE_URL'] || undefined;
+  const { registry, close } = await openRegistry({ databaseUrl, dataDir, url });
+  try {
+    const { code } = await registry.add(NODE_NAME);
+    await enrol({ folder: nodeFolder(dataDir), url, code });
+  } finally {
+    await close();
+  }
 }
 
 function withPids(file: DevStackFile, programs: Programs): DevStackFile {

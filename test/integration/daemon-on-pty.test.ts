@@ -1,14 +1,15 @@
 // The real daemon, as a process, on the simulator's serial ports, with a scripted control plane.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
 import { type Simulator, startSimulator } from '#hardware-sim/simulator.ts';
+import { writeIdentity } from '../fixtures/enrolled-node.ts';
 import { until } from '../fixtures/until.ts';
-import { LINK_SECRET, ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
+import { ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STRANGER = '+12065559999';
@@ -18,13 +19,13 @@ async function setUp(t: Test, { modems }: { modems: number } = { modems: 1 }) {
   const plane = await ScriptedControlPlane.start();
   const simulator = await startSimulator({ modems, dir: join(folder, 'rack') });
   const processes: ChildProcess[] = [];
+  await mkdir(join(folder, 'data'));
+  writeIdentity(join(folder, 'data'), plane.url);
   const startDaemon = (): ChildProcess => {
     const daemon = spawn(process.execPath, ['--import', 'tsx', 'node-daemon/main.ts'], {
       cwd: ROOT,
       env: {
         ...process.env,
-        CONTROL_PLANE_URL: plane.url,
-        LINK_SECRET,
         DATA_DIR: join(folder, 'data'),
         MODEM_PORTS: simulator.modems
           .map(({ identity: { slot } }) => join(simulator.dir, `${slot}-at`))

@@ -126,6 +126,7 @@ t.test('refused upgrades get the same shape', async (t) => {
     ['//', {}, 404, 'not_found'],
     ['/nodes/link', {}, 401, 'unauthorized'],
     ['/nodes/link', { Authorization: 'Bearer wrong', 'X-Node-Id': 'a' }, 401, 'unauthorized'],
+    ['/nodes/link', { Authorization: 'SimrackNode id=a' }, 401, 'unauthorized'],
   ] as const) {
     const socket = new WebSocket(url.replace('http', 'ws') + path, { headers });
     const [request, response] = await once(socket, 'unexpected-response');

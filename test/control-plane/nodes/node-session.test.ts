@@ -1,24 +1,16 @@
 // The server's half of the control link: who may connect, what it refuses, heartbeat, take-over.
 import { once } from 'node:events';
 import t from 'tap';
-import WebSocket from 'ws';
-import { LINK_CLOSE } from '#shared/link/frame.ts';
-import { LINK_FRAME_BYTES_MAX, LINK_PATH } from '#shared/link/version.ts';
-import { LINK_SECRET } from '../../fixtures/control-plane.ts';
+import type WebSocket from 'ws';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { openLinkSocket, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
-async function open(url: string): Promise<WebSocket> {
-  const socket = new WebSocket(url.replace(/^http/, 'ws') + LINK_PATH, {
-    headers: { Authorization: `Bearer ${LINK_SECRET}`, 'X-Node-Id': 'odd' },
-  });
-  socket.on('error', () => undefined);
-  await once(socket, 'open');
-  return socket;
-}
+const open = (url: string): Promise<WebSocket> => openLinkSocket(url, { nodeId: 'odd' });
 
 const closeCode = async (socket: WebSocket): Promise<number> => (await once(socket, 'close'))[0];
 
@@ -63,7 +55,7 @@ t.test(
       ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
       ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(2)], LINK_CLOSE.protocolError],
       ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
-      ['only newer versions', [hello({ version_min: 2, version_max: 9 })], LINK_CLOSE.versionUnsupported],
+      ['only newer versions', [hello({ version_min: 3, version_max: 9 })], LINK_CLOSE.versionUnsupported],
       ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
     ];
     for (const [name, frames, code] of cases) {
@@ -144,6 +136,7 @@ t.test(
     second.send({
       type: 'slots',
       slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number }), slotAt(4)],
+      alarms: [],
     });
     await until('the third number', async () => (await available(url)) === 3);
   },

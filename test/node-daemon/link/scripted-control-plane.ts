@@ -6,13 +6,11 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeFrame, type NodeFrame, parseNodeFrame, type ServerFrame } from '#shared/link/frame.ts';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
-import { LINK_PATH, LINK_VERSION } from '#shared/link/version.ts';
+import { LINK_PATH, LINK_VERSION, LINK_VERSIONS_HEADER } from '#shared/link/version.ts';
 import { until } from '../../fixtures/until.ts';
 
 export type FrameOf<T extends NodeFrame['type']> = Extract<NodeFrame, { type: T }>;
 type FactFrame = FrameOf<'fact'> & { readonly atMs: number };
-
-export const LINK_SECRET = 'a-secret-for-tests-only';
 
 export class ScriptedControlPlane {
   /** All frames of all links, in order. */
@@ -32,8 +30,11 @@ export class ScriptedControlPlane {
     ...{ type: 'welcome', version: LINK_VERSION, heartbeat_ms: this.heartbeatMs },
     ...{ window: this.window, acknowledged: this.acknowledged },
   });
-  /** Refuses upgrades with this HTTP status. */
+  /** Refuses upgrades with this HTTP status and these headers. */
   refusal: number | undefined;
+  refusalHeaders: Record<string, string> = {};
+  /** The versions that its answer to an upgrade tells; a server of version 1 tells none. */
+  versions: string | undefined = `1-${LINK_VERSION}`;
   socket: WebSocket | undefined;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
@@ -41,6 +42,9 @@ export class ScriptedControlPlane {
 
   private constructor(server: Server) {
     this.#server = server;
+    this.#sockets.on('headers', (headers) => {
+      if (this.versions !== undefined) headers.push(`${LINK_VERSIONS_HEADER}: ${this.versions}`);
+    });
     server.on('upgrade', (request, socket, head) => this.#onUpgrade(request, socket, head));
   }
 
@@ -109,7 +113,9 @@ export class ScriptedControlPlane {
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.upgrades.push(request);
     if (this.refusal !== undefined || request.url !== LINK_PATH) {
-      socket.end(`HTTP/1.1 ${this.refusal ?? 404} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      const headers = Object.entries({ ...this.refusalHeaders, Connection: 'close', 'Content-Length': '0' });
+      const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      socket.end(`HTTP/1.1 ${this.refusal ?? 404} Refused\r\n${lines}\r\n`);
       return;
     }
     this.#sockets.handleUpgrade(request, socket, head, (client) => this.#onLink(client));

@@ -24,13 +24,8 @@ const CONTROL_PLANE = {
   RPC_URL: 'http://127.0.0.1:1',
   PAY_TO: `0x${'1'.repeat(40)}`,
   RELAYER_KEY: `0x${'1'.repeat(64)}`,
-  LINK_SECRET: 'a-long-enough-secret',
 };
-const NODE_DAEMON = {
-  CONTROL_PLANE_URL: 'http://127.0.0.1:1',
-  LINK_SECRET: 'a-long-enough-secret',
-  MODEM_PORTS: '/nonexistent',
-};
+const NODE_DAEMON = { MODEM_PORTS: '/nonexistent' };
 
 t.test('--help lists every option with its variable and ends with 0', async (t) => {
   for (const program of PROGRAMS) {
@@ -52,10 +47,15 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/main.ts', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
     ['control-plane/main.ts', [], CONTROL_PLANE, /127\.0\.0\.1:1/],
     ['control-plane/main.ts', ['--nope'], CONTROL_PLANE, /--nope/],
-    ['node-daemon/main.ts', [], {}, /CONTROL_PLANE_URL/],
+    ['node-daemon/main.ts', [], {}, /MODEM_PORTS/],
     ['node-daemon/main.ts', [], { ...NODE_DAEMON, MODEM_PORTS: 'a=/dev/x,a=/dev/y' }, /MODEM_PORTS/],
-    ['node-daemon/main.ts', [], { ...NODE_DAEMON, NODE_ID: 'No Spaces' }, /NODE_ID/],
-    ['node-daemon/main.ts', [], { ...NODE_DAEMON, LINK_SECRET: 'short' }, /LINK_SECRET/],
+    ['node-daemon/main.ts', ['enrol'], {}, /url/],
+    ['node-daemon/main.ts', ['enrol', 'ftp://x', 'A'], {}, /ftp/],
+    ['node-daemon/main.ts', ['enrol', 'http://127.0.0.1:1', 'ABC'], {}, /code.*20/],
+    ['node-daemon/main.ts', ['enrol', 'http://127.0.0.1:1', 'A', '--data-dir', '/proc/nope'], {}, /code/],
+    ['control-plane/main.ts', ['node', 'add'], {}, /name/],
+    ['control-plane/main.ts', ['node', 'add', 'No Spaces'], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
+    ['control-plane/main.ts', ['node', 'burn', 'x'], {}, /burn/],
     ['hardware-sim/main.ts', ['--modems', '0'], {}, /--modems/],
     ['hardware-sim/main.ts', [], { MODEMS: 'many' }, /MODEMS.*256/],
     ['hardware-sim/main.ts', [], { RACK_DIR: '/proc/nope' }, /\/proc\/nope/],

@@ -1,0 +1,51 @@
+// How many refused attempts an address has: who guesses is slowed down, who succeeds is not counted.
+import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#shared/clock.ts';
+import { Refusal } from '../domain/refusal.ts';
+
+/** Addresses that are remembered; more than this at once is no longer about guessing. */
+const ADDRESSES_MAX = 10_000;
+
+export interface AttemptLimit {
+  /** Runs `attempt`, and counts it when it is refused. Throws `Refusal` `rate_limited` when there were too many. */
+  run<T>(address: string, attempt: () => Promise<T>): Promise<T>;
+}
+
+/** `max` refused attempts of an address within `withinMs`, counted in fixed windows. */
+export function createAttemptLimit(clock: Clock, max: number, withinMs: number): AttemptLimit {
+  const windows = new LRUCache<string, { endsAt: number; refused: number }>({ max: ADDRESSES_MAX });
+  return {
+    async run(address, attempt) {
+      const key = networkOf(address);
+      const now = clock.now();
+      let window = windows.get(key);
+      if (window === undefined || window.endsAt <= now) {
+        window = { endsAt: now + withinMs, refused: 0 };
+        windows.set(key, window);
+      }
+      if (window.refused >= max) {
+        const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+        throw new Refusal('rate_limited', `too many refused attempts; wait ${seconds} s`, {
+          headers: { 'Retry-After': String(seconds) },
+        });
+      }
+      // Counted before it is known: many at the same time are many.
+      window.refused += 1;
+      const result = await attempt();
+      window.refused -= 1;
+      return result;
+    },
+  };
+}
+
+/** An IPv6 subscriber has at least a /64 (RFC 6177 §2): its addresses count as one. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail = ''] = plain.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const last = tail === '' ? [] : tail.split(':');
+  const zeros = plain.includes('::') ? Array(8 - groups.length - last.length).fill('0') : [];
+  return [...groups, ...zeros, ...last].slice(0, 4).join(':');
+}

@@ -1,0 +1,51 @@
+// Events of a node's slots: logged, and kept for whoever looks later. They are news, not facts: a flood is cut.
+import type { Clock } from '#shared/clock.ts';
+import type { SlotEvent } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Database } from '../store/database.ts';
+import { insertEvents } from '../store/node-links.ts';
+
+/** Events of one link that wait to be written; a rack tells a few a minute. */
+const WAITING_MAX = 256;
+
+export class SlotEvents {
+  readonly #parts: { db: Database; clock: Clock; log: Logger; nodeId: string };
+  #waiting: SlotEvent[] = [];
+  #dropped = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(parts: { db: Database; clock: Clock; log: Logger; nodeId: string }) {
+    this.#parts = parts;
+  }
+
+  put(event: SlotEvent): void {
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#parts.log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
+    this.#waiting.push(event);
+    this.#writing ??= this.#write()
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot keep events'))
+      .finally(() => {
+        this.#writing = undefined;
+      });
+  }
+
+  /** Resolves when what was taken is written or given up. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const { db, clock, log, nodeId } = this.#parts;
+    while (this.#waiting.length > 0) {
+      const events = this.#waiting;
+      const dropped = this.#dropped;
+      this.#waiting = [];
+      this.#dropped = 0;
+      if (dropped > 0) log.warn({ dropped }, 'events came too fast');
+      await insertEvents(db, nodeId, events, new Date(clock.now()));
+    }
+  }
+}

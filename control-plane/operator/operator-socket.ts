@@ -1,0 +1,108 @@
+// Operator commands to a running service: HTTP on a Unix socket in its data folder, which only its user may open.
+// The embedded database belongs to one process, so that commands must go through it.
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { join, resolve } from 'node:path';
+import type { Logger } from '#shared/log.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import type { NodeRegistry } from '../nodes/registry.ts';
+import { publicRegistry, type UrlRegistry } from './url-registry.ts';
+
+/** sockaddr_un has 108 bytes with the final zero (unix(7)). */
+const PATH_BYTES_MAX = 107;
+
+const ANSWER_TIMEOUT_MS = 10_000;
+
+const socketPath = (folder: string): string => join(resolve(folder), 'operator.sock');
+
+export interface OperatorSocket {
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens in `folder`, which belongs to this process. Without a socket where its path would be too long: the
+ * commands then need the service to be stopped.
+ */
+export async function listenOperator(parts: {
+  folder: string;
+  /** Base URL that nodes are told. */
+  url: string;
+  registry: NodeRegistry;
+  fleet: Fleet;
+  log: Logger;
+}): Promise<OperatorSocket> {
+  const path = socketPath(parts.folder);
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) {
+    parts.log.warn({ path }, 'no socket for operator commands: the path of the data folder is too long');
+    return { stop: async () => undefined };
+  }
+  const registry = publicRegistry(parts.registry, parts.url, parts.fleet);
+  const server = createServer((incoming, response) => void answer(registry, incoming, response, parts.log));
+  mkdirSync(parts.folder, { recursive: true, mode: 0o700 });
+  // What a killed process left; the lock of the database says that there is no other one.
+  rmSync(path, { force: true });
+  const umask = process.umask(0o177);
+  server.listen(path);
+  process.umask(umask);
+  await once(server, 'listening');
+  return {
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function answer(
+  registry: UrlRegistry,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  const [, top, name, ...rest] = (incoming.url ?? '').split('/');
+  const send = (status: number, body: unknown): void => {
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  };
+  try {
+    if (top !== 'nodes' || rest.length > 0) send(404, { error: 'not_found' });
+    else if (incoming.method === 'GET' && name === undefined) send(200, await registry.list());
+    else if (incoming.method === 'PUT' && name !== undefined) send(200, await registry.add(name));
+    else if (incoming.method === 'DELETE' && name !== undefined) send(200, await registry.revoke(name));
+    else send(405, { error: 'method_not_allowed' });
+  } catch (error) {
+    log.error({ err: error }, 'an operator command failed');
+    send(500, { error: 'internal_error' });
+  }
+}
+
+/** The registry of the service that runs on `folder`; undefined when none does. */
+export async function connectOperator(folder: string): Promise<UrlRegistry | undefined> {
+  const path = socketPath(folder);
+  const isThere = await ask(path, 'GET', '/nodes').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED' || error.code === 'ENOTDIR') return false;
+      throw error;
+    },
+  );
+  if (!isThere) return undefined;
+  return {
+    list: async () => (await ask(path, 'GET', '/nodes')) as Awaited<ReturnType<UrlRegistry['list']>>,
+    add: async (name) =>
+      (await ask(path, 'PUT', `/nodes/${name}`)) as Awaited<ReturnType<UrlRegistry['add']>>,
+    revoke: async (name) => (await ask(path, 'DELETE', `/nodes/${name}`)) as boolean,
+  };
+}
+
+async function ask(socketPath: string, method: string, path: string): Promise<unknown> {
+  const outgoing = request({ socketPath, method, path, timeout: ANSWER_TIMEOUT_MS });
+  outgoing.on('timeout', () => outgoing.destroy(new Error('the control plane does not answer')));
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  if (response.statusCode !== 200) throw new Error(`the control plane answers ${response.statusCode}`);
+  return JSON.parse(text);
+}

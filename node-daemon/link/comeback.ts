@@ -1,0 +1,79 @@
+// When to connect again after a link ended or was refused: pure, so that the waits can be read and tested.
+import { type Comeback, comebackAfterClose, comebackAfterStatus } from '#shared/link/close.ts';
+import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
+import { backOffMs } from '../back-off.ts';
+import type { LinkEnd } from './node-link.ts';
+
+/** The first wait is short, and no two nodes of a fleet wait the same. */
+const FIRST = { firstMinMs: 50, firstMaxMs: 250 };
+/** A restart is over within a minute or two: until then nobody waits long … */
+const RESTART_MS = 120_000;
+const RESTART_CAP_MS = 4_000;
+/** … and then a control plane that is away for long is not asked more often than this. */
+const CAP_MS = 30_000;
+const SLOW_MS = 30_000;
+/** Somebody may have put an older database back. */
+const STOPPED_MS = 600_000;
+/** A server's wish for more than this is not believed. */
+const RETRY_AFTER_MAX_MS = 60_000;
+/** Of a proof's lifetime: a clock that is this far off is worth correcting. */
+const CLOCK_OFF_MS = PROOF_LIFETIME_MS / 6;
+
+export interface ComebackState {
+  /** Attempts since a link was well. */
+  readonly attempt: number;
+  /** For how long there was no link. */
+  readonly awayMs: number;
+  /** What is added to this node's clock, for the server's time. */
+  readonly clockOffsetMs: number;
+}
+
+export interface ComebackPlan {
+  readonly comeback: Comeback;
+  readonly delayMs: number;
+  readonly clockOffsetMs: number;
+}
+
+/** `random` is from 0 to 1. */
+export function planComeback(
+  end: LinkEnd,
+  { attempt, awayMs, clockOffsetMs }: ComebackState,
+  nowMs: number,
+  random: number,
+): ComebackPlan {
+  const offset = serverOffset(end, nowMs);
+  const isClockOff = offset !== undefined && Math.abs(offset - clockOffsetMs) > CLOCK_OFF_MS;
+  const comeback = isClockOff ? 'retry' : comebackOf(end);
+  return {
+    comeback,
+    delayMs: Math.max(delayOf(comeback, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
+    clockOffsetMs: isClockOff ? offset : clockOffsetMs,
+  };
+}
+
+const comebackOf = ({ code, refusal }: LinkEnd): Comeback =>
+  refusal === undefined ? comebackAfterClose(code) : comebackAfterStatus(refusal.status);
+
+function delayOf(comeback: Comeback, attempt: number, awayMs: number, random: number): number {
+  switch (comeback) {
+    case 'retry':
+      return backOffMs({ ...FIRST, capMs: awayMs < RESTART_MS ? RESTART_CAP_MS : CAP_MS }, attempt, random);
+    case 'slow':
+      return SLOW_MS * (1 + random / 4);
+    case 'stop':
+      return STOPPED_MS * (1 + random / 4);
+  }
+}
+
+/** How far this node's clock is behind the server's, where a refusal of the proof tells the server's time. */
+function serverOffset({ refusal }: LinkEnd, nowMs: number): number | undefined {
+  if (refusal?.status !== 401) return undefined;
+  const text = refusal.headers[SERVER_TIME_HEADER.toLowerCase()]?.toString() ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) - nowMs : undefined;
+}
+
+/** RFC 9110 §10.2.3, in seconds; a date is not understood. */
+function retryAfterMs({ refusal }: LinkEnd): number {
+  const text = refusal?.headers['retry-after'] ?? '';
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, RETRY_AFTER_MAX_MS) : 0;
+}

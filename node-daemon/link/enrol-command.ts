@@ -1,0 +1,20 @@
+// `node-daemon enrol <url> <code>`: what an operator pastes on the node.
+import { programCommand } from '#shared/process/commands.ts';
+import { daemonOptions, dataDirOf } from '../config.ts';
+import { enrol } from './enrol.ts';
+
+export const ENROL_COMMAND = programCommand({
+  usage: 'enrol <url> <code>',
+  about: 'enrols this node with a code from "control-plane node add <name>"; the daemon may be running',
+  options: { config: daemonOptions.config, dataDir: daemonOptions.dataDir },
+  async run(options, [url = '', code = '']) {
+    if (/^http:\/\/(?!(localhost|127\.|\[::1\]))/i.test(url)) {
+      process.stderr.write(
+        'warning: http without TLS: whoever listens can read the code and your messages\n',
+      );
+    }
+    const dataDir = dataDirOf(options);
+    const nodeId = await enrol({ folder: dataDir, url, code });
+    process.stdout.write(`enrolled as ${nodeId}; a daemon on ${dataDir} connects within seconds\n`);
+  },
+});

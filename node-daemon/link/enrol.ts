@@ -1,0 +1,110 @@
+// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps what came of it.
+// Run again with the same code it is the same enrolment, wherever it was interrupted.
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { type IdentityRecord, identityPath, readIdentityRecord, writePrivateFile } from './identity.ts';
+
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** Enrolment did not happen; the message says why and what to do. */
+export class EnrolmentError extends Error {
+  override name = 'EnrolmentError';
+}
+
+export interface Enrolment {
+  /** The daemon's data folder. */
+  folder: string;
+  /** Base URL of the control plane. */
+  url: string;
+  code: string;
+}
+
+/** Enrols the node of a folder and returns its name. Throws `EnrolmentError`. */
+export async function enrol({ folder, url: typedUrl, code: typedCode }: Enrolment): Promise<string> {
+  const url = checkedUrl(typedUrl);
+  const code = checkedCode(typedCode);
+  // A daemon may be running on the folder; another enrolment must not.
+  const unlock = await lockFolder(folder, 'node-daemon enrol', 0o700);
+  try {
+    const pendingPath = join(folder, 'enrolment.json');
+    const pending = preparedKey(folder, pendingPath, url, code);
+    const nodeId = await register(url, code, pending.private_key);
+    writePrivateFile(identityPath(folder), { ...pending, node_id: nodeId } satisfies IdentityRecord);
+    rmSync(pendingPath, { force: true });
+    return nodeId;
+  } finally {
+    await unlock();
+  }
+}
+
+/** The key for this code: that of an attempt before, or a new one, which is on disk before anybody hears of it. */
+function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
+  const codeHash = createHash('sha256').update(code).digest('hex');
+  for (const path of [identityPath(folder), pendingPath]) {
+    const known = readOrNothing(path);
+    if (known?.code_sha256 === codeHash) return { ...known, control_plane_url: url };
+  }
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const record: IdentityRecord = {
+    node_id: 'pending',
+    control_plane_url: url,
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    code_sha256: codeHash,
+  };
+  writePrivateFile(pendingPath, record);
+  return record;
+}
+
+function readOrNothing(path: string): IdentityRecord | undefined {
+  try {
+    return readIdentityRecord(path);
+  } catch {
+    // Damaged: whatever key it held is lost, and a new code gives the node a new one.
+    return undefined;
+  }
+}
+
+async function register(url: string, code: string, privateKey: string): Promise<string> {
+  const publicKey = createPublicKey(createPrivateKey(privateKey)).export({ format: 'jwk' }).x;
+  const response = await fetch(`${url}${ENROL_PATH}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code, public_key: publicKey }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+  }).catch((cause: unknown) => {
+    const { cause: inner } = cause as { cause?: { message?: string } };
+    const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
+    throw new EnrolmentError(`${url} does not answer (${why}); run the same command again`, { cause });
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok) {
+    const answer = enrolAnswerSchema.safeParse(body);
+    if (answer.success) return answer.data.node_id;
+    throw new EnrolmentError(`${url} answers what is no enrolment: is it a control plane?`);
+  }
+  const { message } = (body ?? {}) as { message?: string };
+  const hint =
+    response.status === 404 || response.status < 400 ? ': is it the control plane’s base URL?' : '';
+  throw new EnrolmentError(message ?? `${url} answers ${response.status}${hint}`);
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new EnrolmentError(`"${text}" is no http or https URL`);
+  }
+  if (url.username + url.password + url.search + url.hash !== '') {
+    throw new EnrolmentError('the URL must have no user, query and fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function checkedCode(text: string): string {
+  const parsed = enrolRequestSchema.shape.code.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new EnrolmentError(`the code ${parsed.error.issues[0]?.message ?? 'is none'}`);
+}

@@ -1,0 +1,160 @@
+// Who this node is: its key, its name and its control plane, in one file that is replaced as a whole.
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { Clock, Timer } from '#shared/clock.ts';
+import { nodeNameSchema } from '#shared/link/node-name.ts';
+import type { Logger } from '#shared/log.ts';
+
+/** `enrol` writes it beside the running daemon, which is to notice within seconds. */
+const POLL_MS = 1_000;
+
+const FILE_NAME = 'identity.json';
+
+const fileSchema = z.object({
+  node_id: nodeNameSchema,
+  control_plane_url: z.url(),
+  /** Ed25519, PKCS #8 in PEM (RFC 8410). It never leaves this file. */
+  private_key: z.string(),
+  /** SHA-256 of the code that enrolled it, so that the same command run again is the same enrolment. */
+  code_sha256: z.string(),
+});
+export type IdentityRecord = z.infer<typeof fileSchema>;
+
+export interface Identity {
+  readonly nodeId: string;
+  /** Base URL, http or https. */
+  readonly controlPlaneUrl: string;
+  readonly key: KeyObject;
+}
+
+/** Where a link learns who it is. */
+export interface IdentitySource {
+  /** Undefined until the node is enrolled. */
+  readonly current: Identity | undefined;
+  /** Told after `current` changed. */
+  onChange(handler: () => void): void;
+}
+
+export class IdentityError extends Error {
+  override name = 'IdentityError';
+}
+
+export const identityPath = (folder: string): string => join(folder, FILE_NAME);
+
+/** What a folder's identity file says; undefined when there is none. Throws `IdentityError` for a damaged one. */
+export function readIdentityRecord(path: string): IdentityRecord | undefined {
+  try {
+    return parseRecord(path, readFileSync(path, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The name of the node that a folder belongs to; null for one that is not enrolled. */
+export function nodeNameOf(folder: string): string | null {
+  try {
+    return readIdentityRecord(identityPath(folder))?.node_id ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes `record` so that after a crash there is the whole of it, or what was there before. */
+export function writePrivateFile(path: string, record: object): void {
+  const next = `${path}.new`;
+  rmSync(next, { force: true });
+  const file = openSync(next, 'wx', 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(record, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(next, path);
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The identity in a node's folder, read again whenever its file changes. */
+export class IdentityFile implements IdentitySource {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #text: string | undefined;
+  #current: Identity | undefined;
+  #handler: () => void = () => undefined;
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor({ folder, clock, log }: { folder: string; clock: Clock; log: Logger }) {
+    this.#path = identityPath(folder);
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get current(): Identity | undefined {
+    return this.#current;
+  }
+
+  onChange(handler: () => void): void {
+    this.#handler = handler;
+  }
+
+  /** Reads the file, then again and again until `close`. Resolves after the first time. */
+  async open(): Promise<void> {
+    await this.#read();
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#clock.after(POLL_MS, () => void this.#read().then(() => this.#schedule()));
+  }
+
+  async #read(): Promise<void> {
+    const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' ? undefined : error,
+    );
+    // A disk that cannot be read says nothing of who this node is.
+    if (text instanceof Error) {
+      this.#log.error({ err: text }, 'cannot read the identity of this node');
+      return;
+    }
+    if (text === this.#text) return;
+    this.#text = text;
+    try {
+      this.#current = text === undefined ? undefined : toIdentity(parseRecord(this.#path, text));
+    } catch (error) {
+      this.#log.error({ err: error }, 'the identity of this node is damaged: enrol it again');
+      this.#current = undefined;
+    }
+    this.#handler();
+  }
+}
+
+function parseRecord(path: string, text: string): IdentityRecord {
+  try {
+    return fileSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new IdentityError(`${path} is damaged`, { cause });
+  }
+}
+
+const toIdentity = (record: IdentityRecord): Identity => ({
+  nodeId: record.node_id,
+  controlPlaneUrl: record.control_plane_url,
+  key: createPrivateKey(record.private_key),
+});

@@ -1,0 +1,279 @@
+// One WebSocket to the control plane from its opening to its end: hello, facts until acknowledged, commands, heartbeat.
+//
+//   connecting ──open──► greeting ──welcome──► linked ──leave──► leaving ──► closed
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import type { Clock, Timer } from '#shared/clock.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import {
+  encodeText,
+  FrameError,
+  type NodeFrame,
+  parseServerFrame,
+  type ServerFrame,
+} from '#shared/link/frame.ts';
+import type { Slot, SlotEvent } from '#shared/link/messages.ts';
+import { hasFrame, nodeFrameFor } from '#shared/link/older-version.ts';
+import {
+  LINK_FRAME_BYTES_MAX,
+  LINK_VERSION,
+  LINK_VERSION_MIN,
+  LINK_VERSIONS_HEADER,
+  versionInCommon,
+} from '#shared/link/version.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { CommandHandler } from './command-handler.ts';
+
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const WELCOME_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** Answers that are under way when the link is left may still go over it for this long. */
+const LEAVE_TIMEOUT_MS = 30_000;
+/** A node that misses this many pings leaves the link. */
+const HEARTBEATS_MISSED_MAX = 2;
+/** Whatever the server asks for; timers know no more than 24 days. */
+const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
+/** Commands that are under way at once; each waits in a bounded queue of its slot. */
+export const COMMANDS_MAX = 4096;
+
+/** What a link carries. */
+export interface NodeLinkParts {
+  readonly journal: Journal;
+  readonly commands: Pick<CommandHandler, 'handle'>;
+  readonly slots: () => Slot[];
+  /** Troubles of the whole node, words such as "journal_unavailable". */
+  readonly alarms: () => string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** How a link ended, or why there was none. */
+export interface LinkEnd {
+  readonly code: number;
+  readonly reason: string;
+  /** The status of an upgrade that was refused, with its headers. */
+  readonly refusal: { status: number; headers: IncomingMessage['headers'] } | undefined;
+  readonly failure: unknown;
+}
+
+export interface LinkEvents {
+  onWelcome(): void;
+  onDrain(): void;
+  onEnd(end: LinkEnd): void;
+}
+
+export class NodeLink {
+  readonly #parts: NodeLinkParts;
+  readonly #events: LinkEvents;
+  readonly #socket: WebSocket;
+  /** Of the frames before the welcome as far as the upgrade's answer tells it, then that of the welcome. */
+  #version = LINK_VERSION_MIN;
+  /** Set from the welcome until the link is left. */
+  #window: number | undefined;
+  #isWelcomed = false;
+  #isLeaving = false;
+  #heartbeatMs = 0;
+  /** Highest sequence sent on this link. */
+  #sent = 0;
+  #commandsUnderWay = 0;
+  #timer: Timer | undefined;
+  #endTimer: Timer | undefined;
+
+  constructor(url: string, authorization: string, parts: NodeLinkParts, events: LinkEvents) {
+    this.#parts = parts;
+    this.#events = events;
+    const socket = new WebSocket(url, {
+      headers: { authorization },
+      perMessageDeflate: false,
+      maxPayload: LINK_FRAME_BYTES_MAX,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    this.#socket = socket;
+    let refusal: LinkEnd['refusal'];
+    let failure: unknown;
+    socket.on('upgrade', ({ headers }) => {
+      this.#version = versionInCommon(headers[LINK_VERSIONS_HEADER.toLowerCase()]?.toString());
+    });
+    socket.on('open', () => this.#greet());
+    socket.on('message', (data, isBinary) => this.#onMessage(data.toString(), isBinary));
+    socket.on('ping', () => this.#expectPing());
+    socket.on('unexpected-response', (_request, { statusCode = 0, headers }) => {
+      refusal = { status: statusCode, headers };
+      failure = new Error(`the control plane answers ${statusCode}`);
+      socket.terminate();
+    });
+    socket.on('error', (error) => {
+      failure ??= error;
+    });
+    socket.on('close', (code, reason) => {
+      this.#timer?.cancel();
+      this.#endTimer?.cancel();
+      this.#window = undefined;
+      events.onEnd({ code, reason: reason.toString(), refusal, failure });
+    });
+  }
+
+  /** Sends what the window allows, oldest first. */
+  sendFacts(): void {
+    const { facts, acknowledged } = this.#parts.journal.state;
+    while (this.#window !== undefined && this.#sent - acknowledged < this.#window) {
+      const sequence = this.#sent + 1;
+      const fact = facts.get(sequence);
+      if (fact === undefined) return;
+      this.#sent = sequence;
+      this.#send({ type: 'fact', sequence, fact });
+    }
+  }
+
+  sendSlots(): void {
+    const { slots, alarms } = this.#parts;
+    if (this.#window !== undefined) this.#send({ type: 'slots', slots: slots(), alarms: alarms() });
+  }
+
+  sendEvent(event: SlotEvent): void {
+    if (this.#window !== undefined) this.#send({ type: 'event', event });
+  }
+
+  /** Another link has taken over: nothing new goes out, answers to commands that came over this one still do. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#window = undefined;
+    this.#endTimer = this.#parts.clock.after(LEAVE_TIMEOUT_MS, () => this.#socket.terminate());
+    this.#leaveWhenIdle();
+  }
+
+  close(code: number, reason = ''): void {
+    this.#window = undefined;
+    this.#socket.close(code, reason);
+    // A peer that does not answer the close must not keep the process.
+    this.#endTimer?.cancel();
+    this.#endTimer = this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+  }
+
+  #leaveWhenIdle(): void {
+    if (this.#isLeaving && this.#commandsUnderWay === 0)
+      this.close(LINK_CLOSE.left, 'another link took over');
+  }
+
+  #greet(): void {
+    const { journal, slots, alarms } = this.#parts;
+    const { journalId, facts } = journal.state;
+    const [oldest = 0] = facts.keys();
+    this.#send({
+      type: 'hello',
+      version_min: LINK_VERSION_MIN,
+      version_max: LINK_VERSION,
+      journal_id: journalId,
+      oldest_sequence: oldest,
+      slots: slots(),
+      alarms: alarms(),
+    });
+    this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');
+  }
+
+  #onMessage(text: string, isBinary: boolean): void {
+    try {
+      if (isBinary) throw new FrameError('a binary frame');
+      this.#onFrame(parseServerFrame(text));
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'the control plane sent what is no frame');
+      this.close(LINK_CLOSE.protocolError, 'no frame');
+    }
+  }
+
+  #onFrame(frame: ServerFrame): void {
+    if (frame.type === 'welcome') {
+      if (this.#isWelcomed) throw new FrameError('second welcome');
+      this.#onWelcome(frame);
+      return;
+    }
+    if (!this.#isWelcomed) throw new FrameError(`${frame.type} before welcome`);
+    if (!hasFrame(this.#version, frame.type))
+      throw new FrameError(`version ${this.#version} has no such frame`);
+    switch (frame.type) {
+      case 'ack':
+        this.#parts.journal.acknowledge(Math.min(frame.sequence, this.#sent));
+        this.sendFacts();
+        return;
+      case 'command':
+        void this.#onCommand(frame);
+        return;
+      case 'drain':
+        this.#events.onDrain();
+        return;
+    }
+  }
+
+  #onWelcome(frame: Extract<ServerFrame, { type: 'welcome' }>): void {
+    const { journal, log } = this.#parts;
+    this.#isWelcomed = true;
+    if (frame.version < LINK_VERSION_MIN || frame.version > LINK_VERSION) {
+      this.close(LINK_CLOSE.versionUnsupported, 'no version in common');
+      return;
+    }
+    if (frame.acknowledged >= journal.state.nextSequence) {
+      // The journal was put back to an older copy: its next facts would be taken for known ones.
+      log.error({ acknowledged: frame.acknowledged }, 'the control plane knows more of the journal: renewed');
+      void this.#renewJournal();
+      return;
+    }
+    journal.acknowledge(frame.acknowledged);
+    this.#version = frame.version;
+    this.#sent = journal.state.acknowledged;
+    this.#window = frame.window;
+    this.#heartbeatMs = frame.heartbeat_ms;
+    this.#expectPing();
+    log.info({ version: frame.version }, 'linked');
+    this.#events.onWelcome();
+  }
+
+  async #renewJournal(): Promise<void> {
+    const { journal, log } = this.#parts;
+    await journal.renew().catch((error: unknown) => log.error({ err: error }, 'the journal was not renewed'));
+    this.close(LINK_CLOSE.goingAway, 'the journal has a new identity');
+  }
+
+  async #onCommand(frame: Extract<ServerFrame, { type: 'command' }>): Promise<void> {
+    const { id, name, params, time_left_ms: timeLeftMs } = frame;
+    if (this.#commandsUnderWay >= COMMANDS_MAX) {
+      this.#send({ type: 'refusal', id, code: 'slot_busy', message: 'too many commands at once' });
+      return;
+    }
+    this.#commandsUnderWay += 1;
+    const answer = await this.#parts.commands.handle({ id, name, params, timeLeftMs });
+    this.#commandsUnderWay -= 1;
+    if (answer.ok) this.#send({ type: 'result', id, ok: true, result: answer.result });
+    else {
+      const { code, message, retryAfterMs } = answer;
+      const wait =
+        retryAfterMs === undefined ? {} : { retry_after_ms: Math.max(0, Math.round(retryAfterMs)) };
+      this.#send({ type: 'refusal', id, code, message, ...wait });
+    }
+    this.#leaveWhenIdle();
+  }
+
+  #send(frame: NodeFrame): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    const written = nodeFrameFor(this.#version, frame);
+    if (written === undefined) return;
+    try {
+      this.#socket.send(encodeText(written), () => undefined);
+    } catch (error) {
+      this.#parts.log.error({ err: error, type: frame.type }, 'a frame was not sent');
+    }
+  }
+
+  /** The link is over unless the next ping, or one after it, comes in time. */
+  #expectPing(): void {
+    if (this.#isWelcomed) this.#expect(this.#heartbeatMs * HEARTBEATS_MISSED_MAX, 'no heartbeat');
+  }
+
+  #expect(withinMs: number, failure: string): void {
+    this.#timer?.cancel();
+    this.#timer = this.#parts.clock.after(Math.min(withinMs, EXPECT_MAX_MS), () => {
+      this.#parts.log.warn({ failure }, 'leaving the link');
+      this.#socket.terminate();
+    });
+  }
+}

@@ -1,0 +1,11 @@
+// What this node shows when it connects: who it is, signed now, for one use.
+import { randomBytes, sign } from 'node:crypto';
+import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
+import type { Identity } from './identity.ts';
+
+/** The header `Authorization` of an upgrade. `timeMs` is the server's time as far as this node knows it. */
+export function makeProof({ nodeId, key }: Identity, timeMs: number): string {
+  const claim: ProofClaim = { nodeId, timeMs, random: randomBytes(16).toString('base64url') };
+  const signature = sign(null, Buffer.from(textToSign(claim)), key).toString('base64url');
+  return showProof({ ...claim, signature });
+}

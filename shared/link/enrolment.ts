@@ -1,0 +1,42 @@
+// How a node becomes known: a code for one use, given by an operator, registers the public half of its key.
+import { z } from 'zod';
+import { nodeNameSchema } from './node-name.ts';
+
+/** `POST` below the control plane's base URL. */
+export const ENROL_PATH = '/nodes/enrol';
+
+/** Crockford's base 32: no I, L, O and U, which people mistake for others. */
+export const CODE_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** 20 characters of 5 bits: 100 bits cannot be guessed. */
+export const CODE_LENGTH = 20;
+const CODE_GROUP = 5;
+
+/** A code as it is shown: "7KQ2M-…", four groups. */
+export const showCode = (code: string): string =>
+  (code.match(new RegExp(`.{1,${CODE_GROUP}}`, 'g')) ?? []).join('-');
+
+/** The code that somebody typed: upper case, without dashes and blanks, I and L read as 1, O as 0. */
+export const readCode = (typed: string): string =>
+  typed.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replace(/O/g, '0');
+
+const codeSchema = z
+  .string({ error: 'a string is required' })
+  .max(64, 'is too long')
+  .transform(readCode)
+  .refine(
+    (code) =>
+      code.length === CODE_LENGTH && [...code].every((character) => CODE_ALPHABET.includes(character)),
+    `must be a code of ${CODE_LENGTH} letters and digits`,
+  );
+
+/** An Ed25519 public key (RFC 8032 §5.1.5): 32 bytes, base64url without padding. */
+export const publicKeySchema = z
+  .string({ error: 'a string is required' })
+  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
+
+/** Body of `POST /nodes/enrol`. Sent again with the same key it has the same answer. */
+export const enrolRequestSchema = z.object({ code: codeSchema, public_key: publicKeySchema });
+
+/** Its answer: the name that the operator gave. */
+export const enrolAnswerSchema = z.object({ node_id: nodeNameSchema });

@@ -1,0 +1,74 @@
+// Commands of a program beside its running: `control-plane node add <name>`, `node-daemon enrol <url> <code>`.
+import { Command } from 'commander';
+import { addFlags, type OptionsOf, type Specs, valuesOf } from './options.ts';
+
+export interface ProgramCommand<S extends Specs> {
+  /** Words, then arguments: "node add <name>". */
+  usage: string;
+  about: string;
+  options: S;
+  /** What it throws is printed as one line, and ends the process with 1. */
+  run(options: OptionsOf<S>, args: readonly string[]): Promise<void>;
+}
+
+/** A command whose table of options is known to itself alone. */
+export interface AnyCommand {
+  usage: string;
+  about: string;
+  build(command: Command, env: Readonly<Record<string, string | undefined>>): void;
+}
+
+export function programCommand<S extends Specs>({
+  usage,
+  about,
+  options,
+  run,
+}: ProgramCommand<S>): AnyCommand {
+  return {
+    usage,
+    about,
+    build(command, env) {
+      addFlags(command, options);
+      command.description(about).allowExcessArguments(false);
+      command.action(async (...given: unknown[]) => {
+        const args = command.args.slice(0, given.length);
+        try {
+          await run(valuesOf(command, options, env), args);
+        } catch (error) {
+          command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+        }
+      });
+    },
+  };
+}
+
+/** Lines for a program's --help. */
+export const helpOf = (commands: readonly AnyCommand[]): string =>
+  ['Commands, each with its own --help:', ...commands.map(({ usage, about }) => `  ${usage}: ${about}`)].join(
+    '\n',
+  );
+
+/** Runs the command that `argv` begins with. False when it begins with none: the program is to be run. */
+export async function runCommand(
+  program: string,
+  commands: readonly AnyCommand[],
+  argv: readonly string[] = process.argv,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<boolean> {
+  if (!commands.some(({ usage }) => usage.split(' ')[0] === argv[2])) return false;
+  const root = new Command(program);
+  for (const each of commands) {
+    const words = each.usage.split(' ');
+    const first = words.findIndex((word) => word.startsWith('<'));
+    const names = first < 0 ? words : words.slice(0, first);
+    let parent = root;
+    for (const name of names) {
+      const known = parent.commands.find((child) => child.name() === name);
+      parent = known ?? parent.command(name);
+    }
+    if (first >= 0) parent.arguments(words.slice(first).join(' '));
+    each.build(parent, env);
+  }
+  await root.parseAsync([...argv]);
+  return true;
+}

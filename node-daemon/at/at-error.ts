@@ -1,5 +1,8 @@
 // What can go wrong with an AT command, one class for each thing that a caller does differently.
 
+import type { Information } from './exchange.ts';
+import type { CallResult, FinalResult } from './result-code.ts';
+
 /** Base of all failures of a command. */
 export class AtError extends Error {
   override name = 'AtError';
@@ -37,12 +40,38 @@ export class CmsError extends AtError {
   }
 }
 
+/** The answer to a command whose time is over, as far as it came while the line found its rhythm again. */
+export interface LateAnswer {
+  readonly information: readonly Information[];
+  /** The error answer, where that came. */
+  readonly error?: AtError;
+}
+
 /** No final result code in time. */
 export class AtTimeoutError extends AtError {
   override name = 'AtTimeoutError';
+  /** What came too late. Resolves within seconds, with nothing in it when nothing came. Never rejects. */
+  readonly late: Promise<LateAnswer>;
 
-  constructor(command: string, timeoutMs: number, bodyGiven: boolean) {
+  constructor(
+    command: string,
+    timeoutMs: number,
+    bodyGiven: boolean,
+    late: Promise<LateAnswer> = Promise.resolve({ information: [] }),
+  ) {
     super(`${command}: no answer in ${timeoutMs} ms`, { bodyGiven });
+    this.late = late;
+  }
+}
+
+/** A call command ended without a call. */
+export class CallFailedError extends AtError {
+  override name = 'CallFailedError';
+  readonly result: Exclude<CallResult, 'CONNECT'>;
+
+  constructor(command: string, result: Exclude<CallResult, 'CONNECT'>) {
+    super(`${command}: ${result}`);
+    this.result = result;
   }
 }
 
@@ -54,4 +83,20 @@ export class PortClosedError extends AtError {
 /** The command was not queued: too many wait already. */
 export class QueueFullError extends AtError {
   override name = 'QueueFullError';
+}
+
+/** The error that a final result code stands for; `undefined` for success. */
+export function errorOfFinal(command: string, final: FinalResult, bodyGiven: boolean): AtError | undefined {
+  switch (final.kind) {
+    case 'ok':
+      return undefined;
+    case 'cme':
+      return new CmeError(command, final.code, bodyGiven);
+    case 'cms':
+      return new CmsError(command, final.code, bodyGiven);
+    case 'call':
+      return final.result === 'CONNECT' ? undefined : new CallFailedError(command, final.result);
+    case 'error':
+      return new AtError(`${command}: ERROR`, { bodyGiven });
+  }
 }

@@ -1,53 +1,51 @@
 // The AT channel of one port: a bounded queue, one command in flight, URCs in order.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError, QueueFullError } from './at-error.ts';
-import { type AtCommand, atCommand } from './command.ts';
+import { AtError, AtTimeoutError, errorOfFinal, PortClosedError, QueueFullError } from './at-error.ts';
+import type { AtCommand } from './command.ts';
+import { CommandQueue, type Priority, QUEUE_LENGTH_MAX } from './command-queue.ts';
 import {
+  awaitsLine,
   beginExchange,
+  type ExchangeDone,
   type ExchangeInput,
+  type ExchangeResult,
   type ExchangeState,
   type Information,
   stepExchange,
 } from './exchange.ts';
 import { type Frame, Framer } from './framer.ts';
+import { LateAnswerCollector } from './late-answer.ts';
 import type { Port } from './port.ts';
+import { findRhythm, RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS } from './rhythm.ts';
 import { type Urc, UrcAssembler } from './urc.ts';
 
-/** Callers wait for answers, so that a handful of commands is normal; this many means that nobody waits. */
-export const QUEUE_LENGTH_MAX = 64;
 /** The prompt comes at once where it comes at all. */
 export const PROMPT_TIMEOUT_MS = 5_000;
-/** After a lost answer the modem is asked for a sign of life this often before the port is given up. */
-export const RESYNC_ATTEMPTS = 3;
-const RESYNC_TIMEOUT_MS = 2_000;
-/** After a lost answer the line must stay quiet this long: a late answer comes before, never after it. */
-export const RESYNC_QUIET_MS = 100;
-
-/** A modem that never is quiet is used as it is. */
-const QUIET_WAITS_MAX = 10;
+/** An answer follows an OK before it within the time of ordinary commands, or there is none. */
+export const HURRY_TIMEOUT_MS = 300;
 
 const CTRL_Z = '\x1a';
 const ESC = '\x1b';
 
-/** Reading a message that was just announced goes first, what can wait goes last. */
-export type Priority = 'urgent' | 'normal' | 'background';
-const PRIORITIES: readonly Priority[] = ['urgent', 'normal', 'background'];
-
 interface Waiting {
   readonly command: AtCommand;
-  readonly priority: Priority;
   readonly resolve: (information: readonly Information[]) => void;
   readonly reject: (error: AtError) => void;
 }
 
-type Done = Extract<ExchangeState, { kind: 'done' }>;
-
 interface InFlight {
   readonly command: AtCommand;
   state: ExchangeState;
-  readonly done: (state: Done) => void;
+  readonly done: (state: ExchangeDone) => void;
   timer: Timer;
+}
+
+/** Nobody knows which command the next answer is for. */
+interface OffBeat {
+  /** The modem may wait for a body. */
+  readonly inPrompt: boolean;
+  readonly late?: LateAnswerCollector;
 }
 
 /** The dialogue with one modem: commands one at a time, each with its own answer, and URCs as they come. */
@@ -57,10 +55,11 @@ export class AtChannel {
   readonly #log: Logger;
   readonly #framer = new Framer();
   readonly #assembler = new UrcAssembler();
-  readonly #queue: Waiting[] = [];
+  readonly #queue = new CommandQueue<Waiting>();
   readonly #urcHandlers = new Set<(urc: Urc) => void>();
   readonly #closeHandlers = new Set<(reason: PortClosedError) => void>();
   #inFlight: InFlight | undefined;
+  #offBeat: OffBeat | undefined;
   #busy = false;
   #closed: PortClosedError | undefined;
   #lastByteAt = 0;
@@ -85,17 +84,15 @@ export class AtChannel {
   }
 
   /**
-   * Runs a command; resolves with its information responses. Rejects with `CmeError`, `CmsError` or
-   * `AtError` for an error answer, `AtTimeoutError`, `PortClosedError`, or `QueueFullError`.
+   * Runs a command; resolves with its information responses. Rejects with `CmeError`, `CmsError`,
+   * `CallFailedError` or `AtError` for an error answer, `AtTimeoutError`, `PortClosedError`, or
+   * `QueueFullError`.
    */
   send(command: AtCommand, priority: Priority = 'normal'): Promise<readonly Information[]> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (this.#queue.length >= QUEUE_LENGTH_MAX) {
-      return Promise.reject(new QueueFullError(`${command.text}: ${QUEUE_LENGTH_MAX} commands wait already`));
-    }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, priority, resolve, reject });
-      if (!this.#busy) void this.#run();
+      if (this.#queue.push({ command, resolve, reject }, priority)) this.#work();
+      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands wait already`));
     });
   }
 
@@ -107,10 +104,10 @@ export class AtChannel {
     this.#busy = true;
     try {
       await this.#write(`${ESC}\r`);
-      await this.#resync(true, attempts, timeoutMs);
+      await this.#findRhythm(attempts, timeoutMs);
     } finally {
       this.#busy = false;
-      if (this.#queue.length > 0) void this.#run();
+      this.#work();
     }
   }
 
@@ -120,59 +117,67 @@ export class AtChannel {
     await this.#port.close();
   }
 
+  #work(): void {
+    if (!this.#busy) void this.#run();
+  }
+
   async #run(): Promise<void> {
     this.#busy = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const done = await this.#exchange(next.command, next.command.timeoutMs);
-      if (done === undefined) {
-        next.reject(this.#closedError(next.command, false));
+    while (this.#closed === undefined) {
+      if (this.#offBeat !== undefined) {
+        await this.#recover(this.#offBeat);
         continue;
       }
-      this.#settle(next, done);
-      if (needsResync(next.command, done)) await this.#recover(next.command, done);
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      const done = await this.#exchange(next.command, next.command.timeoutMs);
+      if (done === undefined) next.reject(this.#closedError(next.command, false));
+      else this.#settle(next, done);
     }
     this.#busy = false;
   }
 
-  #next(): Waiting | undefined {
-    if (this.#closed !== undefined) return undefined;
-    for (const priority of PRIORITIES) {
-      const position = this.#queue.findIndex((waiting) => waiting.priority === priority);
-      if (position >= 0) return this.#queue.splice(position, 1)[0];
+  #settle({ command, resolve, reject }: Waiting, { result, bodyGiven }: ExchangeDone): void {
+    const { shownAs } = command;
+    if (result.kind === 'timeout') {
+      reject(this.#timeoutError(command, result.phase, bodyGiven));
+    } else if (result.kind === 'swallowed') {
+      this.#offBeat = { inPrompt: false };
+      reject(new AtError(`${shownAs}: the modem waited for a body and took the command for it`));
+    } else {
+      // Refused while the body was on its way, its rest may be taken for a command and answered as such.
+      const refused = command.body !== undefined && result.final.kind !== 'ok';
+      if (refused || result.doubtful) this.#offBeat = { inPrompt: refused && !bodyGiven };
+      const error = errorOfFinal(shownAs, result.final, bodyGiven);
+      if (error === undefined) resolve(result.information);
+      else reject(error);
     }
-    return undefined;
   }
 
-  #settle(waiting: Waiting, done: Done): void {
-    const { text, timeoutMs } = waiting.command;
-    const { result, bodyGiven } = done;
-    if (this.#closed !== undefined && result.kind === 'timeout') {
-      waiting.reject(this.#closedError(waiting.command, bodyGiven));
-    } else if (result.kind === 'timeout') {
-      const after = result.phase === 'prompt' ? PROMPT_TIMEOUT_MS : timeoutMs;
-      waiting.reject(new AtTimeoutError(text, after, bodyGiven));
-    } else if (result.final.kind === 'ok') waiting.resolve(result.information);
-    else if (result.final.kind === 'cme') waiting.reject(new CmeError(text, result.final.code, bodyGiven));
-    else if (result.final.kind === 'cms') waiting.reject(new CmsError(text, result.final.code, bodyGiven));
-    else waiting.reject(new AtError(`${text}: ERROR`, { bodyGiven }));
+  #timeoutError(command: AtCommand, phase: 'prompt' | 'final', bodyGiven: boolean): AtError {
+    if (this.#closed !== undefined) return this.#closedError(command, bodyGiven);
+    const late = new LateAnswerCollector(command, bodyGiven);
+    this.#offBeat = { inPrompt: command.body !== undefined && !bodyGiven, late };
+    const timeoutMs = phase === 'prompt' ? PROMPT_TIMEOUT_MS : command.timeoutMs;
+    return new AtTimeoutError(command.shownAs, timeoutMs, bodyGiven, late.answer);
   }
 
   #closedError(command: AtCommand, bodyGiven: boolean): PortClosedError {
-    return new PortClosedError(`${command.text}: the port is gone`, {
+    return new PortClosedError(`${command.shownAs}: the port is gone`, {
       bodyGiven,
       cause: this.#closed?.cause,
     });
   }
 
   /** Resolves with the end of the exchange; a close of the port ends it as a time-out. */
-  async #exchange(command: AtCommand, timeoutMs: number): Promise<Done | undefined> {
+  async #exchange(command: AtCommand, timeoutMs: number): Promise<ExchangeDone | undefined> {
     if (this.#closed !== undefined) return undefined;
-    const done = new Promise<Done>((resolve) => {
+    const done = new Promise<ExchangeDone>((resolve) => {
       const state = beginExchange(command);
       const firstTimeoutMs = state.kind === 'awaitingPrompt' ? PROMPT_TIMEOUT_MS : timeoutMs;
       this.#inFlight = { command, state, done: resolve, timer: this.#timeout(firstTimeoutMs) };
     });
-    this.#log.debug({ command: command.text }, 'at command');
+    this.#log.debug({ command: command.shownAs }, 'at command');
     void this.#write(`${command.text}\r`);
     return done;
   }
@@ -184,27 +189,38 @@ export class AtChannel {
   #input(input: ExchangeInput): void {
     const flight = this.#inFlight;
     if (flight === undefined) {
-      // A prompt that nobody asked for would swallow the next command.
-      if (input.kind === 'prompt') void this.#write(ESC);
-      else if (input.kind === 'line') this.#dispatch(input.text);
+      if (input.kind === 'prompt') this.#onStrayPrompt();
+      else if (input.kind === 'line') this.#onUnsolicited(input.text);
       return;
     }
     const step = stepExchange(flight.state, input);
     flight.state = step.state;
     if (step.write === 'body') this.#giveBody(flight);
     else if (step.write === 'escape') void this.#write(ESC);
+    if (step.hurry === true) this.#restartTimer(flight, HURRY_TIMEOUT_MS);
     if (step.state.kind === 'done') {
       this.#inFlight = undefined;
       flight.timer.cancel();
       flight.done(step.state);
     }
-    if (step.urc !== undefined) this.#dispatch(step.urc);
+    if (step.urc !== undefined) this.#onUnsolicited(step.urc);
+  }
+
+  /** It would swallow the next command, and the answer to ESC would be taken for that command's. */
+  #onStrayPrompt(): void {
+    if (this.#offBeat !== undefined) void this.#write(ESC);
+    this.#offBeat ??= { inPrompt: true };
+    this.#work();
   }
 
   #giveBody(flight: InFlight): void {
-    flight.timer.cancel();
-    flight.timer = this.#timeout(flight.command.timeoutMs);
+    this.#restartTimer(flight, flight.command.timeoutMs);
     void this.#write(`${flight.command.body ?? ''}${CTRL_Z}`);
+  }
+
+  #restartTimer(flight: InFlight, timeoutMs: number): void {
+    flight.timer.cancel();
+    flight.timer = this.#timeout(timeoutMs);
   }
 
   #onData(bytes: Uint8Array): void {
@@ -214,55 +230,63 @@ export class AtChannel {
   }
 
   #onFrame(frame: Frame): void {
-    if (frame.kind === 'overlong') this.#log.warn({}, 'a line from the modem is too long: dropped');
-    else if (frame.kind === 'line' && this.#assembler.takes(frame.text)) this.#dispatch(frame.text);
-    else this.#input(frame);
+    if (frame.kind === 'overlong') {
+      this.#log.warn({}, 'a line from the modem is too long: dropped');
+    } else if (frame.kind === 'prompt') {
+      this.#input(frame);
+    } else {
+      const state = this.#inFlight?.state;
+      const isAwaited = state !== undefined && awaitsLine(state, frame.text);
+      const { urc, taken } = this.#assembler.next(frame.text, isAwaited);
+      if (urc !== undefined) this.#dispatch(urc);
+      if (!taken) this.#input(frame);
+    }
   }
 
-  #dispatch(line: string): void {
-    for (const urc of this.#assembler.push(line)) {
-      this.#log.debug({ urc: nameOf(urc) }, 'urc');
-      for (const handler of [...this.#urcHandlers]) {
-        try {
-          handler(urc);
-        } catch (error) {
-          this.#log.error({ err: error, urc: nameOf(urc) }, 'a handler of URCs failed');
-        }
+  #onUnsolicited(line: string): void {
+    if (this.#offBeat?.late?.takes(line) === true) return;
+    const urc = this.#assembler.urc(line);
+    if (urc !== undefined) this.#dispatch(urc);
+  }
+
+  #dispatch(urc: Urc): void {
+    this.#log.debug({ urc: nameOf(urc) }, 'urc');
+    for (const handler of [...this.#urcHandlers]) {
+      try {
+        handler(urc);
+      } catch (error) {
+        this.#log.error({ err: error, urc: nameOf(urc) }, 'a handler of URCs failed');
       }
     }
   }
 
-  /** After an answer that did not come, or came while the body was on its way: resynchronise. */
-  async #recover(command: AtCommand, done: Done): Promise<void> {
+  /** After an answer that did not come, or of which nobody knows whose it was. */
+  async #recover({ inPrompt, late }: OffBeat): Promise<void> {
     try {
-      if (command.body !== undefined && !done.bodyGiven) await this.#write(ESC);
-      await this.#resync(done.result.kind === 'timeout', RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS);
+      if (inPrompt) await this.#write(ESC);
+      await this.#findRhythm(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS, late);
     } catch (error) {
-      if (this.#closed === undefined) {
-        await this.close(error instanceof Error ? error : new Error(String(error)));
-      }
+      await this.close(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#offBeat = undefined;
+      late?.end();
     }
   }
 
-  async #resync(quietAfter: boolean, attempts: number, timeoutMs: number): Promise<void> {
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const done = await this.#exchange(atCommand('AT'), timeoutMs);
-      if (done === undefined) throw this.#closed ?? new PortClosedError('the port is gone');
-      if (done.result.kind === 'final') {
-        if (quietAfter || attempt > 1) await this.#quiet();
-        return;
-      }
-    }
-    throw new AtTimeoutError('AT', timeoutMs * attempts, false);
-  }
-
-  /** Waits until nothing has come for `RESYNC_QUIET_MS`: answers that come while nobody asks are URCs. */
-  async #quiet(): Promise<void> {
-    for (let wait = 0; wait < QUIET_WAITS_MAX; wait += 1) {
-      const silentMs = this.#clock.now() - this.#lastByteAt;
-      if (this.#closed !== undefined || silentMs >= RESYNC_QUIET_MS) return;
-      await new Promise<void>((resolve) => this.#clock.after(RESYNC_QUIET_MS - silentMs, resolve));
-    }
+  #findRhythm(attempts: number, timeoutMs: number, late?: LateAnswerCollector): Promise<void> {
+    const parts = {
+      clock: this.#clock,
+      lastByteAt: () => this.#lastByteAt,
+      exchange: async (command: AtCommand, exchangeTimeoutMs: number): Promise<ExchangeResult> => {
+        const done = await this.#exchange(command, exchangeTimeoutMs);
+        if (done !== undefined && this.#closed === undefined) return done.result;
+        throw this.#closedError(command, false);
+      },
+      onSign: (result: ExchangeResult) => {
+        if (result.kind === 'final') late?.takesFinal(result.final);
+      },
+    };
+    return findRhythm(parts, attempts, timeoutMs);
   }
 
   async #write(text: string): Promise<void> {
@@ -277,9 +301,9 @@ export class AtChannel {
   #onClosed(cause: Error): void {
     if (this.#closed !== undefined) return;
     this.#closed = new PortClosedError('the port is gone', { cause });
-    const waiting = this.#queue.splice(0);
-    for (const { command, reject } of waiting) reject(this.#closedError(command, false));
-    if (this.#inFlight !== undefined) this.#input({ kind: 'timeout' });
+    for (const { command, reject } of this.#queue.drain()) reject(this.#closedError(command, false));
+    this.#offBeat?.late?.end();
+    if (this.#inFlight !== undefined) this.#input({ kind: 'closed' });
     for (const handler of [...this.#closeHandlers]) handler(this.#closed);
     this.#port.close().catch(() => undefined);
   }
@@ -288,10 +312,4 @@ export class AtChannel {
 /** For logs: what follows may be a number or a message. */
 function nameOf({ line }: Urc): string {
   return /^[^:]{0,16}/.exec(line)?.[0] ?? '';
-}
-
-function needsResync(command: AtCommand, done: Done): boolean {
-  if (done.result.kind === 'timeout') return true;
-  // Refused while the body was on its way, its rest may be taken for a command and answered as such.
-  return command.body !== undefined && done.result.final.kind !== 'ok';
 }

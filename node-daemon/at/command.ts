@@ -1,41 +1,48 @@
 // An AT command as data: what to write, which lines answer it, how long it may take.
 import assert from 'node:assert/strict';
-
-/** Modems answer ordinary commands within 300 ms; a SIM or a busy radio makes some take seconds. */
-export const COMMAND_TIMEOUT_MS = 5_000;
+import { timeoutOf } from './command-timeout.ts';
 
 /** What to write and how to know the answer. */
 export interface AtCommand {
   /** The command line without its CR. */
   readonly text: string;
+  /** The command line for logs and errors, where the line itself is secret. */
+  readonly shownAs: string;
   /** Lines that match are its information responses; all other lines are URCs. None: no line is. */
   readonly answer?: RegExp;
   /** True when the answer has at least one information response: an OK before it answers something else. */
   readonly answerRequired?: boolean;
+  /** True when the answer is one line. Of several that match the last is it, the others are URCs. */
+  readonly answerSingle?: boolean;
   /** True when an information response brings a line of hexadecimal digits after it (+CMGR, +CMGL). */
   readonly answerHasBody?: boolean;
+  /** True when the answer may stand on the line of an error, as Huawei's "ERROR+CNUM: …" does. */
+  readonly answerMayTrail?: boolean;
+  /** True for ATD and ATA, which NO CARRIER, BUSY, NO ANSWER, NO DIALTONE and CONNECT end (V.250 §5.7.1). */
+  readonly endsLikeCall?: boolean;
   /** Given at the "> " prompt, followed by Ctrl-Z (3GPP TS 27.005 §4.3). */
   readonly body?: string;
   readonly timeoutMs: number;
 }
 
+type CommandOptions = Partial<Omit<AtCommand, 'text'>>;
+
 /**
  * Makes a command. Throws `AssertionError` for characters that would end the command line early or
  * reach the modem as control characters.
  */
-export function atCommand(text: string, options: Partial<Omit<AtCommand, 'text'>> = {}): AtCommand {
+export function atCommand(text: string, options: CommandOptions = {}): AtCommand {
   assert(/^[\x20-\x7e]{2,512}$/.test(text), 'an AT command is printable ASCII');
   assert(options.body === undefined || /^[\x20-\x7e]+$/.test(options.body), 'a body is printable ASCII');
-  return { timeoutMs: COMMAND_TIMEOUT_MS, ...options, text };
+  return { timeoutMs: timeoutOf(text), shownAs: text, ...options, text };
 }
 
-/** A query that is answered by a line with this prefix, such as "+CSQ:". */
-export function atQuery(
-  text: string,
-  prefix: string,
-  options: Partial<Omit<AtCommand, 'text'>> = {},
-): AtCommand {
-  return atCommand(text, { answer: withPrefix(prefix), answerRequired: true, ...options });
+/** A query that is answered by one line with this prefix, such as "+CSQ:". */
+export function atQuery(text: string, prefix: string, options: CommandOptions = {}): AtCommand {
+  return atCommand(text, {
+    ...{ answer: withPrefix(prefix), answerRequired: true, answerSingle: true },
+    ...options,
+  });
 }
 
 /** Matches lines that start with the prefix. */

@@ -4,7 +4,7 @@
 //        │  (only with a body)      │  ▲
 //        └──error, time-out──► done │  └─ information responses; a hex line after one may be its body
 import type { AtCommand } from './command.ts';
-import { type FinalResult, parseFinalResult } from './result-code.ts';
+import { type FinalResult, parseCallResult, parseFinalResult } from './result-code.ts';
 
 /** An information response, with the line that belongs to it where the command has such (+CMGR, +CMGL). */
 export interface Information {
@@ -12,36 +12,64 @@ export interface Information {
   readonly body?: string;
 }
 
+/** A full store of 255 messages and as many again; what is beyond it a modem makes up. */
+export const INFORMATION_MAX = 512;
+
+interface AwaitingPrompt {
+  readonly kind: 'awaitingPrompt';
+  readonly command: AtCommand;
+}
+
+interface AwaitingFinal {
+  readonly kind: 'awaitingFinal';
+  readonly command: AtCommand;
+  /** Information responses so far. */
+  readonly information: readonly Information[];
+  /** The next line of hexadecimal digits is the body of the last information response. */
+  readonly bodyNext: boolean;
+  readonly bodyGiven: boolean;
+  /** An OK came before the answer that there must be: another command's, or there is no answer after all. */
+  readonly okSeen: boolean;
+}
+
+/** The exchange is over. */
+export interface ExchangeDone {
+  readonly kind: 'done';
+  readonly result: ExchangeResult;
+  readonly bodyGiven: boolean;
+}
+
 /** Where the command in flight is. */
-export type ExchangeState =
-  | { readonly kind: 'awaitingPrompt'; readonly command: AtCommand }
-  | {
-      readonly kind: 'awaitingFinal';
-      readonly command: AtCommand;
-      /** Information responses so far. */
-      readonly information: readonly Information[];
-      /** The next line of hexadecimal digits is the body of the last information response. */
-      readonly bodyNext: boolean;
-      readonly bodyGiven: boolean;
-    }
-  | { readonly kind: 'done'; readonly result: ExchangeResult; readonly bodyGiven: boolean };
+export type ExchangeState = AwaitingPrompt | AwaitingFinal | ExchangeDone;
 
 /** How an exchange ended. */
 export type ExchangeResult =
-  | { readonly kind: 'final'; readonly final: FinalResult; readonly information: readonly Information[] }
-  | { readonly kind: 'timeout'; readonly phase: 'prompt' | 'final' };
+  | {
+      readonly kind: 'final';
+      readonly final: FinalResult;
+      readonly information: readonly Information[];
+      /** More of this answer may follow: nothing may be sent before the line has found its rhythm. */
+      readonly doubtful: boolean;
+    }
+  | { readonly kind: 'timeout'; readonly phase: 'prompt' | 'final' }
+  /** The modem was waiting for the body of an older command and took this one for it. */
+  | { readonly kind: 'swallowed' };
 
 /** What can happen to a command in flight. */
 export type ExchangeInput =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'prompt' }
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'timeout' }
+  /** The port is gone: nothing more comes. */
+  | { readonly kind: 'closed' };
 
 /** What one input led to. */
 export interface ExchangeStep {
   readonly state: ExchangeState;
   /** What to write now: the command's body, or ESC to leave a prompt that nobody asked for. */
   readonly write?: 'body' | 'escape';
+  /** The answer must come soon now, or there is none. */
+  readonly hurry?: true;
   /** The line was no part of this exchange. */
   readonly urc?: string;
 }
@@ -51,7 +79,7 @@ const HEXADECIMAL = /^[0-9A-Fa-f]+$/;
 /** The state right after the command line was written. */
 export function beginExchange(command: AtCommand): ExchangeState {
   if (command.body !== undefined) return { kind: 'awaitingPrompt', command };
-  return { kind: 'awaitingFinal', command, information: [], bodyNext: false, bodyGiven: false };
+  return awaitingFinal(command, false);
 }
 
 /** One step: what the input means in this state. `done` takes nothing in: all lines are URCs there. */
@@ -61,66 +89,108 @@ export function stepExchange(state: ExchangeState, input: ExchangeInput): Exchan
       return onPrompt(state);
     case 'timeout':
       return { state: onTimeout(state) };
+    case 'closed':
+      return { state: onTimeout(state.kind === 'awaitingFinal' ? { ...state, okSeen: false } : state) };
     case 'line':
       return onLine(state, input.text);
   }
 }
 
+/** Whether the command in flight waits for a line like this one. */
+export function awaitsLine(state: ExchangeState, text: string): boolean {
+  if (state.kind !== 'awaitingFinal') return false;
+  return (state.bodyNext && HEXADECIMAL.test(text)) || state.command.answer?.test(text) === true;
+}
+
+function awaitingFinal(command: AtCommand, bodyGiven: boolean): AwaitingFinal {
+  return { kind: 'awaitingFinal', command, information: [], bodyNext: false, bodyGiven, okSeen: false };
+}
+
 function onPrompt(state: ExchangeState): ExchangeStep {
-  if (state.kind !== 'awaitingPrompt') {
-    // With its body given the echo of the body may look like one; any other prompt would swallow commands.
-    const expected = state.kind === 'awaitingFinal' && state.bodyGiven;
-    return expected ? { state } : { state, write: 'escape' };
-  }
-  const { command } = state;
-  return {
-    state: { kind: 'awaitingFinal', command, information: [], bodyNext: false, bodyGiven: true },
-    write: 'body',
-  };
+  if (state.kind === 'done') return { state, write: 'escape' };
+  if (state.kind === 'awaitingPrompt') return { state: awaitingFinal(state.command, true), write: 'body' };
+  // The echo of the body may look like one.
+  if (state.bodyGiven) return { state };
+  return { state: { kind: 'done', result: { kind: 'swallowed' }, bodyGiven: false }, write: 'escape' };
 }
 
 function onTimeout(state: ExchangeState): ExchangeState {
   if (state.kind === 'done') return state;
-  const phase = state.kind === 'awaitingPrompt' ? 'prompt' : 'final';
-  const bodyGiven = state.kind === 'awaitingFinal' && state.bodyGiven;
-  return { kind: 'done', result: { kind: 'timeout', phase }, bodyGiven };
+  if (state.kind === 'awaitingPrompt') {
+    return { kind: 'done', result: { kind: 'timeout', phase: 'prompt' }, bodyGiven: false };
+  }
+  if (state.okSeen) return endedBy(state, { kind: 'ok' }, true);
+  return { kind: 'done', result: { kind: 'timeout', phase: 'final' }, bodyGiven: state.bodyGiven };
 }
 
 function onLine(state: ExchangeState, text: string): ExchangeStep {
   if (state.kind === 'done') return { state, urc: text };
   if (isEcho(state, text)) return { state };
-  const final = parseFinalResult(text);
+  const final =
+    parseFinalResult(text) ?? (state.command.endsLikeCall === true ? parseCallResult(text) : undefined);
   if (final !== undefined) return onFinal(state, final);
   if (state.kind !== 'awaitingFinal') return { state, urc: text };
-  const { command, information } = state;
-  if (state.bodyNext && HEXADECIMAL.test(text)) {
-    const last = { line: information.at(-1)?.line ?? '', body: text };
-    return { state: { ...state, information: [...information.slice(0, -1), last], bodyNext: false } };
-  }
-  if (command.answer?.test(text)) {
-    const bodyNext = command.answerHasBody ?? false;
-    return { state: { ...state, information: [...information, { line: text }], bodyNext } };
-  }
+  if (state.bodyNext && HEXADECIMAL.test(text)) return { state: withBody(state, text) };
+  if (state.command.answer?.test(text)) return onAnswer(state, text);
   return { state, urc: text };
 }
 
+function withBody(state: AwaitingFinal, body: string): AwaitingFinal {
+  const line = state.information.at(-1)?.line ?? '';
+  return { ...state, information: [...state.information.slice(0, -1), { line, body }], bodyNext: false };
+}
+
+function onAnswer(state: AwaitingFinal, line: string): ExchangeStep {
+  const { command, information } = state;
+  const bodyNext = command.answerHasBody ?? false;
+  const [earlier] = information;
+  if (command.answerSingle === true && earlier !== undefined) {
+    return { state: { ...state, information: [{ line }], bodyNext }, urc: earlier.line };
+  }
+  if (information.length >= INFORMATION_MAX) return { state };
+  return { state: { ...state, information: [...information, { line }], bodyNext } };
+}
+
 /** V.250 §6.2.4: with ATE1, the default after a reset, the modem repeats command line and body. */
-function isEcho(state: Exclude<ExchangeState, { kind: 'done' }>, text: string): boolean {
-  if (text === state.command.text) return true;
-  return state.kind === 'awaitingFinal' && state.bodyGiven && stripControls(text) === state.command.body;
+function isEcho(state: AwaitingPrompt | AwaitingFinal, text: string): boolean {
+  const printed = stripControls(text);
+  if (printed === state.command.text) return true;
+  return state.kind === 'awaitingFinal' && state.bodyGiven && printed === state.command.body;
 }
 
 function stripControls(text: string): string {
   return [...text].filter((char) => char >= ' ').join('');
 }
 
-function onFinal(state: Exclude<ExchangeState, { kind: 'done' }>, final: FinalResult): ExchangeStep {
-  if (final.kind === 'ok') {
+function onFinal(state: AwaitingPrompt | AwaitingFinal, final: FinalResult): ExchangeStep {
+  if (state.kind === 'awaitingPrompt') {
     // An OK that cannot be ours is the late answer of an earlier command.
-    if (state.kind === 'awaitingPrompt') return { state };
-    if (state.command.answerRequired && state.information.length === 0) return { state };
+    if (final.kind === 'ok') return { state };
+    return { state: endedBy(awaitingFinal(state.command, false), final) };
   }
-  const information = state.kind === 'awaitingFinal' ? state.information : [];
-  const bodyGiven = state.kind === 'awaitingFinal' && state.bodyGiven;
-  return { state: { kind: 'done', result: { kind: 'final', final, information }, bodyGiven } };
+  if (final.kind === 'ok' && state.command.answerRequired === true && state.information.length === 0) {
+    // A message without its reference is not known to be sent: only the whole time is long enough.
+    if (state.command.body !== undefined || state.okSeen) return { state };
+    return { state: { ...state, okSeen: true }, hurry: true };
+  }
+  if (
+    (final.kind === 'error' || final.kind === 'cme' || final.kind === 'cms') &&
+    final.trailing !== undefined
+  ) {
+    return { state: endedWithTrailing(state, final, final.trailing) };
+  }
+  return { state: endedBy(state, final) };
+}
+
+/** Whether an OK follows differs by firmware. */
+function endedWithTrailing(state: AwaitingFinal, final: FinalResult, trailing: string): ExchangeDone {
+  const { answer, answerMayTrail } = state.command;
+  if (answerMayTrail !== true || !answer?.test(trailing)) return endedBy(state, final, true);
+  const information = [...state.information, { line: trailing }];
+  return endedBy({ ...state, information }, { kind: 'ok' }, true);
+}
+
+function endedBy(state: AwaitingFinal, final: FinalResult, doubtful = false): ExchangeDone {
+  const { bodyGiven, information } = state;
+  return { kind: 'done', result: { kind: 'final', final, information, doubtful }, bodyGiven };
 }

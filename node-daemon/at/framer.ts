@@ -17,8 +17,8 @@ const CR = 0x0d;
 
 /**
  * Cuts a byte stream into frames. CR and LF both end a line and empty lines are dropped, so that
- * echo ("AT\r"), "\r\n", "\r\r\n" and extra blank lines need no rules of their own. NUL bytes, which
- * UARTs invent when a modem powers up, are dropped everywhere.
+ * echo ("AT\r"), "\r\n", "\r\r\n" and extra blank lines need no rules of their own; nor do blanks
+ * around a line. NUL bytes, which UARTs invent when a modem powers up, are dropped everywhere.
  */
 export class Framer {
   #line = '';
@@ -48,8 +48,9 @@ export class Framer {
   }
 
   #endLine(frames: Frame[]): void {
+    const text = this.#line.trim();
     if (this.#overlong) frames.push({ kind: 'overlong' });
-    else if (this.#line !== '') frames.push({ kind: 'line', text: this.#line });
+    else if (text !== '') frames.push({ kind: 'line', text });
     this.#overlong = false;
     this.#line = '';
   }

@@ -1,29 +1,37 @@
 // Final result codes: the lines that end a command (V.250 §5.7.1, 3GPP TS 27.007 §9.2, 27.005 §3.2.5).
+import { errorCodeOf } from './error-text.ts';
+
+/** How a call command ended (V.250 §5.7.1). CONNECT is its success. */
+export type CallResult = 'CONNECT' | 'NO CARRIER' | 'BUSY' | 'NO ANSWER' | 'NO DIALTONE';
 
 /** What a final result code says. */
 export type FinalResult =
   | { readonly kind: 'ok' }
-  | { readonly kind: 'error' }
-  | { readonly kind: 'cme'; readonly code: number }
-  | { readonly kind: 'cms'; readonly code: number };
-
-/** 3GPP TS 27.007 §9.2.1: unknown. Stands for errors told as text (AT+CMEE=2). */
-const CME_UNKNOWN = 100;
-/** 3GPP TS 27.005 §3.2.5: unknown error. */
-const CMS_UNKNOWN = 500;
+  | { readonly kind: 'error'; readonly trailing?: string }
+  | { readonly kind: 'cme' | 'cms'; readonly code: number; readonly trailing?: string }
+  | { readonly kind: 'call'; readonly result: CallResult };
 
 /**
- * Reads a line as a final result code; `undefined` when it is none. Call codes (NO CARRIER, BUSY, …)
- * are none: they also come unsolicited, in the middle of other commands.
+ * Reads a line as a final result code; `undefined` when it is none. Call codes are none: they also come
+ * unsolicited, in the middle of other commands. Observed, Huawei E17x: "COMMAND NOT SUPPORT", and an
+ * information response that trails on the line of the code, "ERROR+CNUM: …".
  */
 export function parseFinalResult(line: string): FinalResult | undefined {
   if (line === 'OK') return { kind: 'ok' };
-  // Observed: Huawei E17x answers "COMMAND NOT SUPPORT", and "ERROR+CNUM:" on one line.
-  if (/^ERROR(?=\+|\s*$)/.test(line) || line === 'COMMAND NOT SUPPORT') return { kind: 'error' };
-  const match = /^\+(CME|CMS) ERROR:\s*(.*?)\s*$/.exec(line);
+  if (line === 'ERROR' || line === 'COMMAND NOT SUPPORT') return { kind: 'error' };
+  const plain = /^ERROR([+^].*)$/.exec(line);
+  if (plain !== null) return { kind: 'error', trailing: plain[1] ?? '' };
+  const match = /^\+(CME|CMS) ERROR:\s*(?:(\d{1,5})([+^].*)|(.*))$/.exec(line);
   if (match === null) return undefined;
-  const code = /^\d{1,5}$/.test(match[2] ?? '') ? Number(match[2]) : undefined;
-  return match[1] === 'CME'
-    ? { kind: 'cme', code: code ?? CME_UNKNOWN }
-    : { kind: 'cms', code: code ?? CMS_UNKNOWN };
+  const [, name, digits, trailing, text = ''] = match;
+  const kind = name === 'CME' ? 'cme' : 'cms';
+  const code = errorCodeOf(kind, digits ?? text.trim());
+  return trailing === undefined ? { kind, code } : { kind, code, trailing };
+}
+
+/** Reads a line as the end of a call command; `undefined` when it is none. CONNECT may tell a rate. */
+export function parseCallResult(line: string): FinalResult | undefined {
+  const match = /^(CONNECT)(?: .*)?$|^(NO CARRIER|BUSY|NO ANSWER|NO DIALTONE)$/.exec(line);
+  const result = match?.[1] ?? match?.[2];
+  return result === undefined ? undefined : { kind: 'call', result: result as CallResult };
 }

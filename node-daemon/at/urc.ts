@@ -7,30 +7,47 @@ export interface Urc {
   readonly body?: string;
 }
 
-/** 3GPP TS 27.005 §3.4.1: in PDU mode these are followed by a line of their own. */
-const HEAD_WITH_BODY = /^\+(CMT|CDS|CBM):/;
+/** 3GPP TS 27.005 §3.4.1: in PDU mode these end in the length of the TPDU and a line of their own follows. */
+const HEAD_WITH_BODY = /^\+(?:CMT|CDS|CBM):(?:.*,)? ?(\d{1,3})$/;
 const HEXADECIMAL = /^[0-9A-Fa-f]+$/;
+/** The service centre's address goes before the TPDU: its length and up to 11 octets. */
+const ADDRESS_OCTETS_MAX = 12;
+
+interface Head {
+  readonly line: string;
+  /** Octets of the TPDU. */
+  readonly length: number;
+}
 
 /** Passes lines through and keeps a head until its PDU line is there. */
 export class UrcAssembler {
-  #head: string | undefined;
+  #head: Head | undefined;
 
-  /** True when the line is the PDU of the head before it: it is no answer to a command. */
-  takes(line: string): boolean {
-    return this.#head !== undefined && HEXADECIMAL.test(line);
-  }
-
-  /** Takes a line that is a URC, or that `takes` said yes to; returns the URCs that are complete now. */
-  push(line: string): Urc[] {
-    const urcs: Urc[] = [];
+  /**
+   * Sees each line first. Returns the URC that is complete with it or without it, and whether the line
+   * was its PDU. `isAwaited`: the command in flight takes such lines too; then only a PDU of the length
+   * that the head tells is the head's.
+   */
+  next(line: string, isAwaited: boolean): { readonly urc?: Urc; readonly taken: boolean } {
     const head = this.#head;
+    if (head === undefined) return { taken: false };
     this.#head = undefined;
-    if (head !== undefined) {
-      if (HEXADECIMAL.test(line)) return [{ line: head, body: line }];
-      urcs.push({ line: head });
+    if (HEXADECIMAL.test(line) && (!isAwaited || fits(head, line))) {
+      return { urc: { line: head.line, body: line }, taken: true };
     }
-    if (HEAD_WITH_BODY.test(line)) this.#head = line;
-    else urcs.push({ line });
-    return urcs;
+    return { urc: { line: head.line }, taken: false };
   }
+
+  /** Takes a line that is a URC; returns it unless it is a head, whose PDU is to come. */
+  urc(line: string): Urc | undefined {
+    const length = HEAD_WITH_BODY.exec(line)?.[1];
+    if (length === undefined) return { line };
+    this.#head = { line, length: Number(length) };
+    return undefined;
+  }
+}
+
+function fits({ length }: Head, line: string): boolean {
+  const octets = line.length / 2;
+  return Number.isInteger(octets) && octets >= length && octets <= length + ADDRESS_OCTETS_MAX;
 }

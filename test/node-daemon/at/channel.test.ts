@@ -1,14 +1,17 @@
-// The channel over a scripted port: order, bounds, time-outs and finding the rhythm again.
+// The channel over a scripted port: order, bounds, time-outs, and what each command gets as its answer.
 import t from 'tap';
 import {
+  AtError,
   AtTimeoutError,
+  CallFailedError,
   CmeError,
   CmsError,
   PortClosedError,
   QueueFullError,
 } from '#node-daemon/at/at-error.ts';
-import { AtChannel, PROMPT_TIMEOUT_MS, QUEUE_LENGTH_MAX, RESYNC_QUIET_MS } from '#node-daemon/at/channel.ts';
+import { AtChannel, HURRY_TIMEOUT_MS, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
+import { QUEUE_LENGTH_MAX } from '#node-daemon/at/command-queue.ts';
 import type { Urc } from '#node-daemon/at/urc.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -21,11 +24,15 @@ function setUp() {
   const channel = new AtChannel(port, clock, silentLogger);
   const urcs: Urc[] = [];
   channel.onUrc((urc) => urcs.push(urc));
+  port.on(/^AT$/, lines('OK')).on(/^AT\+CMEE\?$/, lines('+CMEE: 1', 'OK'));
   return { port, clock, channel, urcs };
 }
 
 const csq = atQuery('AT+CSQ', '+CSQ:');
 const submit = atQuery('AT+CMGS=15', '+CMGS:', { body: '0011', timeoutMs: 60_000 });
+const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, answerHasBody: true });
+const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 t.test('an answer comes back and a URC in its middle goes to the handlers', async (t) => {
   const { port, channel, urcs } = setUp();
@@ -36,18 +43,39 @@ t.test('an answer comes back and a URC in its middle goes to the handlers', asyn
 
 t.test('a +CDS whose PDU follows is one URC, also in the middle of an answer', async (t) => {
   const { port, channel, urcs } = setUp();
-  port.on(/^AT\+CMGR=1$/, lines('+CDS: 25', '0791AA', '+CMGR: 0,,9', '0791BB', 'OK'));
-  const answer = await channel.send(atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, answerHasBody: true }));
-  t.same(answer, [{ line: '+CMGR: 0,,9', body: '0791BB' }]);
-  t.same(urcs, [{ line: '+CDS: 25', body: '0791AA' }]);
+  port.on(/^AT\+CMGR=1$/, lines('+CDS: 2', '0791AA', '+CMGR: 0,,9', '0791BB', 'OK'));
+  t.same(await channel.send(read), [{ line: '+CMGR: 0,,9', body: '0791BB' }]);
+  t.same(urcs, [{ line: '+CDS: 2', body: '0791AA' }]);
+});
+
+t.test('a +CDS whose PDU was lost takes no line of the answer', async (t) => {
+  const { port, channel, urcs } = setUp();
+  port.on(/^AT\+CMGR=1$/, lines('+CDS: 25', '+CMGR: 0,,9', '0791BB', 'OK'));
+  t.same(await channel.send(read), [{ line: '+CMGR: 0,,9', body: '0791BB' }]);
+  t.same(urcs, [{ line: '+CDS: 25' }]);
+  port.on(/^AT\+CGSN$/, lines('+CDS: 25', '350000000000017', 'OK'));
+  const imei = await channel.send(atCommand('AT+CGSN', { answer: /^\d{15}$/ }));
+  t.same(imei, [{ line: '350000000000017' }], 'digits are no PDU of 25 octets');
 });
 
 t.test('error answers are rejected with their class and code', async (t) => {
   const { port, channel } = setUp();
   port.on(/^AT\+A$/, lines('+CME ERROR: 10')).on(/^AT\+B$/, lines('+CMS ERROR: 321'));
-  t.match(await channel.send(atCommand('AT+A')).catch((e) => e), { code: 10, constructor: CmeError });
-  t.match(await channel.send(atCommand('AT+B')).catch((e) => e), { code: 321, constructor: CmsError });
-  t.match(await channel.send(atCommand('AT+C')).catch((e) => e), { name: 'AtError' });
+  port.on(/^ATD/, lines('NO CARRIER'));
+  t.match(await failure(channel.send(atCommand('AT+A'))), { code: 10, constructor: CmeError });
+  t.match(await failure(channel.send(atCommand('AT+B'))), { code: 321, constructor: CmsError });
+  t.match(await failure(channel.send(atCommand('AT+C'))), { name: 'AtError' });
+  const call = atCommand('ATD+12065550100;', { endsLikeCall: true });
+  t.match(await failure(channel.send(call)), { result: 'NO CARRIER', constructor: CallFailedError });
+});
+
+t.test('a secret is in no error', async (t) => {
+  const { port, channel } = setUp();
+  port.on(/^AT\+CPIN="/, lines('+CME ERROR: 16'));
+  const error = await failure(channel.send(atCommand('AT+CPIN="4711"', { shownAs: 'AT+CPIN=…' })));
+  t.notMatch(String(error), /4711/);
+  t.match(String(error), /AT\+CPIN=….*16/);
+  t.ok(port.received.includes('AT+CPIN="4711"'));
 });
 
 t.test('one command at a time, urgent ones first, each in its order', async (t) => {
@@ -62,15 +90,17 @@ t.test('one command at a time, urgent ones first, each in its order', async (t) 
   t.same(port.received, ['AT+1', 'AT+2', 'AT+3', 'AT+4']);
 });
 
-t.test('the queue has a bound', async (t) => {
+t.test('the queue has a bound for each priority', async (t) => {
   const { port, channel } = setUp();
-  port.on(/^AT/, () => undefined);
+  port.on(/^AT\+X/, () => undefined);
   const sent = Array.from({ length: QUEUE_LENGTH_MAX + 2 }, () => channel.send(atCommand('AT+X')));
-  const last = await sent.at(-1)?.catch((error) => error);
-  t.ok(last instanceof QueueFullError);
+  t.ok((await failure(sent.at(-1) ?? Promise.resolve())) instanceof QueueFullError);
+  const urgent = channel.send(atCommand('AT+X'), 'urgent');
   port.hangUp();
-  const outcomes = await Promise.allSettled(sent);
-  t.ok(outcomes.every(({ status }) => status === 'rejected'));
+  const outcomes = await Promise.allSettled([...sent, urgent]);
+  const refusals = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.name);
+  t.equal(refusals.filter((name) => name === 'QueueFullError').length, 1);
+  t.equal(refusals.filter((name) => name === 'PortClosedError').length, QUEUE_LENGTH_MAX + 2);
 });
 
 t.test('a body is given at the prompt', async (t) => {
@@ -79,50 +109,31 @@ t.test('a body is given at the prompt', async (t) => {
   t.same(await channel.send(submit), [{ line: '+CMGS: 7' }]);
 });
 
-t.test('a lost prompt is left with ESC and AT before the next command', async (t) => {
+t.test('an OK without the answer that belongs to it ends the command, and the line is proved', async (t) => {
   const { port, clock, channel } = setUp();
-  port.on(/^AT/, lines('OK')).on(/^AT\+CMGS=15$/, () => undefined);
-  port.on(/^AT\+CSQ$/, lines('+CSQ: 1,99', 'OK'));
-  const lost = channel.send(submit).catch((error) => error);
-  const next = channel.send(csq);
-  clock.advance(PROMPT_TIMEOUT_MS);
-  const error = await lost;
-  t.ok(error instanceof AtTimeoutError);
-  t.equal(error.bodyGiven, false);
-  await until('a sign of life', () => port.received.includes('AT'));
-  await new Promise((resolve) => setImmediate(resolve));
-  clock.advance(RESYNC_QUIET_MS);
-  t.same(await next, [{ line: '+CSQ: 1,99' }]);
-  t.same(port.received, ['AT+CMGS=15', '<ESC>', 'AT', 'AT+CSQ']);
-});
-
-t.test('the late answer of a command is not taken for the next one', async (t) => {
-  const { port, clock, channel, urcs } = setUp();
-  port.on(/^AT\+OLD$/, () => undefined);
-  // The modem is still at the old command: its answer comes first, then that of AT.
-  port.on(/^AT$/, lines('OLD ANSWER', 'OK', 'OK'));
-  port.on(/^AT\+NEW$/, lines('+CME ERROR: 3'));
-  const old = channel.send(atCommand('AT+OLD', { timeoutMs: 1_000 })).catch((error) => error);
-  const next = channel.send(atCommand('AT+NEW')).catch((error) => error);
-  clock.advance(1_000);
-  t.ok((await old) instanceof AtTimeoutError);
-  await until('the late answer', () => urcs.some(({ line }) => line === 'OK'));
-  t.equal(port.count(/^AT\+NEW$/), 0, 'not before the line is quiet');
-  clock.advance(RESYNC_QUIET_MS);
-  t.match(await next, { code: 3 });
+  port.on(/^AT\+CSQ$/, lines('OK'));
+  const mute = channel.send(csq);
+  await until('the command', () => port.received.includes('AT+CSQ'));
+  await turn();
+  clock.advance(HURRY_TIMEOUT_MS);
+  t.same(await mute, []);
+  port.on(/^AT\+NEXT$/, lines('OK'));
+  await channel.send(atCommand('AT+NEXT'));
+  t.same(port.received, ['AT+CSQ', 'AT', 'AT+CMEE?', 'AT+NEXT']);
 });
 
 t.test('a modem that gives no sign of life is closed', async (t) => {
   const { port, clock, channel } = setUp();
   port.on(/^AT/, () => undefined);
-  const first = channel.send(csq).catch((error) => error);
-  const second = channel.send(csq).catch((error) => error);
+  const first = failure(channel.send(csq));
+  const second = failure(channel.send(csq));
   const closed = new Promise((resolve) => channel.onClose(resolve));
   const advancing = setInterval(() => clock.advance(1_000), 1);
   t.teardown(() => clearInterval(advancing));
-  t.ok((await first) instanceof AtTimeoutError);
+  const error = await first;
+  t.ok(error instanceof AtTimeoutError && (await error.late).information.length === 0);
   t.ok((await second) instanceof PortClosedError);
-  t.ok((await closed) instanceof PortClosedError);
+  t.match(await closed, { name: 'PortClosedError', cause: { name: 'AtTimeoutError' } });
   t.ok(port.closed);
 });
 
@@ -130,21 +141,25 @@ t.test('a port that goes away says whether the body was given', async (t) => {
   for (const given of [false, true]) {
     const { port, channel } = setUp();
     port.on(/^AT\+CMGS=15$/, given ? '\r\n> ' : () => undefined).on(/^0011$/, () => undefined);
-    const lost = channel.send(submit).catch((error) => error);
+    const lost = failure(channel.send(submit));
     await until('the command', () => port.received.includes(given ? '0011' : 'AT+CMGS=15'));
     port.hangUp();
     const error = await lost;
     t.ok(error instanceof PortClosedError);
-    t.equal(error.bodyGiven, given);
-    t.ok((await channel.send(csq).catch((e) => e)) instanceof PortClosedError);
+    t.match(error, { bodyGiven: given });
+    t.ok((await failure(channel.send(csq))) instanceof PortClosedError);
   }
 });
 
-t.test('a prompt that comes while nothing is asked is left', async (t) => {
-  const { port } = setUp();
-  port.say('\r\n> ');
-  await new Promise((resolve) => setImmediate(resolve));
-  t.same(port.received, ['<ESC>']);
+t.test('what comes late is told also when the port goes away at once', async (t) => {
+  const { port, clock, channel } = setUp();
+  port.on(/^AT\+CSQ$/, () => undefined);
+  const asked = failure(channel.send(csq));
+  clock.advance(csq.timeoutMs);
+  port.hangUp();
+  const error = await asked;
+  t.ok(error instanceof AtError);
+  if (error instanceof AtTimeoutError) t.same(await error.late, { information: [] });
 });
 
 t.test('a handler that fails, or adds and commands, disturbs no other', async (t) => {
@@ -166,13 +181,10 @@ t.test('a handler that fails, or adds and commands, disturbs no other', async (t
   t.same(second, ['A:B']);
 });
 
-t.test('waking leaves an old prompt first and fails when nothing answers', async (t) => {
+t.test('a prompt that does not come is a time-out of its own', async (t) => {
   const { port, clock, channel } = setUp();
-  port.on(/^AT$/, lines('OK'));
-  const waking = channel.wake(3, 1_000);
-  await until('a sign of life', () => port.received.includes('AT'));
-  await new Promise((resolve) => setImmediate(resolve));
-  clock.advance(RESYNC_QUIET_MS);
-  await waking;
-  t.same(port.received, ['<ESC>', 'AT']);
+  port.on(/^AT\+CMGS=15$/, () => undefined);
+  const lost = failure(channel.send(submit));
+  clock.advance(PROMPT_TIMEOUT_MS);
+  t.match(await lost, { constructor: AtTimeoutError, bodyGiven: false });
 });

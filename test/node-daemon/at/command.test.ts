@@ -28,3 +28,17 @@ t.test('fields keep commas in quotes, lose quotes and blanks, and may be empty',
     t.equal(integerField(['', '-1', 'x', '12345678901'], position), undefined);
   }
 });
+
+t.test('each command has the time that the standard or its makers give it', async (t) => {
+  const seconds = (text: string): number => atCommand(text).timeoutMs / 1_000;
+  t.equal(seconds('AT+CMGS=24'), 120, 'the network answers');
+  t.equal(seconds('AT+COPS=?'), 180, 'all bands are searched');
+  t.equal(seconds('AT+COPS=0'), 180);
+  t.equal(seconds('AT+COPS=3,2'), 5, 'the format is set at once');
+  t.equal(seconds('AT+COPS?'), 5);
+  t.equal(seconds('AT+CFUN=1,1'), 15);
+  t.equal(seconds('AT+CMGL=4'), 60);
+  t.equal(seconds('AT+CPIN?'), 10);
+  t.equal(seconds('AT^ICCID?'), 10);
+  t.equal(seconds('AT+CSQ'), 5);
+});

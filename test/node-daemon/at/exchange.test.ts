@@ -6,6 +6,7 @@ import {
   type ExchangeInput,
   type ExchangeState,
   type ExchangeStep,
+  INFORMATION_MAX,
   stepExchange,
 } from '#node-daemon/at/exchange.ts';
 
@@ -36,7 +37,10 @@ t.test('awaitingFinal', async (t) => {
     const { state, urcs } = feed(beginExchange(query), line('+CSQ: 21,99'), line('OK'));
     t.same(state, {
       kind: 'done',
-      result: { kind: 'final', final: { kind: 'ok' }, information: [{ line: '+CSQ: 21,99' }] },
+      result: {
+        ...{ kind: 'final', final: { kind: 'ok' }, doubtful: false },
+        information: [{ line: '+CSQ: 21,99' }],
+      },
       bodyGiven: false,
     });
     t.same(urcs, []);
@@ -54,12 +58,24 @@ t.test('awaitingFinal', async (t) => {
   });
   t.test('swallows its echo, not that of another command', async (t) => {
     t.same(feed(beginExchange(query), line('AT+CSQ')).urcs, []);
+    t.same(feed(beginExchange(query), line('\x1bAT+CSQ')).urcs, [], 'with the ESC before it');
     t.same(feed(beginExchange(query), line('AT+COPS?')).urcs, ['AT+COPS?']);
   });
   t.test('an OK without the answer that it must have is the late answer of another command', async (t) => {
     const { state } = feed(beginExchange(query), line('OK'), line('+CSQ: 9,99'), line('OK'));
     t.match(state, { kind: 'done', result: { information: [{ line: '+CSQ: 9,99' }] } });
     t.match(feed(beginExchange(simple), line('OK')).state, { kind: 'done' });
+  });
+  t.test('after such an OK the answer must come soon, or there is none', async (t) => {
+    const early = stepExchange(beginExchange(query), line('OK'));
+    t.equal(early.hurry, true);
+    t.match(stepExchange(early.state, { kind: 'closed' }).state, { result: { kind: 'timeout' } });
+    t.match(stepExchange(early.state, TIMEOUT).state, {
+      result: { kind: 'final', final: { kind: 'ok' }, information: [], doubtful: true },
+    });
+    const sent = stepExchange(stepExchange(beginExchange(submit), PROMPT).state, line('OK'));
+    t.equal(sent.hurry, undefined, 'a message without its reference is not known to be sent');
+    t.match(stepExchange(sent.state, TIMEOUT).state, { result: { kind: 'timeout' }, bodyGiven: true });
   });
   t.test('each error ends it', async (t) => {
     for (const text of ['ERROR', '+CME ERROR: 4', '+CMS ERROR: 321']) {
@@ -70,11 +86,64 @@ t.test('awaitingFinal', async (t) => {
       );
     }
   });
-  t.test('a prompt that nobody asked for is left with ESC', async (t) => {
-    const { state, writes } = feed(beginExchange(query), PROMPT);
-    t.same(writes, ['escape']);
-    t.equal(state.kind, 'awaitingFinal');
+  t.test(
+    'a prompt that nobody asked for is left with ESC, and the command counts as swallowed',
+    async (t) => {
+      const { state, writes, urcs } = feed(beginExchange(simple), PROMPT, line('OK'));
+      t.same(writes, ['escape']);
+      t.match(state, { kind: 'done', result: { kind: 'swallowed' } });
+      t.same(urcs, ['OK'], 'the OK is the answer to ESC');
+    },
+  );
+  t.test('of several answers to a query that has one the last counts, the others are URCs', async (t) => {
+    const asked = atQuery('AT+CPIN?', '+CPIN:');
+    const { state, urcs } = feed(
+      beginExchange(asked),
+      line('+CPIN: NOT READY'),
+      line('+CPIN: READY'),
+      line('OK'),
+    );
+    t.same(urcs, ['+CPIN: NOT READY']);
+    t.match(state, { result: { information: [{ line: '+CPIN: READY' }] } });
   });
+  t.test('an answer without end is bounded', async (t) => {
+    const list = atCommand('AT+CMGL=4', { answer: /^\+CMGL:/, answerHasBody: true });
+    const lines = Array.from({ length: INFORMATION_MAX + 9 }, (_, index) => line(`+CMGL: ${index},1,,24`));
+    const { state } = feed(beginExchange(list), ...lines, line('OK'));
+    t.ok(state.kind === 'done' && state.result.kind === 'final');
+    if (state.kind === 'done' && state.result.kind === 'final') {
+      t.equal(state.result.information.length, INFORMATION_MAX);
+    }
+  });
+  t.test('call codes end call commands and no others', async (t) => {
+    const dial = atCommand('ATD+12065550100;', { endsLikeCall: true });
+    for (const code of ['NO CARRIER', 'BUSY', 'NO ANSWER', 'NO DIALTONE', 'CONNECT', 'CONNECT 9600']) {
+      const result = code.replace(/ 9600$/, '');
+      t.match(feed(beginExchange(dial), line(code)).state, {
+        result: { final: { kind: 'call', result } },
+      });
+      const other = feed(beginExchange(query), line(code), line('+CSQ: 1,99'), line('OK'));
+      t.same(other.urcs, [code]);
+      t.match(other.state, { result: { final: { kind: 'ok' } } });
+    }
+  });
+  t.test(
+    'an answer that trails on the line of an error is an answer, and nothing is sure after it',
+    async (t) => {
+      const number = atCommand('AT+CNUM', { answer: /^\+CNUM:/, answerMayTrail: true });
+      for (const error of ['ERROR', '+CME ERROR: 25']) {
+        t.match(feed(beginExchange(number), line(`${error}+CNUM: "","+33671651906",145`)).state, {
+          result: {
+            ...{ final: { kind: 'ok' }, doubtful: true },
+            information: [{ line: '+CNUM: "","+33671651906",145' }],
+          },
+        });
+      }
+      t.match(feed(beginExchange(query), line('ERROR+CNUM:')).state, {
+        result: { final: { kind: 'error' }, doubtful: true },
+      });
+    },
+  );
   t.test('a time-out ends it', async (t) => {
     t.same(feed(beginExchange(query), TIMEOUT).state, {
       kind: 'done',
@@ -99,7 +168,10 @@ t.test('an information response with a body', async (t) => {
     const { state } = feed(beginExchange(read), line('+CMGR: 0,,0'), line('OK'));
     t.strictSame(state, {
       kind: 'done',
-      result: { kind: 'final', final: { kind: 'ok' }, information: [{ line: '+CMGR: 0,,0' }] },
+      result: {
+        ...{ kind: 'final', final: { kind: 'ok' }, doubtful: false },
+        information: [{ line: '+CMGR: 0,,0' }],
+      },
       bodyGiven: false,
     });
   });

@@ -1,6 +1,5 @@
 // What can go wrong with an AT command, one class for each thing that a caller does differently.
 
-import type { Information } from './exchange.ts';
 import type { CallResult, FinalResult } from './result-code.ts';
 
 /** Base of all failures of a command. */
@@ -40,27 +39,15 @@ export class CmsError extends AtError {
   }
 }
 
-/** The answer to a command whose time is over, as far as it came while the line found its rhythm again. */
-export interface LateAnswer {
-  readonly information: readonly Information[];
-  /** The error answer, where that came. */
-  readonly error?: AtError;
-}
-
-/** No final result code in time. */
+/**
+ * No final result code in time. An answer that comes all the same is a URC: `+CMGS: 7` while no message is
+ * being sent says what became of the one before.
+ */
 export class AtTimeoutError extends AtError {
   override name = 'AtTimeoutError';
-  /** What came too late. Resolves within seconds, with nothing in it when nothing came. Never rejects. */
-  readonly late: Promise<LateAnswer>;
 
-  constructor(
-    command: string,
-    timeoutMs: number,
-    bodyGiven: boolean,
-    late: Promise<LateAnswer> = Promise.resolve({ information: [] }),
-  ) {
+  constructor(command: string, timeoutMs: number, bodyGiven: boolean) {
     super(`${command}: no answer in ${timeoutMs} ms`, { bodyGiven });
-    this.late = late;
   }
 }
 

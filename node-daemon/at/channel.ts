@@ -15,7 +15,6 @@ import {
   stepExchange,
 } from './exchange.ts';
 import { type Frame, Framer } from './framer.ts';
-import { LateAnswerCollector } from './late-answer.ts';
 import type { Port } from './port.ts';
 import { findRhythm, RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS } from './rhythm.ts';
 import { type Urc, UrcAssembler } from './urc.ts';
@@ -45,7 +44,6 @@ interface InFlight {
 interface OffBeat {
   /** The modem may wait for a body. */
   readonly inPrompt: boolean;
-  readonly late?: LateAnswerCollector;
 }
 
 /** The dialogue with one modem: commands one at a time, each with its own answer, and URCs as they come. */
@@ -156,10 +154,9 @@ export class AtChannel {
 
   #timeoutError(command: AtCommand, phase: 'prompt' | 'final', bodyGiven: boolean): AtError {
     if (this.#closed !== undefined) return this.#closedError(command, bodyGiven);
-    const late = new LateAnswerCollector(command, bodyGiven);
-    this.#offBeat = { inPrompt: command.body !== undefined && !bodyGiven, late };
+    this.#offBeat = { inPrompt: command.body !== undefined && !bodyGiven };
     const timeoutMs = phase === 'prompt' ? PROMPT_TIMEOUT_MS : command.timeoutMs;
-    return new AtTimeoutError(command.shownAs, timeoutMs, bodyGiven, late.answer);
+    return new AtTimeoutError(command.shownAs, timeoutMs, bodyGiven);
   }
 
   #closedError(command: AtCommand, bodyGiven: boolean): PortClosedError {
@@ -244,7 +241,6 @@ export class AtChannel {
   }
 
   #onUnsolicited(line: string): void {
-    if (this.#offBeat?.late?.takes(line) === true) return;
     const urc = this.#assembler.urc(line);
     if (urc !== undefined) this.#dispatch(urc);
   }
@@ -261,19 +257,18 @@ export class AtChannel {
   }
 
   /** After an answer that did not come, or of which nobody knows whose it was. */
-  async #recover({ inPrompt, late }: OffBeat): Promise<void> {
+  async #recover({ inPrompt }: OffBeat): Promise<void> {
     try {
       if (inPrompt) await this.#write(ESC);
-      await this.#findRhythm(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS, late);
+      await this.#findRhythm(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS);
     } catch (error) {
       await this.close(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.#offBeat = undefined;
-      late?.end();
     }
   }
 
-  #findRhythm(attempts: number, timeoutMs: number, late?: LateAnswerCollector): Promise<void> {
+  #findRhythm(attempts: number, timeoutMs: number): Promise<void> {
     const parts = {
       clock: this.#clock,
       lastByteAt: () => this.#lastByteAt,
@@ -281,9 +276,6 @@ export class AtChannel {
         const done = await this.#exchange(command, exchangeTimeoutMs);
         if (done !== undefined && this.#closed === undefined) return done.result;
         throw this.#closedError(command, false);
-      },
-      onSign: (result: ExchangeResult) => {
-        if (result.kind === 'final') late?.takesFinal(result.final);
       },
     };
     return findRhythm(parts, attempts, timeoutMs);
@@ -302,7 +294,6 @@ export class AtChannel {
     if (this.#closed !== undefined) return;
     this.#closed = new PortClosedError('the port is gone', { cause });
     for (const { command, reject } of this.#queue.drain()) reject(this.#closedError(command, false));
-    this.#offBeat?.late?.end();
     if (this.#inFlight !== undefined) this.#input({ kind: 'closed' });
     for (const handler of [...this.#closeHandlers]) handler(this.#closed);
     this.#port.close().catch(() => undefined);

@@ -25,8 +25,6 @@ export interface RhythmParts {
   readonly exchange: (command: AtCommand, timeoutMs: number) => Promise<ExchangeResult>;
   /** When the last byte came, in ms since the epoch. */
   readonly lastByteAt: () => number;
-  /** Gets what a sign of life was answered with: an error is no answer to it. */
-  readonly onSign?: (result: ExchangeResult) => void;
 }
 
 /**
@@ -36,7 +34,6 @@ export interface RhythmParts {
 export async function findRhythm(parts: RhythmParts, attempts: number, timeoutMs: number): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const sign = await parts.exchange(attempt === 1 ? SIGN_OF_LIFE : SIGN_OF_LIFE_AGAIN, timeoutMs);
-    parts.onSign?.(sign);
     if (sign.kind !== 'final') continue;
     const marked = await parts.exchange(MARKER, timeoutMs);
     if (marked.kind !== 'final') continue;

@@ -1,91 +1,26 @@
 // The link against a scripted control plane: facts until acknowledged, commands, heartbeat, reconnection.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { Journal } from '#node-daemon/journal/journal.ts';
-import type { CommandAnswer, LinkCommand } from '#node-daemon/link/command-handler.ts';
-import { ControlLink, linkUrl } from '#node-daemon/link/control-link.ts';
-import { type Clock, systemClock } from '#shared/clock.ts';
-import { LINK_CLOSE } from '#shared/link/frame.ts';
-import type { Fact, Slot } from '#shared/link/messages.ts';
-import { silentLogger } from '#shared/log.ts';
+import t from 'tap';
+import { linkUrl } from '#node-daemon/link/control-link.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import { readProof } from '#shared/link/proof.ts';
 import { until } from '../../fixtures/until.ts';
-import { LINK_SECRET, ScriptedControlPlane } from './scripted-control-plane.ts';
+import { SLOT, startLink as setUp } from './link-rig.ts';
+import { ScriptedControlPlane } from './scripted-control-plane.ts';
 
-const SLOT: Slot = {
-  ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: '8901000000000000017' },
-  ...{ number: null, operator: null, signal_dbm: null },
-};
-
-const fact = (body: string): Fact => ({
-  ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+15550000012', body },
-  ...{ sent_at: null, received_at: '2026-11-21T08:00:00.000Z', partial: false },
-});
-
-async function setUp(t: Test, prepare: (plane: ScriptedControlPlane) => void = () => undefined) {
-  const folder = await mkdtemp(join(tmpdir(), 'link-'));
-  const plane = await ScriptedControlPlane.start();
-  prepare(plane);
-  const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
-  const slots = [SLOT];
-  const commands: LinkCommand[] = [];
-  /** Waits of the link that are longer than a test, as they were asked for. */
-  const longWaits: number[] = [];
-  const clock: Clock = {
-    now: () => systemClock.now(),
-    after(delayMs, callback) {
-      if (delayMs >= 30_000) longWaits.push(delayMs);
-      return systemClock.after(delayMs, callback);
-    },
-  };
-  let answer: (command: LinkCommand) => Promise<CommandAnswer> = async () => ({ ok: true, result: {} });
-  const link = new ControlLink({
-    ...{
-      controlPlaneUrl: plane.url,
-      nodeId: 'n-1',
-      linkSecret: LINK_SECRET,
-      journal,
-      clock,
-      log: silentLogger,
-    },
-    commands: {
-      handle: (command) => {
-        commands.push(command);
-        return answer(command);
-      },
-    },
-    slots: () => slots,
-  });
-  link.start();
-  t.teardown(async () => {
-    await link.stop();
-    await plane.stop();
-    await journal.close();
-    await rm(folder, { recursive: true });
-  });
-  const append = (...bodies: string[]) =>
-    journal.append(...bodies.map((body) => ({ kind: 'fact' as const, fact: fact(body) })));
-  const sequences = (): number[] => plane.facts.map(({ sequence }) => sequence);
-  const linked = (count = 1) => until('a link', () => plane.framesOf('hello').length >= count);
-  const setAnswer = (next: typeof answer): void => {
-    answer = next;
-  };
-  return { plane, journal, link, slots, commands, longWaits, append, sequences, linked, setAnswer };
-}
-
-t.test('the upgrade carries secret and node id, the hello what the node has', async (t) => {
+t.test('the upgrade carries a proof, the hello what the node has', async (t) => {
   const { plane, journal, linked } = await setUp(t);
   await linked();
-  t.match(plane.upgrades[0]?.headers, { authorization: `Bearer ${LINK_SECRET}`, 'x-node-id': 'n-1' });
+  const proof = readProof(plane.upgrades[0]?.headers.authorization);
+  t.match(proof, { nodeId: 'n-1', timeMs: Number, random: String, signature: String });
   t.notOk(plane.upgrades[0]?.headers['sec-websocket-extensions'], 'no compression');
   t.match(plane.framesOf('hello'), [
     {
       version_min: 1,
-      version_max: 1,
+      version_max: 2,
       journal_id: journal.state.journalId,
       oldest_sequence: 0,
       slots: [SLOT],
+      alarms: [],
     },
   ]);
 });
@@ -235,33 +170,44 @@ t.test('a frame that is too long ends the link', async (t) => {
   await linked(2);
 });
 
-t.test('who is refused comes back only every 30 s', async (t) => {
-  const refusals: ((plane: ScriptedControlPlane) => void)[] = [
-    (plane) => {
-      plane.refusal = 401;
-    },
-    (plane) => {
-      plane.welcome = () => void plane.socket?.close(LINK_CLOSE.unauthorized) as undefined;
-    },
-    (plane) => {
-      plane.welcome = () => void plane.socket?.close(LINK_CLOSE.versionUnsupported) as undefined;
-    },
-    (plane) => {
-      plane.welcome = () => ({
-        type: 'welcome',
-        version: 2,
-        heartbeat_ms: 60_000,
-        window: 1,
-        acknowledged: 0,
-      });
-    },
-  ];
-  for (const refuse of refusals) {
-    const { plane, longWaits } = await setUp(t, refuse);
-    await until('the wait', () => longWaits.includes(30_000));
-    t.equal(plane.upgrades.length, 1);
-  }
-});
+t.test(
+  'who is refused comes back after 30 s where somebody may mend it, else after 10 minutes',
+  async (t) => {
+    const refusals: [atLeastMs: number, refuse: (plane: ScriptedControlPlane) => void][] = [
+      [600_000, (plane) => void (plane.refusal = 401)],
+      [600_000, (plane) => void (plane.refusal = 403)],
+      [30_000, (plane) => void (plane.refusal = 404)],
+      ...(
+        [
+          [600_000, LINK_CLOSE.unauthorized],
+          [600_000, LINK_CLOSE.revoked],
+          [30_000, LINK_CLOSE.replaced],
+          [30_000, LINK_CLOSE.versionUnsupported],
+        ] as const
+      ).map(([atLeastMs, code]): [number, (plane: ScriptedControlPlane) => void] => [
+        atLeastMs,
+        (plane) => {
+          plane.welcome = () => void plane.socket?.close(code) as undefined;
+        },
+      ]),
+      [
+        30_000,
+        (plane) => {
+          plane.welcome = () => ({
+            ...{ type: 'welcome', version: 3, heartbeat_ms: 60_000, window: 1, acknowledged: 0 },
+          });
+        },
+      ],
+    ];
+    for (const [atLeastMs, refuse] of refusals) {
+      const { plane, longWaits } = await setUp(t, refuse);
+      await until('the wait', () =>
+        longWaits.some((waitMs) => waitMs >= atLeastMs && waitMs <= atLeastMs * 1.25),
+      );
+      t.equal(plane.upgrades.length, 1);
+    }
+  },
+);
 
 t.test('the URL of the link is below that of the control plane', async (t) => {
   t.equal(linkUrl('http://localhost:8080'), 'ws://localhost:8080/nodes/link');

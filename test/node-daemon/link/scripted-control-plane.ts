@@ -110,6 +110,12 @@ export class ScriptedControlPlane {
     return tellers.at(-1)?.slots.find((each) => each.slot === slot)?.state;
   }
 
+  /** The state of the slot in which a SIM is, as the node told it last. */
+  simState(iccid: string): string | undefined {
+    const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
+    return tellers.at(-1)?.slots.find((each) => each.iccid === iccid)?.state;
+  }
+
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.upgrades.push(request);
     if (this.refusal !== undefined || request.url !== LINK_PATH) {

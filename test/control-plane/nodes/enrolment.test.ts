@@ -1,0 +1,206 @@
+// Enrolment over HTTP: a code is good once, for one key; what is refused tells nothing; keys are replaced and revoked.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import WebSocket from 'ws';
+import { openRegistry } from '#control-plane/operator/open-registry.ts';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { makeProof } from '#node-daemon/link/proof.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { LINK_PATH } from '#shared/link/version.ts';
+import { identityOf, newKey, nodeCode } from '../../fixtures/enrolled-node.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const HOUR_MS = 3_600_000;
+
+const newPublicKey = (): string => String(newKey().export({ format: 'jwk' }).x);
+
+async function enrol(url: string, code: string, publicKey = newPublicKey()) {
+  const response = await fetch(url + ENROL_PATH, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code, public_key: publicKey }),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** The answer to an upgrade that is refused; 101 when it is not. */
+async function upgradeStatus(url: string, authorization: string): Promise<number> {
+  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { authorization } });
+  const opened = once(socket, 'open').then(() => 101);
+  const refused = once(socket, 'unexpected-response').then(([, { statusCode }]) => Number(statusCode));
+  socket.on('error', () => undefined);
+  const status = await Promise.race([opened, refused]);
+  socket.terminate();
+  return status;
+}
+
+async function revoke(databaseUrl: string, nodeId: string): Promise<boolean> {
+  const { registry, close } = await openRegistry({ databaseUrl, dataDir: '', url: '' });
+  try {
+    return await registry.revoke(nodeId);
+  } finally {
+    await close();
+  }
+}
+
+t.test('a code is good for one key, as often as that key asks', async (t) => {
+  const { url } = await rig.start(t);
+  const code = await nodeCode(url, 'lab');
+  t.match(code, /^([0-9A-HJKMNP-TV-Z]{5}-){3}[0-9A-HJKMNP-TV-Z]{5}$/, '20 characters of 5 bits');
+  const key = newPublicKey();
+  const typed = code.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l');
+  t.match(await enrol(url, typed, key), { status: 200, body: { node_id: 'lab' } }, 'as people type it');
+  t.match(await enrol(url, code, key), { status: 200, body: { node_id: 'lab' } }, 'after a lost answer');
+  t.match(await enrol(url, code), { status: 403, body: { error: 'enrolment_refused' } }, 'another key');
+});
+
+t.test('two keys at the same time: one gets the node', async (t) => {
+  const { url } = await rig.start(t);
+  const code = await nodeCode(url, 'lab');
+  const answers = await Promise.all(Array.from({ length: 8 }, () => enrol(url, code)));
+  t.same(answers.map(({ status }) => status).sort(), [200, 403, 403, 403, 403, 403, 403, 403]);
+});
+
+t.test('unknown, used, replaced and expired codes have the same answer', async (t) => {
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock });
+  const used = await nodeCode(url, 'used');
+  await enrol(url, used);
+  const replaced = await nodeCode(url, 'replaced');
+  await nodeCode(url, 'replaced');
+  const expired = await nodeCode(url, 'expired');
+  clock.advance(23.9 * HOUR_MS);
+  const young = await nodeCode(url, 'young');
+  t.equal((await enrol(url, young)).status, 200);
+  clock.advance(0.2 * HOUR_MS);
+  const answers = await Promise.all(
+    [used, replaced, expired, '00000-00000-00000-00000'].map((code) => enrol(url, code)),
+  );
+  const [first] = answers;
+  t.match(first, { status: 403, body: { error: 'enrolment_refused', message: /operator/ } });
+  for (const { status, body } of answers) t.same({ status, body }, { status: 403, body: first?.body });
+});
+
+t.test('what is no code or no key is told by its field', async (t) => {
+  const { url } = await rig.start(t);
+  for (const [code, key, field] of [
+    ['ABC', newPublicKey(), 'code'],
+    ['U'.repeat(20), newPublicKey(), 'code'],
+    ['0'.repeat(20), 'short', 'public_key'],
+  ] as const) {
+    t.match(await enrol(url, code, key), { status: 400, body: { error: 'invalid_request', field } });
+  }
+});
+
+t.test('who guesses is slowed down, and only who guesses', async (t) => {
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock });
+  const code = await nodeCode(url, 'lab');
+  for (let n = 0; n < 10; n += 1) t.equal((await enrol(url, '0'.repeat(20))).status, 403);
+  const limited = await enrol(url, code);
+  t.match(limited, { status: 429, body: { error: 'rate_limited' } });
+  t.match(limited.headers.get('retry-after'), /^[1-9]\d?$/);
+  clock.advance(60_000);
+  const key = newPublicKey();
+  for (let n = 0; n < 20; n += 1) t.equal((await enrol(url, code, key)).status, 200);
+});
+
+t.test('the database knows only the hash of a code', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const code = await nodeCode(url, 'lab');
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const [row] = await db.selectFrom('nodes').selectAll().execute();
+  const plain = code.replaceAll('-', '');
+  t.equal(row?.code_hash?.toString('hex'), createHash('sha256').update(plain).digest('hex'));
+  t.notMatch(JSON.stringify(row), plain);
+  t.notMatch(JSON.stringify(row), code);
+});
+
+const closedWith = (node: ScriptedNode, code: number) =>
+  until(`close code ${code}`, () => node.closeCode === code);
+
+t.test('enrolled anew, the old key is worth nothing and its link ends', async (t) => {
+  const { url } = await rig.start(t);
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+  const { key } = await identityOf(url, 'lab');
+  const proof = () => makeProof({ nodeId: 'lab', key, controlPlaneUrl: url }, Date.now());
+  t.equal(await upgradeStatus(url, proof()), 101);
+  t.equal((await enrol(url, await nodeCode(url, 'lab'))).status, 200);
+  await closedWith(node, LINK_CLOSE.unauthorized);
+  t.equal(await upgradeStatus(url, proof()), 401);
+});
+
+t.test(
+  'revoked, a node is told to stop, its link ends within a heartbeat; a new code lets it back',
+  async (t) => {
+    const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
+    const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+    const ofVersion1 = await ScriptedNode.connect(url, { nodeId: 'old', version: 1 });
+    const { key } = await identityOf(url, 'lab');
+    const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
+    t.equal(await revoke(databaseUrl, 'lab'), true);
+    t.equal(await revoke(databaseUrl, 'old'), true);
+    t.equal(await revoke(databaseUrl, 'nobody'), false);
+    await closedWith(node, LINK_CLOSE.revoked);
+    await closedWith(ofVersion1, LINK_CLOSE.unauthorized);
+    t.equal(await upgradeStatus(url, proof()), 403);
+    t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
+    const code = await nodeCode(url, 'lab');
+    t.equal(await upgradeStatus(url, proof()), 403, 'a code alone changes nothing');
+    t.equal((await enrol(url, code, String(key.export({ format: 'jwk' }).x))).status, 200);
+    t.equal(await upgradeStatus(url, proof()), 101);
+  },
+);
+
+async function refusedWithTime(t: Test, url: string, authorization: string): Promise<void> {
+  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { authorization } });
+  socket.on('error', () => undefined);
+  const [request, response] = await once(socket, 'unexpected-response');
+  t.equal(response.statusCode, 401);
+  t.ok(Math.abs(Number(response.headers['x-simrack-time']) - Date.now()) < 10_000, 'the server’s time');
+  request.destroy();
+}
+
+t.test('a proof is good for a minute, once, on one of all instances', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const other = await rig.start(t, { databaseUrl });
+  const { key } = await identityOf(url, 'lab');
+  const identity = { nodeId: 'lab', key, controlPlaneUrl: url };
+  const proof = makeProof(identity, Date.now());
+  t.equal(await upgradeStatus(url, proof), 101);
+  await refusedWithTime(t, url, proof);
+  await refusedWithTime(t, other.url, proof);
+  const same = makeProof(identity, Date.now());
+  const statuses = await Promise.all([url, other.url, url, other.url].map((at) => upgradeStatus(at, same)));
+  t.same(statuses.sort(), [101, 401, 401, 401], 'at the same instant');
+  t.equal(await upgradeStatus(url, makeProof(identity, Date.now() - 55_000)), 101);
+  await refusedWithTime(t, url, makeProof(identity, Date.now() - 65_000));
+  await refusedWithTime(t, url, makeProof(identity, Date.now() + 65_000));
+  await refusedWithTime(t, url, makeProof({ ...identity, nodeId: 'other' }, Date.now()));
+  await refusedWithTime(t, url, `${makeProof(identity, Date.now()).slice(0, -2)}AA`);
+  await refusedWithTime(t, url, makeProof(identity, Date.now()).replace(/time=\d/, 'time=9'));
+});
+
+t.test('proofs that are over are forgotten', async (t) => {
+  const clock = new ManualClock();
+  const { url, databaseUrl } = await rig.start(t, { clock });
+  const { key } = await identityOf(url, 'lab');
+  const identity = { nodeId: 'lab', key, controlPlaneUrl: url };
+  t.equal(await upgradeStatus(url, makeProof(identity, clock.now())), 101);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const count = async () => (await db.selectFrom('link_proofs').selectAll().execute()).length;
+  t.equal(await count(), 1);
+  await until('they are gone', async () => {
+    clock.advance(60_000);
+    return (await count()) === 0;
+  });
+});

@@ -5,11 +5,12 @@ import { lockFolder } from '#shared/process/single-instance.ts';
 import { type OpenPort, openSerialPort } from './at/port.ts';
 import type { ModemPort } from './config.ts';
 import { Journal } from './journal/journal.ts';
-import { CommandHandler, settleIntents } from './link/command-handler.ts';
+import { CommandHandler } from './link/command-handler.ts';
 import { ControlLink } from './link/control-link.ts';
 import { LateParts } from './modem/late-parts.ts';
 import { Modem } from './modem/modem.ts';
 import { Rack } from './modem/rack.ts';
+import { settleIntents } from './modem/sms-left-behind.ts';
 
 /** What an operator chooses. */
 export interface DaemonOptions {

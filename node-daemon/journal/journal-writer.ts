@@ -87,11 +87,14 @@ export class JournalWriter {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  #start(): void {
+  /** Whether writing goes on. */
+  #start(): boolean {
     const isFree = !this.#writing && !this.#held && this.#failure === undefined;
-    if (!isFree || this.#staged.length === 0) return;
-    this.#writing = true;
-    void this.#writeAll();
+    if (isFree && this.#staged.length > 0) {
+      this.#writing = true;
+      void this.#writeAll();
+    }
+    return this.#writing;
   }
 
   async #writeAll(): Promise<void> {
@@ -156,8 +159,7 @@ export class JournalWriter {
       this.#failure = undefined;
       this.#refuse(cause, entries);
     }
-    this.#start();
-    if (this.#writing) return;
+    if (this.#start()) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 

@@ -83,6 +83,8 @@ export class Journal {
   #compactionTail: Uint8Array[] | undefined;
   #compacting: Promise<void> | undefined;
   #failing = false;
+  /** After it, what was written may have been taken back: a kill is no better than a power cut. */
+  #hasFailed = false;
   #closed = false;
 
   private constructor(file: JournalFile, state: JournalState, { clock, log, bootId }: JournalOptions) {
@@ -236,7 +238,7 @@ export class Journal {
     this.#groups.note(newRecords);
     return newRecords.map((record): JournalRecord => {
       if (record.kind === 'fact') return { ...record, sequence: this.#nextSequence++ };
-      return record.kind === 'intent' ? { ...record, boot: this.bootId } : record;
+      return record.kind === 'intent' && !this.#hasFailed ? { ...record, boot: this.bootId } : record;
     });
   }
 
@@ -265,6 +267,7 @@ export class Journal {
   /** What was written and is not durable never was. */
   #onFailure(cause: unknown): JournalUnavailableError {
     if (!this.#failing) this.#log.error({ err: cause }, 'the journal cannot be written');
+    this.#hasFailed = true;
     this.#nextSequence = this.#state.nextSequence;
     this.#growthUnderWay = 0;
     this.#groups.forget();

@@ -12,6 +12,8 @@ import type { CommandState } from '../journal/command-map.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/refusal.ts';
+import type { SendLimits } from '../modem/send-limits.ts';
+import { LEFT_BEHIND } from '../modem/sms-left-behind.ts';
 
 /** A command as it came over the link. */
 export interface LinkCommand {
@@ -39,9 +41,9 @@ export interface CommandHandlerParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The operator's; none where nothing is said. */
+  readonly limits?: SendLimits | undefined;
 }
-
-const LEFT_BEHIND = 'the node stopped while the modem had the message';
 
 /** Lives as long as the daemon: links come and go over a command that is under way. */
 export class CommandHandler {
@@ -98,15 +100,29 @@ export class CommandHandler {
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
     const { outbox } = modem;
     if (outbox === undefined) throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+    const now = this.#parts.clock.now();
+    const takeBack = this.#parts.limits?.admit(params.iccid, params.to, now);
     const sending = outbox
-      .send({ commandId, params, deadlineAt: this.#parts.clock.now() + timeLeftMs })
+      .send({ commandId, params, deadlineAt: now + timeLeftMs })
       .finally(() => this.#underWay.delete(commandId));
     this.#underWay.set(commandId, sending);
-    const outcome = await sending;
-    if (this.#parts.journal.state.commands.get(commandId)?.outcome === undefined) {
-      this.#unrecorded.set(commandId, outcome);
+    try {
+      const outcome = await sending;
+      this.#noteUnrecorded(commandId, outcome);
+      return outcome;
+    } catch (refusal) {
+      takeBack?.();
+      throw refusal;
     }
-    return outcome;
+  }
+
+  #noteUnrecorded(commandId: string, outcome: SmsOutcome): void {
+    const { commands } = this.#parts.journal.state;
+    if (commands.get(commandId)?.outcome !== undefined) return;
+    for (const recorded of this.#unrecorded.keys()) {
+      if (commands.get(recorded)?.outcome !== undefined) this.#unrecorded.delete(recorded);
+    }
+    this.#unrecorded.set(commandId, outcome);
   }
 
   /** The outcome of a command that was tried before. It must not be refused: refused is never tried. */
@@ -125,38 +141,4 @@ function paramsOf<N extends CommandName>(name: N, params: unknown): CommandParam
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') ?? '';
   throw new CommandRefusal('params_invalid', `${where}: ${issue?.message ?? 'invalid'}`);
-}
-
-/** While the disk refuses the outcomes of an earlier process. */
-const SETTLE_RETRY_MS = 5_000;
-
-/**
- * Ends what an earlier process left behind: a command whose intent is journalled without an outcome may
- * or may not have reached the network, so that its outcome is `unknown`. Called before new commands are
- * taken. Resolves after the first attempt; where the disk refuses it is tried again.
- */
-export async function settleIntents({
-  journal,
-  clock,
-  log,
-}: Omit<CommandHandlerParts, 'rack'>): Promise<void> {
-  const at = new Date(clock.now()).toISOString();
-  const outcome = {
-    status: 'unknown' as const,
-    message: LEFT_BEHIND,
-    at,
-  };
-  const open = [...journal.state.commands].filter(([, command]) => command.outcome === undefined);
-  const facts = open.map(([commandId]) => ({ kind: 'sms_outcome' as const, command_id: commandId, outcome }));
-  if (facts.length === 0) return;
-  const settle = async (): Promise<void> => {
-    try {
-      await journal.append(...facts.map((fact) => ({ kind: 'fact' as const, fact })));
-      log.warn({ commands: facts.length }, 'commands of an earlier process have an unknown outcome');
-    } catch (error) {
-      log.error({ err: error }, 'outcomes of an earlier process are not journalled yet');
-      if (!journal.isClosed) clock.after(SETTLE_RETRY_MS, () => void settle());
-    }
-  };
-  await settle();
 }

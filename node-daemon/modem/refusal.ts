@@ -5,10 +5,14 @@ import type { CommandErrorCode } from '#shared/link/error-code.ts';
 export class CommandRefusal extends Error {
   override name = 'CommandRefusal';
   readonly code: CommandErrorCode;
-  /** With `rate_limited`: when another command may pass. */
+  /** With `rate_limited`: after this time it would not be refused for that. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: CommandErrorCode, message: string, cause?: unknown, retryAfterMs?: number) {
+  constructor(
+    code: CommandErrorCode,
+    message: string,
+    { retryAfterMs, cause }: { retryAfterMs?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.code = code;
     this.retryAfterMs = retryAfterMs;

@@ -1,36 +1,29 @@
 // Sending: the intent durable before the modem sees the message, its outcome durable before it is told.
+//
+//   queued ──intent──► prepared ──its turn──► with the modem ──► outcome
+//      └──deadline, no service──► refused ◄──'withdrawn'──┘
+//
+// The disk is off the modem's way: intents are made durable ahead, outcomes while the modem has the next message.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Segmentation, segmentText } from '#shared/sms/segmentation.ts';
-import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { atQuery } from '../at/command.ts';
-import { fieldsOf, integerField } from '../at/fields.ts';
 import type { Journal } from '../journal/journal.ts';
-import { encodeSubmit } from '../sms/tpdu.ts';
+import type { SubmitPdu } from '../sms/tpdu.ts';
+import { appendPersistently, type PersistentAppended } from './persistent-append.ts';
 import { CommandRefusal } from './refusal.ts';
+import { rejected, textOf } from './sms-outcome.ts';
+import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms-submission.ts';
 
 /** Two minutes of sending at the speed of a radio; the control plane has better places for a longer queue. */
 export const OUTBOX_LENGTH_MAX = 64;
-/** Networks take 1 to 5 s; a shorter time-out would call accepted messages unknown. */
-export const SUBMIT_TIMEOUT_MS = 60_000;
+/** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
+export const LOOK_AHEAD_MAX = 16;
 /** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
 const WAIT_MAX_MS = 60 * 60 * 1000;
-/** While the disk refuses an outcome that the modem has given. */
-const RECORD_RETRY_MS = 5_000;
-/** TP-VP: the service centre tries for 24 hours. */
-const VALIDITY_24_HOURS = 167;
 /** 3GPP TS 23.040 §9.2.3.24.1: the total is one octet. */
 const SEGMENTS_MAX = 255;
-
-/** The wire takes 512. */
-const MESSAGE_MAX = 400;
-
-/** Network time-out, unknown error, timer expired (vendors): the message may be on its way. */
-const CMS_AMBIGUOUS = new Set([332, 500, 521]);
-/** SIM or service missing: the message was certainly not sent. */
-const CME_CERTAIN = new Set([3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 18, 30, 32]);
 
 /** One message to send. */
 export interface SendRequest {
@@ -50,15 +43,14 @@ export interface SmsOutboxParts {
   readonly isRegistered: () => boolean;
 }
 
-/** All are made before the first is given: what cannot be encoded has reached nobody. */
-type Submit = ReturnType<typeof encodeSubmit>;
-
 interface Waiting {
   readonly request: SendRequest;
   readonly segmentation: Segmentation;
   readonly resolve: (outcome: SmsOutcome) => void;
   readonly reject: (refusal: CommandRefusal) => void;
   timer: Timer | undefined;
+  /** Settles when the journal has its intent; `undefined` before that was asked for. */
+  intent: Promise<void> | undefined;
 }
 
 /** The messages that one modem is to send, one after the other. */
@@ -66,13 +58,29 @@ export class SmsOutbox {
   readonly #parts: SmsOutboxParts;
   readonly #queue: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** The message that the modem has now. */
-  #current: Promise<void> | undefined;
-  #reference = Math.floor(Math.random() * 256);
+  /** Messages that the modem has or had and whose outcomes are not told yet. */
+  readonly #untold = new Set<Promise<void>>();
+  /**
+   * Of all messages that left the queue but the last one, what became of them is written. With it, after a
+   * kill, `MAYBE_GIVEN` commands at most can have been with the modem.
+   */
+  #earlierWritten: Promise<unknown> = Promise.resolve();
+  #lastWritten: Promise<unknown> = Promise.resolve();
+  /** The last message was given and not answered in time; so many segments went out before. */
+  #unanswered:
+    | { readonly commandId: string; readonly references: readonly number[]; total: number }
+    | undefined;
+  #concatenationReference = Math.floor(Math.random() * 256);
+  /** How long the disk took for the last intent, and the modem for the last message. */
+  #intentMs = 0;
+  #submitMs = 0;
   #closed = false;
 
   constructor(parts: SmsOutboxParts) {
     this.#parts = parts;
+    parts.channel.onUrc(({ line }) => {
+      if (line.startsWith('+CMGS:')) this.#onLateResult(referenceIn(line));
+    });
   }
 
   /**
@@ -83,10 +91,8 @@ export class SmsOutbox {
     const segmentation = segmentText(request.params.body);
     const segments = segmentation.segments.length;
     if (segments > Math.min(request.params.segments_max, SEGMENTS_MAX)) {
-      return refused(
-        'params_invalid',
-        `${segments} segments where ${request.params.segments_max} are allowed`,
-      );
+      const text = `${segments} segments where ${request.params.segments_max} are allowed`;
+      return refused('params_invalid', text);
     }
     if (this.#closed) return refused('slot_unavailable', 'the modem is gone');
     if (!this.#parts.isRegistered()) return refused('slot_unavailable', 'the SIM is not registered');
@@ -94,26 +100,29 @@ export class SmsOutbox {
       return refused('slot_busy', `${OUTBOX_LENGTH_MAX} messages wait already`);
     }
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, segmentation, resolve, reject, timer: undefined };
+      const waiting: Waiting = {
+        ...{ request, segmentation, resolve, reject },
+        ...{ timer: undefined, intent: undefined },
+      };
       const leftMs = Math.min(WAIT_MAX_MS, Math.max(0, request.deadlineAt - this.#parts.clock.now()));
-      waiting.timer = this.#parts.clock.after(leftMs, () => this.#expire(waiting));
+      const passed = new CommandRefusal('deadline_passed', 'the deadline passed in the queue');
+      waiting.timer = this.#parts.clock.after(leftMs, () => this.#drop(waiting, passed));
       this.#queue.push(waiting);
+      this.#prepare();
       this.#work();
     });
   }
 
-  /** Resolves when the message that the modem has now, if any, has its outcome. */
+  /** Resolves when the messages that left the queue, if any, have their outcomes. */
   async sendingDone(): Promise<void> {
-    await this.#current;
+    await Promise.all(this.#untold);
   }
 
   /** Refuses what waits; what the modem has already ends by itself or with the port. Idempotent. */
   close(): void {
     this.#closed = true;
-    for (const waiting of this.#queue.splice(0)) {
-      waiting.timer?.cancel();
-      waiting.reject(new CommandRefusal('slot_unavailable', 'the modem went away'));
-    }
+    const gone = new CommandRefusal('slot_unavailable', 'the modem went away');
+    for (const waiting of [...this.#queue]) this.#drop(waiting, gone);
   }
 
   #work(): void {
@@ -123,129 +132,151 @@ export class SmsOutbox {
   async #workAll(): Promise<void> {
     // The promise is in its field before the work ends.
     await Promise.resolve();
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      next.timer?.cancel();
-      this.#current = this.#perform(next);
-      await this.#current;
-      this.#current = undefined;
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      if (!this.#parts.isRegistered()) {
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM is not registered any more'));
+        continue;
+      }
+      this.#prepare();
+      try {
+        await next.intent;
+      } catch (cause) {
+        this.#drop(
+          next,
+          new CommandRefusal('journal_unavailable', 'the journal refused the command', { cause }),
+        );
+        continue;
+      }
+      await this.#earlierWritten;
+      // Meanwhile its deadline may have passed, or the modem may have left.
+      if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }
     this.#working = undefined;
   }
 
-  #expire(waiting: Waiting): void {
+  /** Has the journal make the intents of the next messages durable: as many as the modem sends meanwhile. */
+  #prepare(): void {
+    const ahead = 1 + Math.ceil((2 * this.#intentMs) / Math.max(1, this.#submitMs));
+    const { clock, journal } = this.#parts;
+    for (const waiting of this.#queue.slice(0, Math.min(ahead, LOOK_AHEAD_MAX))) {
+      if (waiting.intent !== undefined) continue;
+      const { commandId, params } = waiting.request;
+      const { iccid, to } = params;
+      const startedAt = clock.now();
+      const segments = waiting.segmentation.segments.length;
+      waiting.intent = journal
+        .append({
+          ...{ kind: 'intent', commandId, iccid, to, at: new Date(startedAt).toISOString() },
+          ...(segments > 1 ? { segments } : {}),
+        })
+        .then(() => {
+          this.#intentMs = clock.now() - startedAt;
+        });
+      waiting.intent.catch(() => undefined);
+    }
+  }
+
+  /** Takes a message out of the queue that the modem will never see. */
+  #drop(waiting: Waiting, refusal: CommandRefusal): void {
     const position = this.#queue.indexOf(waiting);
     if (position < 0) return;
     this.#queue.splice(position, 1);
-    waiting.reject(new CommandRefusal('deadline_passed', 'the deadline passed in the queue'));
+    waiting.timer?.cancel();
+    if (waiting.intent === undefined) {
+      waiting.reject(refusal);
+      return;
+    }
+    const { commandId } = waiting.request;
+    const withdrawn = waiting.intent.then(
+      () => this.#append({ kind: 'withdrawn', commandId }),
+      () => undefined,
+    );
+    const written = withdrawn.then((appended) => appended?.written);
+    this.#earlierWritten = Promise.all([this.#earlierWritten, written]);
+    void withdrawn.then((appended) => appended?.told).then(() => waiting.reject(refusal));
   }
 
-  async #perform({ request, segmentation, resolve, reject }: Waiting): Promise<void> {
-    const { clock, journal, isRegistered } = this.#parts;
-    if (!isRegistered()) {
-      reject(new CommandRefusal('slot_unavailable', 'the SIM is not registered any more'));
-      return;
-    }
-    const { commandId, params } = request;
-    const at = new Date(clock.now()).toISOString();
-    try {
-      await journal.append({ kind: 'intent', commandId, iccid: params.iccid, to: params.to, at });
-    } catch (cause) {
-      reject(new CommandRefusal('journal_unavailable', 'the journal refused the command', cause));
-      return;
-    }
-    const outcome = await this.#outcomeOf(request, segmentation);
-    await this.#record(commandId, outcome);
-    resolve(outcome);
+  /** Resolves when the modem is free again. */
+  async #perform(waiting: Waiting): Promise<void> {
+    const { clock } = this.#parts;
+    const { request, segmentation, resolve } = waiting;
+    this.#queue.shift();
+    waiting.timer?.cancel();
+    const startedAt = clock.now();
+    const submitted = this.#submit(request, segmentation);
+    const recorded = submitted.then(({ outcome }) =>
+      this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: request.commandId, outcome } }),
+    );
+    const told = recorded.then(({ told: when }) => when);
+    this.#untold.add(told);
+    void told.then(async () => {
+      this.#untold.delete(told);
+      resolve((await submitted).outcome);
+    });
+    this.#earlierWritten = Promise.all([this.#earlierWritten, this.#lastWritten]);
+    this.#lastWritten = recorded.then(({ written }) => written);
+    await submitted;
+    this.#submitMs = clock.now() - startedAt;
   }
 
   /** Never rejects: a mistake of ours costs one message its outcome, and no modem its daemon. */
-  async #outcomeOf({ commandId, params }: SendRequest, segmentation: Segmentation): Promise<SmsOutcome> {
+  async #submit({ commandId, params }: SendRequest, segmentation: Segmentation): Promise<Submitted> {
     const { clock, log } = this.#parts;
-    let submits: readonly Submit[];
+    const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
+    const now = (): string => new Date(clock.now()).toISOString();
+    this.#concatenationReference = (this.#concatenationReference + 1) % 256;
+    this.#unanswered = undefined;
+    let pdus: readonly SubmitPdu[];
     try {
-      submits = this.#encode(params.to, segmentation);
+      pdus = encodeMessage(params.to, segmentation, this.#concatenationReference);
     } catch (error) {
       log.error({ err: error, command: commandId }, 'a message cannot be encoded');
-      const at = new Date(clock.now()).toISOString();
-      return { status: 'rejected', code: 'not_encodable', message: messageOf(error), at };
+      return failed(rejected('not_encodable', 'final', { message: textOf(error), at: now() }));
     }
     try {
-      return await this.#submit(submits);
+      const onSegment = (reference: number): void => {
+        if (pdus.length > 1) this.#append({ kind: 'segment', commandId, reference });
+      };
+      const submitted = await submitMessage(pdus, { ...this.#parts, onSegment });
+      return this.#withWhatReportsSay(commandId, submitted, pdus.length);
     } catch (error) {
       log.error({ err: error, command: commandId }, 'sending a message failed unexpectedly');
-      return { status: 'unknown', message: messageOf(error), at: new Date(clock.now()).toISOString() };
+      return failed({ status: 'unknown', message: textOf(error), at: now() });
     }
   }
 
-  #encode(to: string, { encoding, segments }: Segmentation): Submit[] {
-    const total = segments.length;
-    this.#reference = (this.#reference + 1) % 256;
-    const reference = this.#reference;
-    return segments.map((text, index) => {
-      const header = { reference, referenceBits: 8 as const, total, part: index + 1 };
-      return encodeSubmit({
-        ...{ to, text, encoding, statusReport: true, validityPeriod: VALIDITY_24_HOURS },
-        ...(total > 1 ? { concatenation: header } : {}),
-      });
-    });
-  }
-
-  async #submit(submits: readonly Submit[]): Promise<SmsOutcome> {
-    const total = submits.length;
-    const references: number[] = [];
-    for (const [index, { pdu, length }] of submits.entries()) {
-      const command = atQuery(`AT+CMGS=${length}`, '+CMGS:', { body: pdu, timeoutMs: SUBMIT_TIMEOUT_MS });
-      try {
-        const [answer] = await this.#parts.channel.send(command);
-        references.push((integerField(fieldsOf(answer?.line ?? ''), 0) ?? 0) & 0xff);
-      } catch (error) {
-        const outcome = failedOutcome(error, new Date(this.#parts.clock.now()).toISOString());
-        if (total === 1) return outcome;
-        return { ...outcome, message: `segment ${index + 1} of ${total}: ${outcome.message}` };
-      }
+  /** The report of a message may come where its answer does not. */
+  #withWhatReportsSay(commandId: string, submitted: Submitted, total: number): Submitted {
+    const { outcome, references } = submitted;
+    if (outcome.status !== 'unknown') return submitted;
+    const reported = this.#parts.journal.state.commands.get(commandId)?.references ?? [];
+    if (reported.length === total) {
+      const accepted = { status: 'accepted' as const, message_references: [...reported], at: outcome.at };
+      return { outcome: accepted, references: reported, isUnanswered: false };
     }
-    const at = new Date(this.#parts.clock.now()).toISOString();
-    return { status: 'accepted', message_references: references, at };
+    if (submitted.isUnanswered) this.#unanswered = { commandId, references, total };
+    return submitted;
   }
 
-  /** Resolves when the outcome is durable, or after the first refusal of the disk, which is tried again. */
-  async #record(commandId: string, outcome: SmsOutcome): Promise<void> {
+  /** The answer that did not come in time. No other message was given since: it is that one's. */
+  #onLateResult(reference: number): void {
+    const late = this.#unanswered;
+    if (late === undefined) return;
+    this.#unanswered = undefined;
     const { clock, journal, log } = this.#parts;
-    const fact = { kind: 'sms_outcome' as const, command_id: commandId, outcome };
-    try {
-      await journal.append({ kind: 'fact', fact });
-    } catch (error) {
-      log.error({ err: error, command: commandId }, 'an outcome is not journalled yet');
-      // A process that ends before this succeeds finds an intent without outcome: unknown.
-      if (!journal.isClosed) clock.after(RECORD_RETRY_MS, () => void this.#record(commandId, outcome));
-    }
+    const { commandId, total } = late;
+    if (journal.state.commands.get(commandId)?.outcome?.status !== 'unknown') return;
+    log.info({ command: commandId }, 'the answer to a message came late');
+    const references = [...late.references, reference];
+    const at = new Date(clock.now()).toISOString();
+    const outcome = { status: 'accepted' as const, message_references: references, at };
+    if (references.length < total) this.#append({ kind: 'segment', commandId, reference });
+    else this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: commandId, outcome } });
   }
-}
 
-/**
- * What a failed AT+CMGS means for the message: rejected when it certainly was not sent, unknown when
- * nobody can say. Before the PDU was given everything is certain.
- */
-export function failedOutcome(error: unknown, at: string): Extract<SmsOutcome, { message: string }> {
-  const message = messageOf(error);
-  const rejected = (code: string, text = message): Extract<SmsOutcome, { message: string }> => ({
-    ...{ status: 'rejected', code, message: text, at },
-  });
-  if (!(error instanceof AtError)) return { status: 'unknown', message, at };
-  const certain = !error.bodyGiven;
-  if (error instanceof CmsError && (certain || !CMS_AMBIGUOUS.has(error.code)))
-    return rejected(`cms_${error.code}`);
-  if (error instanceof CmeError && (certain || CME_CERTAIN.has(error.code)))
-    return rejected(`cme_${error.code}`);
-  if (!certain) return { status: 'unknown', message, at };
-  if (error instanceof AtTimeoutError)
-    return rejected('modem_silent', `the modem did not answer: ${message}`);
-  return rejected(error instanceof PortClosedError ? 'modem_lost' : 'modem_refused');
-}
-
-/** At most what the wire takes, with room for what is put before it. */
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_MAX);
+  #append(record: Parameters<typeof appendPersistently>[1]): PersistentAppended {
+    return appendPersistently(this.#parts, record);
+  }
 }
 
 function refused(code: ConstructorParameters<typeof CommandRefusal>[0], message: string): Promise<never> {

@@ -6,9 +6,11 @@ import t, { type Test } from 'tap';
 import { AtChannel, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openAppendFile } from '#node-daemon/journal/journal-file.ts';
-import { CommandHandler, type LinkCommand, settleIntents } from '#node-daemon/link/command-handler.ts';
+import { CommandHandler, type LinkCommand } from '#node-daemon/link/command-handler.ts';
 import type { Modem } from '#node-daemon/modem/modem.ts';
-import { OUTBOX_LENGTH_MAX, SmsOutbox, SUBMIT_TIMEOUT_MS } from '#node-daemon/modem/sms-outbox.ts';
+import { settleIntents } from '#node-daemon/modem/sms-left-behind.ts';
+import { OUTBOX_LENGTH_MAX, SmsOutbox } from '#node-daemon/modem/sms-outbox.ts';
+import { SUBMIT_TIMEOUT_MS } from '#node-daemon/modem/sms-submission.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { lines, ScriptedModem, TEST_ICCID } from '../../fixtures/scripted-port.ts';
@@ -239,6 +241,7 @@ t.test(
     const { journal } = await start();
     let calls = 0;
     const channel = {
+      onUrc: () => undefined,
       send() {
         calls += 1;
         // What an assertion that fails inside does: it throws, and rejects nothing.

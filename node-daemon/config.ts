@@ -1,8 +1,13 @@
 // The daemon's options: names, defaults and checks.
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { linkSecretSchema, nodeIdSchema } from '#shared/link/credential.ts';
-import { LOG_LEVEL_OPTION } from '#shared/process/options.ts';
+import type { LogLevel } from '#shared/process/logger.ts';
+import { LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
+import { ConfigFileError, DEFAULT_CONFIG_PATH, readConfigFile } from './config/config-file.ts';
+import { type NodeConfig, SLOT_NAME_PATTERN, SLOTS_MAX } from './config/node-config.ts';
+
+const DEFAULT_DATA_DIR = 'data/node';
+const DEFAULT_LOG_LEVEL: LogLevel = 'info';
 
 /** A slot and the device path of its modem's AT port. */
 export interface ModemPort {
@@ -10,57 +15,105 @@ export interface ModemPort {
   readonly path: string;
 }
 
-/** All slots go into one frame of the link: this many with the longest names fit. */
-const MODEM_PORTS_MAX = 128;
-const SLOT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const modemPortsSchema = z.string().transform((text, context) => {
+  const ports = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map(parseModemPort);
+  const problem = modemPortsProblem(ports);
+  if (problem !== undefined) {
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  }
+  return ports;
+});
 
-const modemPortsSchema = z
-  .string('is required: serial device paths, separated by commas')
-  .transform((text, context) => {
-    const ports = text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
-      .map(parseModemPort);
-    const problem = modemPortsProblem(ports);
-    if (problem !== undefined) {
-      context.addIssue({ code: 'custom', message: problem });
-      return z.NEVER;
-    }
-    return ports;
-  });
+const folderSchema = z.string().min(1, 'must be a path');
 
-/** Options of the daemon, as `readOptions` takes them. */
+/** Options of the daemon, as `readOptions` takes them. What the file can say too is `undefined` where it is not given. */
 export const daemonOptions = {
-  controlPlaneUrl: {
-    env: 'CONTROL_PLANE_URL',
-    about: 'base URL of the control plane, http or https',
-    schema: z
-      .string('is required: base URL of the control plane')
-      .refine(isHttpUrl, 'must be an http or https URL without user, query and fragment'),
-  },
-  nodeId: {
-    env: 'NODE_ID',
-    about: 'name of this node',
-    schema: nodeIdSchema.default('node-1'),
-  },
-  linkSecret: {
-    env: 'LINK_SECRET',
-    about: 'proof of identity to the control plane, at least 16 characters',
-    schema: linkSecretSchema,
+  config: {
+    env: 'NODE_CONFIG',
+    about: `configuration file; without one ${DEFAULT_CONFIG_PATH} where it exists`,
+    schema: folderSchema.optional(),
   },
   modemPorts: {
     env: 'MODEM_PORTS',
-    about: 'AT ports of the modems, separated by commas, each a path or name=path',
-    schema: modemPortsSchema,
+    about:
+      'AT ports that are no USB devices, separated by commas, each a path or name=path; then no others are used',
+    schema: modemPortsSchema.optional(),
   },
   dataDir: {
     env: 'DATA_DIR',
-    about: "folder of this node's journal",
-    schema: z.string().min(1).default('data/node'),
+    about: `folder of this node's identity and journal; else that of the file, else ${DEFAULT_DATA_DIR}`,
+    schema: folderSchema.optional(),
   },
-  logLevel: LOG_LEVEL_OPTION,
+  logLevel: {
+    ...LOG_LEVEL_OPTION,
+    about: `${LOG_LEVEL_OPTION.about}; else that of the file, else ${DEFAULT_LOG_LEVEL}`,
+    schema: LOG_LEVEL_OPTION.schema.removeDefault().optional(),
+  },
+  sysfsRoot: {
+    env: 'SYSFS_ROOT',
+    about: 'where the kernel shows its USB devices',
+    schema: folderSchema.default('/sys'),
+  },
+  devRoot: {
+    env: 'DEV_ROOT',
+    about: 'where serial devices are',
+    schema: folderSchema.default('/dev'),
+  },
 };
+
+/** Options and file together. */
+export interface Settings {
+  readonly dataDir: string;
+  readonly logLevel: LogLevel;
+  readonly config: NodeConfig;
+  readonly sysfsRoot: string;
+  readonly devRoot: string;
+}
+
+/**
+ * Reads the configuration file and joins it with the options, which win. Ports of the options are slots like
+ * those of the file. Throws `ConfigFileError`.
+ */
+export function settingsOf(options: OptionsOf<typeof daemonOptions>): Settings {
+  const { devRoot, modemPorts = [], sysfsRoot } = options;
+  const file = readConfigFile(options.config);
+  const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
+  for (const { name } of ports) {
+    if (file.slots.some((slot) => slot.name === name)) {
+      throw new ConfigFileError(`MODEM_PORTS: slot "${name}" is in the configuration file too`);
+    }
+  }
+  const config = {
+    ...file,
+    slots: [...file.slots, ...ports],
+    // Who names ports by hand, as for a simulated rack, does not mean the modems that this host happens to have.
+    discover: file.discover ?? ports.length === 0,
+  };
+  const { dataDir = DEFAULT_DATA_DIR, logLevel = DEFAULT_LOG_LEVEL } = file;
+  return {
+    dataDir: options.dataDir ?? dataDir,
+    logLevel: options.logLevel ?? logLevel,
+    config,
+    sysfsRoot,
+    devRoot,
+  };
+}
+
+/** The folder that the daemon uses with the same options. Throws `ConfigFileError`. */
+export function dataDirOf({
+  config,
+  dataDir,
+}: {
+  config?: string | undefined;
+  dataDir?: string | undefined;
+}): string {
+  return dataDir ?? readConfigFile(config).dataDir ?? DEFAULT_DATA_DIR;
+}
 
 /** Reads `path` or `name=path`; the default name is the last part of the path. */
 export function parseModemPort(item: string): ModemPort {
@@ -71,22 +124,16 @@ export function parseModemPort(item: string): ModemPort {
 
 function modemPortsProblem(ports: readonly ModemPort[]): string | undefined {
   if (ports.length === 0) return 'names no port';
-  if (ports.length > MODEM_PORTS_MAX) return `names more than ${MODEM_PORTS_MAX} ports`;
+  if (ports.length > SLOTS_MAX) return `names more than ${SLOTS_MAX} ports`;
   const slots = new Set<string>();
   const paths = new Set<string>();
   for (const { slot, path } of ports) {
     if (path === '') return `slot "${slot}" has no path`;
-    if (!SLOT_PATTERN.test(slot)) return `"${slot}" is no slot name: letters, digits, ".", "_" and "-"`;
+    if (!SLOT_NAME_PATTERN.test(slot)) return `"${slot}" is no slot name: letters, digits, ".", "_" and "-"`;
     if (slots.has(slot)) return `slot "${slot}" is named twice`;
     if (paths.has(path)) return `port "${path}" is named twice`;
     slots.add(slot);
     paths.add(path);
   }
   return undefined;
-}
-
-function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && username + password + search + hash === '';
 }

@@ -2,24 +2,27 @@
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
-import { type OpenPort, openSerialPort } from './at/port.ts';
-import type { ModemPort } from './config.ts';
+import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import { type OpenPort, serialPorts } from './at/port.ts';
+import type { Settings } from './config.ts';
+import { HangGuard } from './hang-guard.ts';
 import { Journal } from './journal/journal.ts';
 import { CommandHandler } from './link/command-handler.ts';
 import { ControlLink } from './link/control-link.ts';
+import { IdentityFile } from './link/identity.ts';
+import { countCommands, countFacts } from './metrics/counting.ts';
+import { serveMetrics } from './metrics/metrics-server.ts';
+import { NodeMetrics } from './metrics/node-metrics.ts';
 import { LateParts } from './modem/late-parts.ts';
-import { Modem } from './modem/modem.ts';
+import { Modem, type ModemObserver } from './modem/modem.ts';
+import { outsideSteps, recoveryLimits } from './modem/outside-steps.ts';
 import { Rack } from './modem/rack.ts';
 import { settleIntents } from './modem/sms-left-behind.ts';
+import { UsbTreeReader } from './usb/usb-tree.ts';
+import { UsbWatch } from './usb/usb-watch.ts';
 
-/** What an operator chooses. */
-export interface DaemonOptions {
-  readonly controlPlaneUrl: string;
-  readonly nodeId: string;
-  readonly linkSecret: string;
-  readonly modemPorts: readonly ModemPort[];
-  readonly dataDir: string;
-}
+/** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
+const THREADS_KEPT = 3;
 
 /** What a program or a test brings along. */
 export interface DaemonParts {
@@ -29,47 +32,103 @@ export interface DaemonParts {
   readonly openPort?: OpenPort;
 }
 
+/** A daemon that runs until `stop`. */
+export interface Daemon {
+  stop(): Promise<void>;
+  /** Whether calls hang in the kernel: the process does not exit by itself then. */
+  hasHangingPorts(): boolean;
+}
+
 /**
- * Starts the daemon of a host. Rejects when its data folder cannot be used; modems that are not there and
- * a control plane that does not answer are waited for.
+ * Starts the daemon of a host. Rejects when its data folder or metrics port cannot be used; modems that are
+ * not there and a control plane that does not answer are waited for.
  */
 export async function startDaemon(
-  options: DaemonOptions,
-  { log, clock = systemClock, openPort = openSerialPort }: DaemonParts,
-): Promise<{ stop(): Promise<void> }> {
-  const { controlPlaneUrl, dataDir, linkSecret, modemPorts, nodeId } = options;
+  settings: Settings,
+  { log, clock = systemClock, ...parts }: DaemonParts,
+): Promise<Daemon> {
+  const { config, dataDir, devRoot, sysfsRoot } = settings;
+  const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
+  const { openPort = serialPorts({ clock, guard }) } = parts;
   const unlock = await lockFolder(dataDir, 'node-daemon', 0o700);
   const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
     await unlock();
     throw error;
   });
   await settleIntents({ journal, clock, log });
-  const modems = modemPorts.map(
-    ({ slot, path }) =>
-      new Modem({
-        ...{ slot, path, openPort, journal, clock },
-        log: log.child({ slot }),
-        onChange: () => link.slotsChanged(),
-      }),
-  );
-  const rack = new Rack(modems);
-  const commands = new CommandHandler({ rack, journal, clock, log });
-  const link: ControlLink = new ControlLink({
-    ...{ controlPlaneUrl, nodeId, linkSecret, journal, commands, clock, log },
+  const metrics: NodeMetrics = new NodeMetrics({
     slots: () => rack.slots(),
+    journalDepth: () => journal.state.facts.size,
+    isJournalFailing: () => journal.isFailing,
+    isLinked: () => link.isLinked,
+    hangingCalls: () => guard.hanging,
   });
+  const outside = outsideSteps(config, { sysfsRoot, clock, guard });
+  const limits = recoveryLimits(config.recovery);
+  const observer: ModemObserver = {
+    onChange(modem) {
+      rack.rename(modem);
+      link.slotsChanged();
+    },
+    onOpen: ({ name }) => metrics.portOpened(name),
+    onStep({ name }, step, trouble) {
+      metrics.recoveryStep(name, step, trouble);
+      const at = new Date(clock.now()).toISOString();
+      link.tell({ slot: name, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+    },
+    onLoss: () => usb.look(),
+  };
+  const rack: Rack = new Rack({
+    ...{ slots: config.slots, discover: config.discover ?? true, ignore: config.ignore, devRoot, log },
+    createModem: (options) =>
+      new Modem({
+        ...{ ...options, openPort, journal, sims: config.sims, limits, outside, observer, clock },
+        log: log.child({ modem: options.place.usb?.path ?? options.slot }),
+      }),
+  });
+  const tree = new UsbTreeReader(sysfsRoot);
+  const usb: UsbWatch = new UsbWatch({
+    read: () => tree.read(),
+    onChange: (devices) => rack.devicesChanged(devices),
+    ...{ clock, log },
+  });
+  const commands = new CommandHandler({ rack, journal, clock, log });
+  const identity = new IdentityFile({ folder: dataDir, clock, log });
+  await identity.open();
+  const link: ControlLink = new ControlLink({
+    ...{ identity, journal, commands: countCommands(commands, metrics), clock, log },
+    slots: () => rack.slots(),
+    alarms: () => [
+      ...rack.alarms(),
+      ...(journal.isFailing ? ['journal_unavailable'] : []),
+      ...(guard.isExhausted ? ['ports_hang'] : []),
+    ],
+  });
+  journal.onFailing(() => {
+    if (journal.isFailing) metrics.journalFailed();
+    link.slotsChanged();
+  });
+  countFacts(journal, metrics);
   const lateParts = new LateParts({ journal, clock, log });
+  const { metricsPort } = config;
+  const metricsServer =
+    metricsPort === undefined ? undefined : await serveMetrics(metrics.registry, metricsPort);
   rack.start();
+  if (rack.wantsUsb) usb.start();
   lateParts.start();
   link.start();
-  log.info({ nodeId, slots: modemPorts.map(({ slot }) => slot) }, 'started');
+  log.info({ nodeId: identity.current?.nodeId, slots: rack.slots().map(({ slot }) => slot) }, 'started');
   return {
     async stop() {
+      usb.stop();
       lateParts.stop();
       await rack.stop();
+      identity.close();
       await link.stop();
       await journal.close();
+      await metricsServer?.stop();
       await unlock();
     },
+    hasHangingPorts: () => guard.hanging > 0,
   };
 }

@@ -1,66 +1,92 @@
-// One slot: opens its modem, serves it, and begins again whenever it is lost. No other slot notices.
+// One modem: opens it, serves it, and brings it back whenever it is lost. No other modem notices.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { OpenPort } from '../at/port.ts';
-import { BackOff } from '../back-off.ts';
 import type { Journal } from '../journal/journal.ts';
-import { ModemSession, type SlotReport } from './session.ts';
-import { NO_SIM_SETTINGS } from './sim-settings.ts';
+import { findPort } from './find-port.ts';
+import type { OutsideSteps } from './outside-steps.ts';
+import type { Place } from './place.ts';
+import { findProfile } from './profiles/find-profile.ts';
+import { NO_TROUBLE, nextRecovery, type RecoveryLimits, type RecoveryStep, starting } from './recovery.ts';
+import { takeStep } from './recovery-steps.ts';
+import { ModemSession } from './session.ts';
+import { setbackOf } from './setback.ts';
+import type { SimSettings } from './sim-settings.ts';
+import { SlotRecord } from './slot-record.ts';
 import type { SmsOutbox } from './sms-outbox.ts';
+import type { Trouble } from './trouble.ts';
+import { Whereabouts } from './whereabouts.ts';
 
-const RETRY = { firstMinMs: 50, firstMaxMs: 250, capMs: 10_000 };
-/** A device that is not there costs nothing to look for, and comes back at any time: no longer waits. */
+/** Looking for a device that is not there costs nothing, and it comes back at any time. */
 const ABSENT_RETRY_MS = 500;
-/** A modem that lived this long was well: what ended it is new. */
-const STABLE_MS = 2_000;
+/** Another program has the port, or the rights are missing: somebody has to do something. */
+const DENIED_RETRY_MS = 5_000;
+/** Most systems switch the mode of a stick by themselves, at once. */
+const MODE_SWITCH_AFTER_MS = 3_000;
+const MODE_SWITCH_RETRY_MS = 10_000;
+const MODE_SWITCHES_MAX = 3;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
-
-/** Where the modem is and what its slot uses. */
-export interface ModemParts {
-  /** The operator's name for the place. */
-  readonly slot: string;
-  /** Path of the AT port. */
-  readonly path: string;
-  readonly openPort: OpenPort;
-  readonly journal: Journal;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Called when the slot has changed. */
-  readonly onChange: () => void;
+/** Who is told of what happens to modems. */
+export interface ModemObserver {
+  onChange(modem: Modem): void;
+  onOpen(modem: Modem): void;
+  onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
+  /** Something is wrong with the device: a look at the USB tree may tell what. */
+  onLoss(): void;
 }
 
-/** The supervisor of one slot. */
+/** What a modem uses. */
+export interface ModemParts {
+  /** The first name of its slot. */
+  readonly slot: string;
+  /** Where it is; `undefined`: it has not come yet. */
+  readonly place?: Place | undefined;
+  readonly openPort: OpenPort;
+  readonly journal: Journal;
+  readonly sims: SimSettings;
+  readonly limits: RecoveryLimits;
+  readonly outside: OutsideSteps;
+  /** Whether the modem with this IMEI may be used; asked for modems of USB devices. */
+  readonly admits: (imei: string) => boolean;
+  readonly observer: ModemObserver;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The supervisor of one modem. */
 export class Modem {
+  /** The operator's name for the place, or for the modem. */
+  name: string;
   readonly #parts: ModemParts;
-  readonly #backOff = new BackOff(RETRY);
+  readonly #whereabouts: Whereabouts;
+  readonly #record: SlotRecord;
   readonly #stopping = new AbortController();
-  #slot: Slot;
+  #recovery = NO_TROUBLE;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
+  /** Of the open port. */
+  #path: string | undefined;
+  /** A modem that may not be used is left alone until something else is there. */
+  #refused: Place | undefined;
   #running: Promise<void> | undefined;
 
   constructor(parts: ModemParts) {
     this.#parts = parts;
-    this.#slot = {
-      slot: parts.slot,
-      state: 'starting',
-      device_id: null,
-      iccid: null,
-      number: null,
-      operator: null,
-      signal_dbm: null,
-      model: null,
-      usb_path: null,
-      reason: null,
-    };
+    this.name = parts.slot;
+    this.#whereabouts = new Whereabouts(parts.clock, parts.place);
+    this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
+      const { state } = this.#record.slot;
+      if (state !== before.state) parts.log.info({ slot: this.name, state }, 'slot state');
+      parts.observer.onChange(this);
+    });
   }
 
   /** What is in the slot; of a lost modem what was there last. */
   get slot(): Slot {
-    return this.#slot;
+    return { slot: this.name, ...this.#record.slot };
   }
 
   /** Where to send messages; `undefined` while the SIM is not in service. */
@@ -68,9 +94,36 @@ export class Modem {
     return this.#session?.outbox;
   }
 
+  /** Whether there is a device, whatever its state. */
+  get isPlugged(): boolean {
+    return this.#whereabouts.place !== undefined && this.#record.slot.reason !== 'absent';
+  }
+
+  /** Whether the device holds a modem that may not be used. */
+  get isRefused(): boolean {
+    return this.#refused !== undefined && this.#refused === this.#whereabouts.place;
+  }
+
+  /** Whether all was tried and the modem does still not answer. */
+  get isGivenUp(): boolean {
+    return this.#recovery.gaveUp && !this.#record.isAnswering;
+  }
+
   /** Begins to serve, and goes on until `stop`. */
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** The device came, went, or offers other ports. */
+  move(place: Place | undefined): void {
+    const before = this.#whereabouts.place;
+    if (JSON.stringify(place) === JSON.stringify(before)) return;
+    const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
+    this.#whereabouts.move(place);
+    if (isOther && place !== undefined && place.ports.length > 0) this.#isStarting();
+    // All of the device is closed at once, or the system could not give its port the same name again.
+    const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
+    if (!isOpen) void this.#channel?.close(new Error('the device went away'));
   }
 
   /** Lets the message that is being sent end, then closes the port. */
@@ -92,38 +145,55 @@ export class Modem {
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#parts;
-    const { signal } = this.#stopping;
-    while (!this.#isStopping()) {
-      const startedAt = clock.now();
-      const error = await this.#serve().catch((reason: unknown) => reason);
+    this.#isStarting();
+    for (;;) {
+      const place = await this.#untilReachable();
+      if (place === undefined) return;
+      const error = await this.#serve(place).catch((reason: unknown) => reason);
       this.#session = undefined;
       this.#channel = undefined;
+      this.#path = undefined;
       if (this.#isStopping()) return;
-      const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (this.#slot.state !== 'lost') log.warn({ err: error }, 'modem lost');
-      this.#report({ state: 'lost', operator: null, signal_dbm: null });
-      if (clock.now() - startedAt >= STABLE_MS) this.#backOff.reset();
-      const delayMs = absent ? ABSENT_RETRY_MS * (0.5 + Math.random() / 2) : this.#backOff.next();
-      await sleep(clock, delayMs, signal).catch(() => undefined);
+      // A port that went because the device did needs nothing but that it comes back.
+      if (place === this.#whereabouts.place && !this.isRefused) await this.#recover(place, error);
     }
   }
 
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
+  /** The place once it has ports; `undefined` when the daemon stops. */
+  async #untilReachable(): Promise<Place | undefined> {
+    const { log, outside } = this.#parts;
+    for (let switches = 0; !this.#isStopping(); ) {
+      const { place } = this.#whereabouts;
+      if (place !== undefined && place.ports.length > 0 && !this.isRefused) return place;
+      this.#record.reportLost(place?.reason ?? 'absent');
+      const usb = place?.usb;
+      const isSwitched =
+        place?.reason === 'mass_storage' && usb !== undefined && outside.switchMode !== undefined;
+      if (!isSwitched || switches === MODE_SWITCHES_MAX) {
+        await this.#moves(undefined);
+        continue;
+      }
+      if (await this.#moves(switches === 0 ? MODE_SWITCH_AFTER_MS : MODE_SWITCH_RETRY_MS)) continue;
+      switches += 1;
+      log.info({ usbPath: usb.path }, 'switching a stick from its disk to its modem');
+      await outside.switchMode(usb).catch((error) => log.warn({ err: error }, 'the mode was not switched'));
+    }
+    return undefined;
   }
 
   /** One life of the modem; always rejects. */
-  async #serve(): Promise<never> {
-    const { clock, journal, log, openPort, path } = this.#parts;
-    const port = await openPort(path);
-    const channel = new AtChannel(port, clock, log);
+  async #serve(place: Place): Promise<never> {
+    const { clock, journal, log, observer, sims } = this.#parts;
+    this.#record.beginCounting();
+    const channel = await this.#open(place);
     this.#channel = channel;
+    observer.onOpen(this);
     try {
       this.#stopping.signal.throwIfAborted();
       this.#session = new ModemSession({
-        ...{ channel, journal, clock, log, sims: NO_SIM_SETTINGS },
-        report: (report) => this.#report(report),
+        ...{ channel, journal, clock, log, sims },
+        ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
+        report: (report) => this.#record.report(report),
       });
       return await this.#session.run();
     } catch (error) {
@@ -132,12 +202,86 @@ export class Modem {
     }
   }
 
-  #report(report: SlotReport): void {
-    const slot = { ...this.#slot, ...report };
-    const changed = (Object.keys(slot) as (keyof Slot)[]).some((key) => slot[key] !== this.#slot[key]);
-    if (!changed) return;
-    if (slot.state !== this.#slot.state) this.#parts.log.info({ state: slot.state }, 'slot state');
-    this.#slot = slot;
-    this.#parts.onChange();
+  async #open(place: Place): Promise<AtChannel> {
+    const { admits, clock, log, openPort } = this.#parts;
+    if (place.usb === undefined) {
+      const [path = ''] = place.ports;
+      return new AtChannel(await openPort(path), clock, log);
+    }
+    const { channel, imei, path } = await findPort(place.ports, { openPort, clock, log });
+    // Its slot has its name before anything else is told of it.
+    this.#record.report({ device_id: imei, usb_path: place.usb.path });
+    if (!admits(imei)) {
+      this.#refused = place;
+      await channel.close(new Error('this modem is not to be used'));
+      throw new Error('this modem is not to be used');
+    }
+    this.#path = path;
+    return channel;
+  }
+
+  async #recover(place: Place, error: unknown): Promise<void> {
+    const { clock, limits, log, observer } = this.#parts;
+    const setback = setbackOf(error);
+    if (setback === 'absent' || setback === 'denied') {
+      if (this.#record.slot.reason !== setback) log.warn({ err: error }, 'the port cannot be opened');
+      this.#record.reportLost(setback);
+      await this.#moves(setback === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
+      if (setback === 'absent') this.#isStarting();
+      return;
+    }
+    observer.onLoss();
+    const seen = {
+      trouble: setback,
+      now: clock.now(),
+      servedMs: this.#record.answeredMs,
+      random: Math.random(),
+    };
+    const { step, delayMs, state } = nextRecovery(this.#recovery, this.#limitsAt(place, limits), seen);
+    this.#recovery = state;
+    log.warn({ err: error, trouble: setback, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
+    if (setback === 'restarted' || setback === 'sim_changed') this.#record.report({ state: 'starting' });
+    else this.#record.reportLost(step === 'give_up' ? 'gave_up' : setback);
+    observer.onStep(this, step, setback);
+    await this.#moves(delayMs);
+    await this.#take(place, step);
+  }
+
+  async #take(place: Place, step: RecoveryStep): Promise<void> {
+    const { clock, log, openPort, outside } = this.#parts;
+    if (this.#isStopping()) return;
+    const profile = findProfile([this.#record.slot.model ?? ''], place.usb?.id);
+    try {
+      const { signal } = this.#stopping;
+      const settleMs = await takeStep(step, { place, profile, openPort, clock, outside, signal });
+      if (settleMs === 0) return;
+      await sleep(clock, settleMs, signal).catch(() => undefined);
+      this.#isStarting();
+    } catch (error) {
+      log.warn({ err: error, step }, 'the step could not be taken');
+    }
+  }
+
+  /** What needs a USB device cannot be done without one. */
+  #limitsAt(place: Place, limits: RecoveryLimits): RecoveryLimits {
+    const { outside } = this.#parts;
+    const hasUsb = place.usb !== undefined;
+    return {
+      ...limits,
+      usb_reset: hasUsb && outside.resetUsb !== undefined ? limits.usb_reset : 0,
+      power_cycle: hasUsb && outside.powerCycle !== undefined ? limits.power_cycle : 0,
+    };
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  #isStarting(): void {
+    this.#recovery = starting(this.#recovery, this.#parts.clock.now());
+  }
+
+  #moves(timeoutMs: number | undefined): Promise<boolean> {
+    return this.#whereabouts.moves(timeoutMs, this.#stopping.signal);
   }
 }

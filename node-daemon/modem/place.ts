@@ -4,13 +4,19 @@ import { isOnlyStorage, type UsbDevice } from '../usb/usb-device.ts';
 import { findUsbProduct, isStorageMode, PROFILES } from './profiles/find-profile.ts';
 import type { UsbId } from './profiles/profile.ts';
 
+/** Where a device is plugged in, and what it says it is. */
+export interface UsbPlace {
+  readonly path: string;
+  readonly id: UsbId;
+}
+
 /** A place with a device in it. */
 export interface Place {
   /** AT ports to try, best first; none while the device offers none. */
   readonly ports: readonly string[];
   /** Why there are no ports. */
   readonly reason?: 'mass_storage' | 'no_port';
-  readonly usb?: { readonly path: string; readonly id: UsbId };
+  readonly usb?: UsbPlace;
 }
 
 const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));

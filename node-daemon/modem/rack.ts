@@ -1,41 +1,191 @@
-// All slots of the host.
-import type { Slot } from '#shared/link/messages.ts';
-import type { Modem } from './modem.ts';
+// All modems of the host: those at ports that were named, and those that come and go over USB.
 
-/** Slot states whose SIM was seen a moment ago, unlike that of a lost modem. */
-function isPresent({ slot }: Modem): boolean {
-  return slot.state !== 'lost';
+import type { Slot } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
+import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
+import type { UsbDevice } from '../usb/usb-device.ts';
+import type { Modem } from './modem.ts';
+import { isModem, type Place, placeOf } from './place.ts';
+import { SlotNames } from './slot-names.ts';
+
+/** Makes the supervisor of one modem; it is not started. */
+export type CreateModem = (options: {
+  readonly slot: string;
+  readonly place: Place;
+  readonly admits: (imei: string) => boolean;
+}) => Modem;
+
+/** What the operator wants, and how modems are made. */
+export interface RackParts {
+  readonly slots: readonly NamedSlot[];
+  /** Whether modems are used that no slot names. */
+  readonly discover: boolean;
+  readonly ignore: readonly IgnoredDevice[];
+  /** /dev on a real system. */
+  readonly devRoot: string;
+  readonly createModem: CreateModem;
+  readonly log: Logger;
 }
 
-/** The slots of one host, together. */
+/** The modems of one host, together. */
 export class Rack {
-  readonly #modems: readonly Modem[];
+  readonly #parts: RackParts;
+  readonly #names: SlotNames;
+  readonly #atPorts: readonly Modem[];
+  /** By USB path; they stay when their device goes. */
+  readonly #atUsb = new Map<string, Modem>();
+  #started = false;
+  #stopped = false;
 
-  constructor(modems: readonly Modem[]) {
-    this.#modems = modems;
+  constructor(parts: RackParts) {
+    this.#parts = parts;
+    this.#names = new SlotNames(parts.slots);
+    this.#atPorts = parts.slots.flatMap((slot) =>
+      'port' in slot
+        ? parts.createModem({ slot: slot.name, place: { ports: [slot.port] }, admits: () => true })
+        : [],
+    );
+  }
+
+  /** Whether any device that may come over USB would be used. */
+  get wantsUsb(): boolean {
+    return this.#parts.discover || this.#names.areOfUsb;
   }
 
   start(): void {
-    for (const modem of this.#modems) modem.start();
+    this.#started = true;
+    for (const modem of this.#modems()) modem.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#modems.map((modem) => modem.stop()));
+    this.#stopped = true;
+    await Promise.all(this.#modems().map((modem) => modem.stop()));
+  }
+
+  /** Tells which USB devices are there now. */
+  devicesChanged(devices: readonly UsbDevice[]): void {
+    if (this.#stopped) return;
+    const wanted = devices.filter((device) => this.#isWanted(device));
+    const paths = new Set(wanted.map(({ usbPath }) => usbPath));
+    for (const [usbPath, modem] of this.#atUsb) if (!paths.has(usbPath)) modem.move(undefined);
+    for (const device of wanted) this.#place(device);
+  }
+
+  /** Gives the modem the name that it has by what is known of it now. To be called when it has changed. */
+  rename(modem: Modem): void {
+    const { device_id: imei, usb_path: usbPath } = modem.slot;
+    if (usbPath === null) return;
+    const name = this.#names.nameOf({ imei, usbPath });
+    const isTaken = this.#modems().some(
+      (other) => other !== modem && isPresent(other) && other.name === name,
+    );
+    if (name !== undefined && isTaken && isPresent(modem)) {
+      this.#parts.log.warn({ slot: name, usbPath }, 'two modems say the same IMEI: the second has no name');
+    }
+    modem.name = name === undefined || isTaken ? this.#names.defaultName(usbPath) : name;
   }
 
   /** Every slot. A SIM that moved is only in its new one, though the old one cannot see that it left. */
   slots(): Slot[] {
-    const present = new Set(this.#modems.filter(isPresent).map(({ slot }) => slot.iccid));
-    return this.#modems.map((modem) => {
+    const shown = this.#shown();
+    const present = new Set(shown.filter(isPresent).map(({ slot }) => slot.iccid));
+    const slots = shown.map((modem) => {
       const { slot } = modem;
       const moved = !isPresent(modem) && slot.iccid !== null && present.has(slot.iccid);
       return moved ? { ...slot, iccid: null, number: null } : slot;
     });
+    const names = new Set(slots.map(({ slot }) => slot));
+    return [...slots, ...this.#names.all.filter((name) => !names.has(name)).map(emptySlot)].slice(
+      0,
+      SLOTS_MAX,
+    );
   }
 
   /** The modem that holds the SIM, one that answers before one that is lost. */
   find(iccid: string): Modem | undefined {
-    const holders = this.#modems.filter(({ slot }) => slot.iccid === iccid);
+    const holders = this.#shown().filter(({ slot }) => slot.iccid === iccid);
     return holders.find(isPresent) ?? holders[0];
   }
+
+  /** What an operator should look after. */
+  alarms(): string[] {
+    const modems = this.#shown();
+    const alarms = [];
+    if (!modems.some((modem) => modem.isPlugged)) alarms.push('no_modem');
+    if (modems.some((modem) => modem.isGivenUp)) alarms.push('modem_given_up');
+    return alarms;
+  }
+
+  #modems(): Modem[] {
+    return [...this.#atPorts, ...this.#atUsb.values()];
+  }
+
+  /** Without modems that are not used, are not known yet, or are somewhere else now. */
+  #shown(): Modem[] {
+    const modems = this.#modems().filter((modem) => !modem.isRefused);
+    const elsewhere = new Set(modems.filter(isPresent).map(({ slot }) => slot.device_id));
+    return modems.filter((modem) => {
+      const { device_id: imei, usb_path: usbPath, state } = modem.slot;
+      if (usbPath === null) return true;
+      if (imei === null && state === 'starting') return this.#names.nameOf({ imei, usbPath }) !== undefined;
+      return isPresent(modem) || imei === null || !elsewhere.has(imei);
+    });
+  }
+
+  #isWanted(device: UsbDevice): boolean {
+    const { discover, ignore } = this.#parts;
+    if (ignore.some((each) => isIgnored(device, each))) return false;
+    if (this.#names.nameOf({ imei: null, usbPath: device.usbPath }) !== undefined) return true;
+    return isModem(device) && (discover || this.#names.hasImeis);
+  }
+
+  #place(device: UsbDevice): void {
+    const { createModem, devRoot, discover, log } = this.#parts;
+    const { usbPath } = device;
+    const place = placeOf(device, devRoot);
+    const known = this.#atUsb.get(usbPath);
+    if (known !== undefined) {
+      known.move(place);
+      return;
+    }
+    if (this.#modems().length >= SLOTS_MAX && !this.#forgetOne()) {
+      log.error({ usbPath }, `a modem is not used: there are ${SLOTS_MAX} already`);
+      return;
+    }
+    const slot = this.#names.nameOf({ imei: null, usbPath }) ?? this.#names.defaultName(usbPath);
+    const admits = (imei: string): boolean => discover || this.#names.nameOf({ imei, usbPath }) !== undefined;
+    const modem = createModem({ slot, place, admits });
+    this.#atUsb.set(usbPath, modem);
+    log.info({ usbPath, usbId: `${device.id.vendor}:${device.id.product}` }, 'a modem was plugged in');
+    if (this.#started) modem.start();
+  }
+
+  /** Makes room: a modem that is gone from a place without a name. */
+  #forgetOne(): boolean {
+    for (const [usbPath, modem] of this.#atUsb) {
+      if (modem.isPlugged || this.#names.nameOf({ imei: null, usbPath }) !== undefined) continue;
+      this.#atUsb.delete(usbPath);
+      void modem.stop();
+      return true;
+    }
+    return false;
+  }
+}
+
+/** States whose SIM was seen a moment ago, unlike that of a lost modem. */
+function isPresent({ slot }: Modem): boolean {
+  return slot.state !== 'lost';
+}
+
+function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean {
+  if ('usbPath' in ignored) return ignored.usbPath === usbPath;
+  return ignored.usbId.vendor === id.vendor && ignored.usbId.product === id.product;
+}
+
+/** A slot whose modem has not come yet. */
+function emptySlot(name: string): Slot {
+  return {
+    ...{ slot: name, state: 'lost', reason: 'absent', device_id: null, iccid: null, number: null },
+    ...{ operator: null, signal_dbm: null, model: null, usb_path: null },
+  };
 }

@@ -38,7 +38,11 @@ export function usbDevices(tree: UsbTree): UsbDevice[] {
     const tty = offerOf(offers, /^(?:tty\/)?(tty(?:USB|ACM)\d+)$/);
     const soundCard = offerOf(offers, /^sound\/(card\d+)$/);
     const number = Number.parseInt(attributes['bInterfaceNumber'] ?? '', 16);
-    const each = { number, class: attributes['bInterfaceClass'] ?? '', ...(tty === undefined ? {} : { tty }) };
+    const each = {
+      number,
+      class: attributes['bInterfaceClass'] ?? '',
+      ...(tty === undefined ? {} : { tty }),
+    };
     interfaces.set(usbPath, [...(interfaces.get(usbPath) ?? []), each]);
     if (soundCard !== undefined) soundCards.set(usbPath, soundCard);
   }

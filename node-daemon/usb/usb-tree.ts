@@ -66,7 +66,10 @@ export class UsbTreeReader {
       const known = this.#known.get(name);
       if (known?.stamp === stamp) return known;
       const wanted = name.includes(':') ? INTERFACE_ATTRIBUTES : DEVICE_ATTRIBUTES;
-      return { stamp, attributes: Object.fromEntries(wanted.map((key) => [key, this.#attribute(name, key)])) };
+      return {
+        stamp,
+        attributes: Object.fromEntries(wanted.map((key) => [key, this.#attribute(name, key)])),
+      };
     } catch {
       return undefined;
     }

@@ -1,6 +1,9 @@
 // The daemon's options: defaults, and a clear word for each bad value.
-import t from 'tap';
-import { daemonOptions, parseModemPort } from '#node-daemon/config.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { daemonOptions, dataDirOf, parseModemPort, settingsOf } from '#node-daemon/config.ts';
 
 const ports = (text: string) => daemonOptions.modemPorts.schema.safeParse(text);
 
@@ -26,16 +29,61 @@ t.test('bad lists of ports say what is wrong', async (t) => {
   }
 });
 
-t.test('other options are checked', async (t) => {
-  const { controlPlaneUrl, nodeId, linkSecret, dataDir, logLevel } = daemonOptions;
-  t.equal(nodeId.schema.parse(undefined), 'node-1');
-  t.equal(dataDir.schema.parse(undefined), 'data/node');
-  t.equal(logLevel.schema.parse(undefined), 'info');
-  for (const bad of [undefined, 'localhost:8080', 'ftp://x', 'http://u:p@x', 'http://x/?q']) {
-    t.notOk(controlPlaneUrl.schema.safeParse(bad).success, String(bad));
-  }
-  for (const bad of [undefined, 'short', 'with blanks in the middle']) {
-    t.notOk(linkSecret.schema.safeParse(bad).success, String(bad));
-  }
-  for (const bad of ['', 'UPPER', 'x'.repeat(33), 'a_b']) t.notOk(nodeId.schema.safeParse(bad).success, bad);
+t.test('what the file can say too is open until it is read', async (t) => {
+  const { config, dataDir, logLevel, modemPorts } = daemonOptions;
+  for (const { schema } of [config, dataDir, logLevel, modemPorts])
+    t.equal(schema.parse(undefined), undefined);
+  t.notOk(dataDir.schema.safeParse('').success);
+  t.notOk(logLevel.schema.safeParse('loud').success);
 });
+
+const NOTHING = { config: undefined, modemPorts: undefined, dataDir: undefined, logLevel: undefined };
+const ROOTS = { sysfsRoot: '/sys', devRoot: '/dev' };
+
+function fileWith(t: Test, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'node.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+t.test('with nothing said, every modem that is found is used', async (t) => {
+  const { config, ...settings } = settingsOf({ ...NOTHING, ...ROOTS });
+  t.same(settings, { dataDir: 'data/node', logLevel: 'info', ...ROOTS });
+  t.equal(config.discover, true);
+  t.same(config.slots, []);
+});
+
+t.test('options win over the file, and the file over the defaults', async (t) => {
+  const config = fileWith(t, 'data_dir: /var/lib/node\nlog_level: warn\n');
+  t.match(settingsOf({ ...NOTHING, ...ROOTS, config }), { dataDir: '/var/lib/node', logLevel: 'warn' });
+  t.match(settingsOf({ ...NOTHING, ...ROOTS, config, dataDir: '/x', logLevel: 'debug' }), {
+    dataDir: '/x',
+    logLevel: 'debug',
+  });
+  t.equal(dataDirOf({ config }), '/var/lib/node', 'enrol and daemon agree on the folder');
+  t.equal(dataDirOf({ config, dataDir: '/x' }), '/x');
+  t.equal(dataDirOf({}), 'data/node');
+});
+
+t.test(
+  'ports of the options are slots, and then nothing else is looked for unless the file says so',
+  async (t) => {
+    const modemPorts = [{ slot: 'a', path: '/dev/a' }];
+    const { config } = settingsOf({ ...NOTHING, ...ROOTS, modemPorts });
+    t.same(config.slots, [{ name: 'a', port: '/dev/a' }]);
+    t.equal(config.discover, false);
+    const both = fileWith(t, 'discover: true\nslots: [{ name: b, imei: 350000000000017 }]\n');
+    const joined = settingsOf({ ...NOTHING, ...ROOTS, config: both, modemPorts }).config;
+    t.same(
+      joined.slots.map(({ name }) => name),
+      ['b', 'a'],
+    );
+    t.equal(joined.discover, true);
+    const clash = fileWith(t, 'slots: [{ name: a, imei: 350000000000017 }]\n');
+    t.throws(() => settingsOf({ ...NOTHING, ...ROOTS, config: clash, modemPorts }), {
+      message: 'MODEM_PORTS: slot "a" is in the configuration file too',
+    });
+  },
+);

@@ -1,53 +1,40 @@
 // A slot's life over scripted ports: set up, lost, back, another SIM, and none of it noticed elsewhere.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Journal } from '#node-daemon/journal/journal.ts';
-import { Modem } from '#node-daemon/modem/modem.ts';
-import { Rack } from '#node-daemon/modem/rack.ts';
-import { systemClock } from '#shared/clock.ts';
-import { silentLogger } from '#shared/log.ts';
 import { lines, ScriptedModem, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
+import { reaches, ScriptedHost } from './scripted-host.ts';
+
+const PATH = '/dev/m0';
 
 async function setUp(t: Test, prepare: (port: ScriptedPort) => void = () => undefined) {
-  const folder = await mkdtemp(join(tmpdir(), 'modem-'));
-  const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
+  const host = await ScriptedHost.start(t);
   const device = new ScriptedModem();
   const states: string[] = [];
-  let present = true;
-  const modem = new Modem({
-    ...{ slot: 'm0', path: '/dev/none', journal, clock: systemClock, log: silentLogger },
-    async openPort() {
-      if (!present) throw Object.assign(new Error('no such device'), { code: 'ENOENT' });
-      const port = device.plug();
-      prepare(port);
-      return port;
-    },
-    onChange: () => {
-      if (states.at(-1) !== modem.slot.state) states.push(modem.slot.state);
-    },
-  });
-  t.teardown(async () => {
-    await modem.stop();
-    await journal.close();
-    await rm(folder, { recursive: true });
-  });
-  const state = (wanted: string) => until(wanted, () => modem.slot.state === wanted, 5_000);
-  const setPresent = (value: boolean): void => {
-    present = value;
+  const setPresent = (isPresent: boolean): void => {
+    if (!isPresent) host.unplug(PATH);
+    else
+      host.plug(PATH, () => {
+        const port = device.plug();
+        prepare(port);
+        return port;
+      });
   };
-  return { device, journal, modem, state, states, setPresent };
+  setPresent(true);
+  const modem = host.create({ slot: 'm0', place: { ports: [PATH] } });
+  host.onChange = () => {
+    if (states.at(-1) !== modem.slot.state) states.push(modem.slot.state);
+  };
+  const state = (wanted: string) => reaches(modem, wanted);
+  return { device, host, journal: host.journal, modem, state, states, setPresent };
 }
 
 t.test('a modem is set up and told with all that is known of it', async (t) => {
   const { device, modem, state } = await setUp(t);
   modem.start();
   await state('registered');
-  t.same(modem.slot, {
+  t.match(modem.slot, {
     ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: TEST_ICCID },
-    ...{ number: '+12065550017', operator: '00101', signal_dbm: -71 },
+    ...{ number: '+12065550017', operator: '00101', signal_dbm: -71, usb_path: null, reason: null },
   });
   t.same(device.port.received.slice(0, 2), ['<ESC>', 'AT'], 'an old prompt is left first');
 });
@@ -78,6 +65,8 @@ t.test('a device that is not there is waited for', async (t) => {
   setPresent(false);
   modem.start();
   await state('lost');
+  t.equal(modem.slot.reason, 'absent');
+  t.notOk(modem.isPlugged);
   setPresent(true);
   await state('registered');
 });
@@ -143,23 +132,5 @@ t.test('older firmware gets the indications that it takes', async (t) => {
   t.same(
     device.port.received.filter((text) => text.startsWith('AT+CNMI=')),
     ['AT+CNMI=2,1,0,1,0', 'AT+CNMI=2,1,0,2,0'],
-  );
-});
-
-t.test('a SIM that moved to another slot is only there', async (t) => {
-  const [first, second] = [await setUp(t), await setUp(t)];
-  const rack = new Rack([first.modem, second.modem]);
-  first.modem.start();
-  await first.state('registered');
-  first.setPresent(false);
-  first.device.port.hangUp();
-  await first.state('lost');
-  t.equal(rack.find(TEST_ICCID), first.modem, 'the last that held it');
-  second.modem.start();
-  await second.state('registered');
-  t.equal(rack.find(TEST_ICCID), second.modem);
-  t.same(
-    rack.slots().map(({ iccid }) => iccid),
-    [null, TEST_ICCID],
   );
 });

@@ -1,0 +1,39 @@
+// Serves the metrics over HTTP, on this host only.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+const PATH = '/metrics';
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A server that runs until `stop`. */
+export interface MetricsServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Listens on 127.0.0.1; port 0 takes a free one. Rejects when the port cannot be had. */
+export async function serveMetrics(registry: Registry, port: number): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== PATH) {
+      response.writeHead(404).end(`GET ${PATH}\n`);
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// What is known of one slot, and for how long its modem answered.
+import type { Clock } from '#shared/clock.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import type { Place } from './place.ts';
+import type { SlotReport } from './session.ts';
+
+/** States of a slot whose modem answers, whatever its SIM does. */
+const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);
+
+/** A slot without its name. */
+export type NamelessSlot = Omit<Slot, 'slot'>;
+
+/** Keeps the last that was told of a slot; of a lost modem what was there last. */
+export class SlotRecord {
+  readonly #clock: Clock;
+  readonly #onChange: (before: NamelessSlot) => void;
+  #slot: NamelessSlot;
+  #answeringSince: number | undefined;
+  #answeredMs = 0;
+
+  /** `onChange` is called after a report that says anything new. */
+  constructor(place: Place | undefined, clock: Clock, onChange: (before: NamelessSlot) => void) {
+    this.#clock = clock;
+    this.#onChange = onChange;
+    this.#slot = {
+      ...{ device_id: null, iccid: null, number: null, operator: null, signal_dbm: null, model: null },
+      state: place === undefined ? 'lost' : 'starting',
+      usb_path: place?.usb?.path ?? null,
+      reason: place === undefined ? 'absent' : null,
+    };
+  }
+
+  get slot(): NamelessSlot {
+    return this.#slot;
+  }
+
+  get isAnswering(): boolean {
+    return ANSWERING.has(this.#slot.state);
+  }
+
+  /** The longest time for which the modem answered without a break since the last `beginCounting`, in ms. */
+  get answeredMs(): number {
+    const since = this.#answeringSince;
+    return Math.max(this.#answeredMs, since === undefined ? 0 : this.#clock.now() - since);
+  }
+
+  beginCounting(): void {
+    this.#answeringSince = undefined;
+    this.#answeredMs = 0;
+  }
+
+  reportLost(reason: string): void {
+    this.report({ state: 'lost', reason, operator: null, signal_dbm: null });
+  }
+
+  report(report: SlotReport): void {
+    const before = this.#slot;
+    const slot = { ...before, ...report };
+    if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
+    this.#slot = slot;
+    if (this.isAnswering) this.#answeringSince ??= this.#clock.now();
+    else {
+      this.#answeredMs = this.answeredMs;
+      this.#answeringSince = undefined;
+    }
+    this.#onChange(before);
+  }
+}

@@ -1,0 +1,24 @@
+// Commands of the operator: a program with its arguments, places filled in, run without a shell.
+import { execFile } from 'node:child_process';
+
+/** Power switches and mode switches take seconds. */
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** Puts values into `{names}`; a name without a value stays as it is. */
+export function fillIn(words: readonly string[], values: Readonly<Record<string, string>>): string[] {
+  return words.map((word) => word.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole));
+}
+
+/** Runs a command to its end. Rejects when it cannot be started, fails, or takes more than 30 s. */
+export function runCommand([program = '', ...words]: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' as const };
+    execFile(program, words, options, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+/** The hub and its port that a device is plugged into: "1-1.2" is port 2 of hub "1-1", "1-2" of root hub "1". */
+export function hubPortOf(usbPath: string): { hub: string; port: string } {
+  const [, hub = '', port = ''] = /^(.*)[.-](\d+)$/.exec(usbPath) ?? [];
+  return { hub, port };
+}

@@ -1,0 +1,47 @@
+// Takes a USB device out of the system and puts it back, without a hand on its plug.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { HangGuard } from '../hang-guard.ts';
+import { hubPortOf, runCommand } from './operator-command.ts';
+
+/** Resets the device at a USB path. Rejects when the system refuses or does not answer. */
+export type ResetUsb = (usbPath: string) => Promise<void>;
+
+/** Drivers let go of the device in this time. */
+const OUT_MS = 500;
+/** A device that does not answer is waited for by the kernel, some seconds for each try. */
+const RESET_TIMEOUT_MS = 20_000;
+
+/** What a reset through sysfs uses. */
+export interface AuthorizedResetParts {
+  /** /sys on a real system. */
+  readonly sysfsRoot: string;
+  readonly clock: Clock;
+  readonly guard: HangGuard;
+}
+
+/**
+ * Writes 0 and then 1 to the device's `authorized`: its drivers leave and find it anew. The device keeps its
+ * power. Needs the right to write there.
+ */
+export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetParts): ResetUsb {
+  return async (usbPath) => {
+    const file = join(sysfsRoot, 'bus/usb/devices', usbPath, 'authorized');
+    await guard.call({
+      ...{ key: file, timeoutMs: RESET_TIMEOUT_MS, mustRun: true },
+      async run() {
+        // "r+": where there is no such file none is made.
+        await writeFile(file, '0', { flag: 'r+' });
+        await sleep(clock, OUT_MS);
+        await writeFile(file, '1', { flag: 'r+' });
+      },
+    });
+  };
+}
+
+/** Switches the power of the hub's port off and on, with the program uhubctl. */
+export const uhubctlReset: ResetUsb = async (usbPath) => {
+  const { hub, port } = hubPortOf(usbPath);
+  await runCommand(['uhubctl', '-l', hub, '-p', port, '-a', 'cycle']);
+};

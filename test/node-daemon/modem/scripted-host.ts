@@ -1,0 +1,84 @@
+// A host in memory: device paths with scripted modems behind them, and supervisors made for them.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { Port } from '#node-daemon/at/port.ts';
+import { Journal } from '#node-daemon/journal/journal.ts';
+import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
+import type { RecoveryLimits } from '#node-daemon/modem/recovery.ts';
+import { NO_SIM_SETTINGS } from '#node-daemon/modem/sim-settings.ts';
+import { type Clock, systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { until } from '../../fixtures/until.ts';
+
+export const LIMITS: RecoveryLimits = { radio: 6, restart: 4, usb_reset: 3, power_cycle: 2 };
+
+/** Makes modems whose ports are opened by path; all end with the test. */
+export class ScriptedHost {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** Every step of every modem, as "<slot> <step> <trouble>". */
+  readonly steps: string[] = [];
+  /** Paths that were opened, in order. */
+  readonly opened: string[] = [];
+  readonly #devices = new Map<string, () => Port>();
+  readonly #modems: Modem[] = [];
+  onChange: (modem: Modem) => void = () => undefined;
+  onLoss: () => void = () => undefined;
+
+  private constructor(journal: Journal, clock: Clock) {
+    this.journal = journal;
+    this.clock = clock;
+  }
+
+  static async start(t: Test, clock: Clock = systemClock): Promise<ScriptedHost> {
+    const folder = await mkdtemp(join(tmpdir(), 'host-'));
+    const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
+    const host = new ScriptedHost(journal, clock);
+    t.teardown(async () => {
+      for (const modem of host.#modems) await modem.stop();
+      await journal.close();
+      await rm(folder, { recursive: true });
+    });
+    return host;
+  }
+
+  /** `open` gives the port, or throws what opening it throws. */
+  plug(path: string, open: () => Port): void {
+    this.#devices.set(path, open);
+  }
+
+  unplug(path: string): void {
+    this.#devices.delete(path);
+  }
+
+  create(parts: Pick<ModemParts, 'slot'> & Partial<ModemParts>): Modem {
+    const modem = new Modem({
+      ...{ journal: this.journal, sims: NO_SIM_SETTINGS, clock: this.clock, log: silentLogger },
+      ...{ limits: LIMITS, outside: {}, admits: () => true },
+      openPort: async (path) => this.#open(path),
+      observer: {
+        onChange: (changed) => this.onChange(changed),
+        onOpen: () => undefined,
+        onStep: ({ name }, step, trouble) => this.steps.push(`${name} ${step} ${trouble}`),
+        onLoss: () => this.onLoss(),
+      },
+      ...parts,
+    });
+    this.#modems.push(modem);
+    return modem;
+  }
+
+  #open(path: string): Port {
+    const open = this.#devices.get(path);
+    if (open === undefined) throw Object.assign(new Error(`${path}: no such device`), { code: 'ENOENT' });
+    this.opened.push(path);
+    return open();
+  }
+}
+
+/** Waits until the slot has a state. */
+export function reaches(modem: Modem, state: string, timeoutMs = 5_000): Promise<unknown> {
+  return until(`${modem.name} ${state}`, () => modem.slot.state === state, timeoutMs);
+}

@@ -174,9 +174,9 @@ t.test(
   'who is refused comes back after 30 s where somebody may mend it, else after 10 minutes',
   async (t) => {
     const refusals: [atLeastMs: number, refuse: (plane: ScriptedControlPlane) => void][] = [
-      [600_000, (plane) => void (plane.refusal = 401)],
-      [600_000, (plane) => void (plane.refusal = 403)],
-      [30_000, (plane) => void (plane.refusal = 404)],
+      [600_000, (plane) => plane.refuse(401)],
+      [600_000, (plane) => plane.refuse(403)],
+      [30_000, (plane) => plane.refuse(404)],
       ...(
         [
           [600_000, LINK_CLOSE.unauthorized],

@@ -17,6 +17,8 @@ export class ScriptedControlPlane {
   readonly frames: NodeFrame[] = [];
   /** Facts with the time of their arrival (performance.now). */
   readonly facts: FactFrame[] = [];
+  /** The same as they were written. */
+  readonly texts: string[] = [];
   readonly upgrades: IncomingMessage[] = [];
   readonly closes: { code: number; reason: string }[] = [];
   /** Whether facts are acknowledged as they come. */
@@ -69,6 +71,11 @@ export class ScriptedControlPlane {
     this.#server.close();
     this.#server.closeAllConnections();
     if (this.#server.listening) await once(this.#server, 'close');
+  }
+
+  refuse(status: number, headers: Record<string, string> = {}): void {
+    this.refusal = status;
+    this.refusalHeaders = headers;
   }
 
   send(frame: ServerFrame): void {
@@ -129,7 +136,10 @@ export class ScriptedControlPlane {
 
   #onLink(client: WebSocket): void {
     this.socket = client;
-    client.on('message', (data) => this.#onFrame(client, parseNodeFrame(String(data))));
+    client.on('message', (data) => {
+      this.texts.push(String(data));
+      this.#onFrame(client, parseNodeFrame(String(data)));
+    });
     client.on('close', (code, reason) => this.closes.push({ code, reason: reason.toString() }));
     client.on('error', () => undefined);
     const heartbeat = setInterval(() => {

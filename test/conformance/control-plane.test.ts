@@ -1,0 +1,129 @@
+// The control plane's half of the link: every scenario with frames of a node against the real service.
+import t, { type Test } from 'tap';
+import type WebSocket from 'ws';
+import type { Service } from '#control-plane/service.ts';
+import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
+import { createRig } from '../fixtures/rig.ts';
+import { openLinkSocket } from '../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { until } from '../fixtures/until.ts';
+import { blankOpenValues, fillOpenValues } from './match-frame.ts';
+import { BOTH, type LinkVersion, NUMBER, RECIPIENT, SCENARIOS, type Scenario } from './scenarios.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+interface Plane {
+  url: string;
+  databaseUrl: string;
+  service: Service;
+  /** Set when somebody holds the number of the slot. */
+  headers?: Record<string, string>;
+}
+
+/** What makes the control plane say a frame that is not an answer. */
+async function provoke(plane: Plane, type: string): Promise<void> {
+  if (type === 'drain') void plane.service.stop();
+  if (type !== 'command') return;
+  plane.headers ??= await holdNumber(plane);
+  const { headers, url } = plane;
+  const send = async (): Promise<boolean> => {
+    const response = await fetch(`${url}/sms/send`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to: RECIPIENT, body: 'hello' }),
+    });
+    const body = (await response.json()) as { message?: string };
+    // The SIM moves with every scenario: its new place is stored a moment after the welcome.
+    return !/offline|link is closed/.test(body.message ?? '');
+  };
+  void until('a node that is online', send);
+}
+
+async function holdNumber({ url, databaseUrl }: Plane): Promise<Record<string, string>> {
+  await until('the number is known', async () => {
+    const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    return body.available > 0;
+  });
+  return (await subscribeInStore(databaseUrl, ALICE, NUMBER)).headers;
+}
+
+class Dialogue {
+  readonly #socket: WebSocket;
+  readonly #frames: Array<Record<string, unknown>> = [];
+  closeCode: number | undefined;
+  commandId = '';
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.#frames.push(JSON.parse(String(data))));
+    socket.on('close', (code) => {
+      this.closeCode = code;
+    });
+  }
+
+  get unread(): number {
+    return this.#frames.length;
+  }
+
+  send(text: string): void {
+    this.#socket.send(text);
+  }
+
+  async next(what: string): Promise<Record<string, unknown>> {
+    await until(what, () => this.#frames.length > 0);
+    return this.#frames.shift() ?? {};
+  }
+
+  end(): void {
+    this.#socket.terminate();
+  }
+}
+
+async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVersion): Promise<void> {
+  const nodeId = `node-${Math.random().toString(36).slice(2, 10)}`;
+  const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId }));
+  for (const step of scenario.steps(version)) {
+    if ('text' in step) dialogue.send(step.text);
+    else if ('closes' in step) {
+      if (step.code === 1001) void plane.service.stop();
+      await until(`close code ${step.code}`, () => dialogue.closeCode !== undefined);
+      t.equal(dialogue.closeCode, step.code);
+    } else if (step.from === 'node') {
+      const values = {
+        version_min: version,
+        version_max: version,
+        journal_id: nodeId,
+        id: dialogue.commandId,
+      };
+      dialogue.send(JSON.stringify(fillOpenValues(step.frame, values)));
+    } else {
+      await provoke(plane, step.frame.type);
+      const frame = await dialogue.next(step.frame.type);
+      if (frame['type'] === 'command') dialogue.commandId = String(frame['id']);
+      t.strictSame(blankOpenValues(frame, step.frame), step.frame, `${step.frame.type}, exactly`);
+    }
+  }
+  t.equal(dialogue.unread, 0, 'and nothing else');
+  dialogue.end();
+}
+
+const isLast = ({ steps }: Scenario): boolean =>
+  steps(2).some(
+    (step) => ('closes' in step && step.code === 1001) || ('frame' in step && step.frame.type === 'drain'),
+  );
+
+for (const version of BOTH) {
+  t.test(`version ${version}`, async (t) => {
+    const scenarios = SCENARIOS.filter(
+      ({ only, versions }) => only !== 'node' && (versions as readonly number[]).includes(version),
+    );
+    const plane: Plane = await rig.start(t);
+    for (const scenario of scenarios.filter((each) => !isLast(each))) {
+      await t.test(scenario.name, (t) => play(t, plane, scenario, version));
+    }
+    for (const scenario of scenarios.filter(isLast)) {
+      await t.test(scenario.name, async (t) => play(t, await rig.start(t), scenario, version));
+    }
+  });
+}

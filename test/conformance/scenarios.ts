@@ -1,0 +1,290 @@
+// The control link as dialogues, once for each version. Both halves play all of them: the real control plane against
+// frames of a node, the real node against frames of a control plane.
+import type { NodeFrame, ServerFrame } from '#shared/link/frame.ts';
+
+export type LinkVersion = 1 | 2;
+
+/**
+ * One step. A frame `from` the half under test is awaited and compared; from the other half it is sent as it
+ * stands. Values that only a run knows are written as `ANY`.
+ */
+export type Step =
+  | { readonly from: 'node'; readonly frame: { readonly type: NodeFrame['type'] } & object }
+  | { readonly from: 'server'; readonly frame: { readonly type: ServerFrame['type'] } & object }
+  /** Text that is no frame of this version: only sent to the half under test, never expected of it. */
+  | { readonly from: 'node' | 'server'; readonly text: string }
+  /** The half under test ends the link with this code. */
+  | { readonly closes: 'node' | 'server'; readonly code: number };
+
+export interface Scenario {
+  readonly name: string;
+  readonly versions: readonly LinkVersion[];
+  /** The half that is to be tested, where the dialogue makes sense for one only. */
+  readonly only?: 'node' | 'server';
+  readonly steps: (version: LinkVersion) => readonly Step[];
+}
+
+/** Stands for a value that is there and that the scenario does not say. */
+export const ANY = '*any*';
+
+export const BOTH = [1, 2] as const;
+
+export const ICCID = '8901000000000000017';
+export const NUMBER = '+12065550017';
+export const RECIPIENT = '+13105550188';
+const AT = '2026-11-21T08:00:00.000Z';
+
+const since2 = <T extends object>(version: LinkVersion, fields: T): T | object =>
+  version >= 2 ? fields : {};
+
+/** The slot that every node of a scenario has. */
+export const slot = (version: LinkVersion, state = 'registered') => ({
+  ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
+  ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
+  ...since2(version, { model: 'EC25', usb_path: '1-1.2', reason: null }),
+});
+
+const hello = (version: LinkVersion): Step => ({
+  from: 'node',
+  frame: {
+    ...{ type: 'hello', version_min: ANY, version_max: ANY, journal_id: ANY, oldest_sequence: 0 },
+    slots: [slot(version)],
+    ...since2(version, { alarms: [] }),
+  },
+});
+
+const welcome = (version: LinkVersion, acknowledged = 0): Step => ({
+  from: 'server',
+  frame: { type: 'welcome', version, heartbeat_ms: ANY, window: ANY, acknowledged },
+});
+
+const greeting = (version: LinkVersion): Step[] => [hello(version), welcome(version)];
+
+const received = (sequence: number): Step => ({
+  from: 'node',
+  frame: {
+    ...{ type: 'fact', sequence },
+    fact: {
+      ...{ kind: 'sms_received', iccid: ICCID, from: RECIPIENT, body: `message ${sequence}` },
+      ...{ sent_at: null, received_at: AT, partial: false },
+    },
+  },
+});
+
+const report = (version: LinkVersion, sequence: number): Step => ({
+  from: 'node',
+  frame: {
+    ...{ type: 'fact', sequence },
+    fact: {
+      ...{ kind: 'sms_report', iccid: ICCID, command_id: null, message_reference: 7, recipient: RECIPIENT },
+      ...since2(version, { part: 2, parts: 3 }),
+      ...{ status: 'delivered', tp_status: 0, at: AT },
+    },
+  },
+});
+
+const ack = (sequence: number): Step => ({ from: 'server', frame: { type: 'ack', sequence } });
+
+const command: Step = {
+  from: 'server',
+  frame: {
+    ...{ type: 'command', id: ANY, name: 'send_sms', time_left_ms: ANY },
+    params: { iccid: ICCID, to: RECIPIENT, body: 'hello', segments_max: 1 },
+  },
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'hello and welcome', versions: BOTH, steps: greeting },
+  {
+    name: 'facts are acknowledged in their order',
+    versions: BOTH,
+    steps: (version) => [...greeting(version), received(1), ack(1), received(2), ack(2)],
+  },
+  {
+    name: 'a report says which part it is about, to who knows parts',
+    versions: BOTH,
+    steps: (version) => [...greeting(version), report(version, 1), ack(1)],
+  },
+  {
+    name: 'slots, and alarms for who knows them',
+    versions: BOTH,
+    steps: (version) => [
+      ...greeting(version),
+      {
+        from: 'node',
+        frame: {
+          type: 'slots',
+          slots: [slot(version, 'lost')],
+          ...since2(version, { alarms: ['journal_unavailable'] }),
+        },
+      },
+    ],
+  },
+  {
+    name: 'an event',
+    versions: [2],
+    steps: (version) => [
+      ...greeting(version),
+      {
+        from: 'node',
+        frame: { type: 'event', event: { slot: 'm0', kind: 'recovery_step', detail: 'radio', at: AT } },
+      },
+      received(1),
+      ack(1),
+    ],
+  },
+  {
+    name: 'a command and its result',
+    versions: BOTH,
+    steps: (version) => [
+      ...greeting(version),
+      command,
+      {
+        from: 'node',
+        frame: {
+          ...{ type: 'result', id: ANY, ok: true },
+          result: { status: 'accepted', message_references: [7], at: AT },
+        },
+      },
+    ],
+  },
+  {
+    name: 'a rejected message has a class for who knows classes',
+    versions: BOTH,
+    steps: (version) => [
+      ...greeting(version),
+      command,
+      {
+        from: 'node',
+        frame: {
+          ...{ type: 'result', id: ANY, ok: true },
+          result: {
+            ...{ status: 'rejected', code: 'cms_38', message: 'network out of order', at: AT },
+            ...since2(version, { class: 'retry' }),
+          },
+        },
+      },
+    ],
+  },
+  {
+    name: 'the limit of a SIM is a refusal; version 1 hears that the slot is busy',
+    versions: BOTH,
+    steps: (version) => [
+      ...greeting(version),
+      command,
+      {
+        from: 'node',
+        frame: {
+          ...{
+            type: 'refusal',
+            id: ANY,
+            code: version >= 2 ? 'rate_limited' : 'slot_busy',
+            message: 'slow down',
+          },
+          ...since2(version, { retry_after_ms: 12_000 }),
+        },
+      },
+    ],
+  },
+  {
+    name: 'before it ends, a server says so to who understands it',
+    versions: [2],
+    steps: (version) => [...greeting(version), { from: 'server', frame: { type: 'drain', within_ms: ANY } }],
+  },
+  {
+    name: 'of version 1 it just goes away',
+    versions: [1],
+    only: 'server',
+    steps: (version) => [...greeting(version), { closes: 'server', code: 1001 }],
+  },
+  {
+    name: 'unknown fields are ignored, by the control plane',
+    versions: BOTH,
+    only: 'server',
+    steps: (version) => [
+      ...greeting(version),
+      {
+        from: 'node',
+        text: JSON.stringify({ ...frameOf(received(1)), colour: 'green', nested: { a: [1, null] } }),
+      },
+      ack(1),
+    ],
+  },
+  {
+    name: 'unknown fields are ignored, by the node',
+    versions: BOTH,
+    only: 'node',
+    steps: (version) => [
+      hello(version),
+      { from: 'server', text: welcomeText(version, { colour: 'green', nested: { a: [1, null] } }) },
+      received(1),
+    ],
+  },
+  ...(['node', 'server'] as const).flatMap((only): Scenario[] => {
+    const other = only === 'node' ? 'server' : 'node';
+    const refused = (name: string, versions: readonly LinkVersion[], text: string): Scenario => ({
+      name: `${name}, to the ${only}`,
+      ...{ versions, only },
+      steps: (version) => [...greeting(version), { from: other, text }, { closes: only, code: 4400 }],
+    });
+    return [
+      refused('an unknown type', BOTH, '{"type":"party"}'),
+      refused('no JSON', BOTH, '{"type":'),
+      refused(
+        'a frame that version 1 does not have',
+        [1],
+        only === 'node'
+          ? '{"type":"drain","within_ms":1}'
+          : JSON.stringify({ type: 'event', event: { slot: 'm0', kind: 'x', detail: '', at: AT } }),
+      ),
+    ];
+  }),
+  {
+    name: 'no version in common, says the control plane',
+    versions: [2],
+    only: 'server',
+    steps: () => [
+      {
+        from: 'node',
+        text: JSON.stringify({
+          ...{ type: 'hello', version_min: 3, version_max: 9, journal_id: 'journal-1', oldest_sequence: 0 },
+          slots: [],
+        }),
+      },
+      { closes: 'server', code: 4426 },
+    ],
+  },
+  {
+    name: 'no version in common, says the node',
+    versions: [2],
+    only: 'node',
+    steps: (version) => [
+      hello(version),
+      { from: 'server', text: welcomeText(3) },
+      { closes: 'node', code: 4426 },
+    ],
+  },
+  {
+    name: 'an unknown command is refused, and the link stays',
+    versions: BOTH,
+    only: 'node',
+    steps: (version) => [
+      ...greeting(version),
+      { from: 'server', text: '{"type":"command","id":"c1","name":"dance","params":{},"time_left_ms":1000}' },
+      { from: 'node', frame: { type: 'refusal', id: 'c1', code: 'command_unknown', message: ANY } },
+      received(1),
+      ack(1),
+    ],
+  },
+];
+
+function welcomeText(version: number, more: object = {}): string {
+  return JSON.stringify({
+    ...{ type: 'welcome', version, heartbeat_ms: 60_000, window: 8, acknowledged: 0 },
+    ...more,
+  });
+}
+
+function frameOf(step: Step): object {
+  return 'frame' in step ? step.frame : {};
+}

@@ -16,6 +16,8 @@ export interface CheckTotals {
   /** In answers that a kill cut. */
   claimsCut: number;
   orderCompared: number;
+  /** Messages that overtook others where it is not promised that they do not. */
+  orderExcused: number;
   segmentsHeard: number;
   /** Of sends, by status. */
   statuses: Map<string, number>;
@@ -36,7 +38,7 @@ export class HistoryChecker {
     this.#outbound = run.numbers.map(() => []);
     for (const message of run.outbound.values()) this.#outbound[message.modem]?.push(message);
     this.totals = {
-      ...{ received: 0, claimed: 0, claimsCut: 0, orderCompared: 0 },
+      ...{ received: 0, claimed: 0, claimsCut: 0, orderCompared: 0, orderExcused: 0 },
       segmentsHeard: run.heard.length,
       statuses: new Map(),
     };
@@ -51,7 +53,9 @@ export class HistoryChecker {
     const expected = expectedOf(this.#run, this.#air, modem);
     const arrivals = checkReceived({ modem, expected, rows: received, disturbances, findings });
     if (!this.#run.eventsLost) {
-      totals.orderCompared += checkOrder({ modem, expected, arrivals, disturbances, findings }).compared;
+      const order = checkOrder({ modem, expected, arrivals, disturbances, findings });
+      totals.orderCompared += order.compared;
+      totals.orderExcused += order.excused;
     }
     const claims = this.#run.claims[modem] ?? [];
     const { claimed, cut } = checkClaims({ rows: received, claims, findings });

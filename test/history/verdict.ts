@@ -19,7 +19,7 @@ export function verdictOf(
     `seed ${options.seed}, ${options.modems} modems, ${options.messages} messages each way`,
     `accepted: ${accepted.inbound} inbound, ${accepted.outbound} of ${sends} sends (${listOf(totals.statuses)})`,
     `received: ${totals.received}, claimed ${totals.claimed}, ${totals.claimsCut} in answers that were cut`,
-    `on the air: ${totals.segmentsHeard} segments; order compared ${totals.orderCompared} times`,
+    `on the air: ${totals.segmentsHeard} segments; order compared ${totals.orderCompared} times, ${totals.orderExcused} excused`,
     `broken: ${listOf(played)}; ${skipped} skipped`,
     `took ${(trafficMs / 1000).toFixed(0)} s of traffic (${rate} messages/s), ${(drainMs / 1000).toFixed(0)} s to drain`,
     ...findings.examples.map(({ rule, key, story }) => `VIOLATION ${rule}: ${key}: ${story}`),

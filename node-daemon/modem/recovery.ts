@@ -120,6 +120,9 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
     if (!isAllowed(step, state, limits, now)) continue;
     return { step, delayMs: 0, state: { ...state, rung, taken: [...state.taken, { step, at: now }] } };
   }
+  // The last step did help, if not for long.
+  if (seen.servedMs >= SERVED_MS)
+    return { ...reopen(backOff), state: { ...NO_TROUBLE, taken: state.taken, reopens: 1 } };
   return {
     step: 'give_up',
     delayMs: trouble === 'no_service' ? 0 : GIVE_UP_RETRY_MS,

@@ -1,0 +1,52 @@
+// What is run for the operator: places filled in, no shell, an end in any case; and resets through sysfs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { HangGuard } from '#node-daemon/hang-guard.ts';
+import { fillIn, hubPortOf, runCommand } from '#node-daemon/usb/operator-command.ts';
+import { authorizedReset } from '#node-daemon/usb/usb-reset.ts';
+import { systemClock } from '#shared/clock.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { until } from '../../fixtures/until.ts';
+import { FakeSysfs, quectel } from './fake-sysfs.ts';
+
+t.test('places are filled in, also twice in a word; unknown ones stay', async (t) => {
+  t.same(
+    fillIn(['-v', '{vendor}', '{hub}:{port}/{hub}', '{else}'], { vendor: '12d1', hub: '1-1', port: '2' }),
+    [...['-v', '12d1', '1-1:2/1-1', '{else}']],
+  );
+});
+
+t.test('a device is on a port of a hub', async (t) => {
+  t.same(hubPortOf('1-1.2'), { hub: '1-1', port: '2' });
+  t.same(hubPortOf('2-1.4.3'), { hub: '2-1.4', port: '3' });
+  t.same(hubPortOf('1-2'), { hub: '1', port: '2' });
+});
+
+t.test('words reach the program as they are', async (t) => {
+  await runCommand(['test', '$HOME; exit 1', '=', '$HOME; exit 1']);
+  await t.rejects(runCommand(['false']));
+  await t.rejects(runCommand(['/nowhere/program']), { code: 'ENOENT' });
+});
+
+t.test('a reset takes the device out and puts it back', async (t) => {
+  const sysfs = new FakeSysfs(t);
+  sysfs.plug('1-1.2', '2c7c:0125', quectel(0));
+  const clock = new ManualClock();
+  const reset = authorizedReset({ sysfsRoot: sysfs.root, clock, guard: new HangGuard(systemClock, 1) });
+  const authorized = () => readFileSync(join(sysfs.root, 'bus/usb/devices/1-1.2/authorized'), 'utf8').trim();
+  const done = reset('1-1.2');
+  await until('out', () => authorized() === '0');
+  await until('back', () => {
+    clock.advance(500);
+    return authorized() === '1';
+  });
+  await done;
+});
+
+t.test('what cannot be reset is an error, and no file is made', async (t) => {
+  const sysfs = new FakeSysfs(t);
+  const guard = new HangGuard(systemClock, 1);
+  const reset = authorizedReset({ sysfsRoot: sysfs.root, clock: systemClock, guard });
+  await t.rejects(reset('1-9'), { code: 'ENOENT' });
+});

@@ -1,130 +1,66 @@
-// The journal's file: read and mended at start, appended to with fdatasync, rewritten as a whole.
-import { createHash } from 'node:crypto';
-import { fdatasync, write } from 'node:fs';
-import { link, open, readFile, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { decodeRecord, encodeRecord, type JournalRecord } from './record.ts';
-
-/** A file that is written at its end. What tests replace to play a full or broken disk, or a power cut. */
-export interface AppendFile {
-  /** Writes at the end: a kill cannot take it back, a power cut can. After a rejection anything may be there. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Makes all that was written before durable (fdatasync). May be called while a write is under way. */
-  sync(): Promise<void>;
-  /** Cuts the file and makes that durable. */
-  truncate(length: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens for appending; makes the file when it is not there. */
-export type OpenAppendFile = (path: string) => Promise<AppendFile>;
-
-/** What a file held when it was read. */
-export interface JournalContents {
-  /** Every record that can be read, in order. */
-  readonly records: readonly JournalRecord[];
-  /** Bytes of the good records before the first damage: what to keep after a torn write. */
-  readonly goodBytes: number;
-  /**
-   * `torn`: the end of the last write is missing, which a kill may do to any write that nobody was told of.
-   * `corrupt`: there is damage before good records. A kill cannot do that, a power cut can: the disk may
-   * keep later pages of the last write and lose earlier ones. So may a disk that breaks.
-   */
-  readonly damage: 'none' | 'torn' | 'corrupt';
-}
-
-/** Reads a journal's file; a missing one has no records. */
-export async function readJournal(path: string): Promise<JournalContents> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  });
-  return parseJournal(bytes);
-}
-
-/** The contents of a journal's bytes. */
-export function parseJournal(bytes: Buffer): JournalContents {
-  const records: JournalRecord[] = [];
-  let goodBytes = 0;
-  let damage: JournalContents['damage'] = 'none';
-  for (let start = 0; start < bytes.length; ) {
-    const lineEnd = bytes.indexOf(0x0a, start);
-    const end = lineEnd < 0 ? bytes.length : lineEnd;
-    const record = lineEnd < 0 ? undefined : decodeRecord(bytes.toString('utf8', start, end));
-    start = end + 1;
-    if (record === undefined) {
-      if (damage === 'none') damage = 'torn';
-      continue;
-    }
-    records.push(record);
-    if (damage === 'none') goodBytes = start;
-    else damage = 'corrupt';
-  }
-  return { records, goodBytes, damage };
-}
-
-/**
- * Gives a damaged journal a second name in its folder, durably, and returns that path. The first name stays
- * until `rewrite` takes it: there is a journal at every instant. The name follows from the contents, so that
- * a start that is tried again and again leaves one file.
- */
-export async function keepAside(path: string): Promise<string> {
-  const digest = createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
-  const aside = join(dirname(path), `journal.corrupt-${digest.slice(0, 16)}.log`);
-  await link(path, aside).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await syncFolder(dirname(path));
-  return aside;
-}
+// The journal's file: written behind its records, into room that is kept there, and replaced as a whole.
+import { rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type JournalDisk, type OpenJournalDisk, openJournalDisk, syncFolder } from './journal-disk.ts';
+import { encodeRecord, type JournalRecord } from './record.ts';
 
 /** Compaction writes this much at a time, so that it never holds up the process for longer than about 1 ms. */
 const CHUNK_BYTES = 64 * 1024;
+/**
+ * Zeros behind the records: a sync of what is written over them need not change the size of the file, which
+ * would make everybody who writes to the file system wait for its journal.
+ */
+const ROOM_BYTES = 256 * 1024;
 
 /** The file of one journal. One writer, and one who syncs, which may meet. */
 export class JournalFile {
   readonly #path: string;
-  readonly #openFile: OpenAppendFile;
-  #file: AppendFile | undefined;
+  readonly #openDisk: OpenJournalDisk;
+  #disk: JournalDisk | undefined;
+  /** End of the records that are written. */
   #writtenBytes = 0;
+  /** End of the records that are durable. */
   #durableBytes = 0;
+  /** End of the file. */
+  #roomEnd = 0;
 
-  constructor(path: string, openFile: OpenAppendFile = openAppendFile) {
+  constructor(path: string, openDisk: OpenJournalDisk = openJournalDisk) {
     this.#path = path;
-    this.#openFile = openFile;
+    this.#openDisk = openDisk;
   }
 
-  /** Size of the file. */
+  /** Size of the records. */
   get bytes(): number {
     return this.#writtenBytes;
   }
 
   /** False when a failed write left an end that could not be mended: only `replace` helps then. */
   get usable(): boolean {
-    return this.#file !== undefined;
+    return this.#disk !== undefined;
   }
 
   /** Opens the file with its first `goodBytes` bytes and drops the rest. */
   async open(goodBytes: number): Promise<void> {
-    const file = await this.#openFile(this.#path);
-    await file.truncate(goodBytes);
-    this.#adopt(file, goodBytes);
+    const disk = await this.#openDisk(this.#path);
+    await disk.truncate(goodBytes);
+    this.#adopt(disk, goodBytes);
   }
 
-  /** Writes at the end. After a rejection, `mend`. */
-  async write(bytes: Uint8Array): Promise<void> {
-    if (this.#file === undefined) throw new Error('the journal file is not usable');
-    await this.#file.write(bytes);
+  /** Writes lines behind those that are there. After a rejection, `mend`. */
+  async write(lines: Uint8Array): Promise<void> {
+    const disk = this.#opened();
+    const mark = Buffer.from(encodeRecord({ kind: 'synced', bytes: this.#durableBytes }));
+    const bytes = Buffer.concat([mark, lines]);
+    await this.#makeRoom(disk, bytes.length);
+    await disk.write(bytes, this.#writtenBytes);
     this.#writtenBytes += bytes.length;
+    this.#roomEnd = Math.max(this.#roomEnd, this.#writtenBytes);
   }
 
   /** Makes durable what was written before. After a rejection, `mend`. */
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
-    if (this.#file === undefined) throw new Error('the journal file is not usable');
-    await this.#file.sync();
+    await this.#opened().sync();
     this.#durableBytes = bytes;
   }
 
@@ -133,13 +69,13 @@ export class JournalFile {
    * not `usable` any more. Never rejects. Nothing else is under way.
    */
   async mend(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
+    const disk = this.#disk;
+    this.#disk = undefined;
     try {
-      await file?.truncate(this.#durableBytes);
-      if (file !== undefined) this.#adopt(file, this.#durableBytes);
+      await disk?.truncate(this.#durableBytes);
+      if (disk !== undefined) this.#adopt(disk, this.#durableBytes);
     } catch {
-      await file?.close().catch(() => undefined);
+      await disk?.close().catch(() => undefined);
     }
   }
 
@@ -149,17 +85,17 @@ export class JournalFile {
    */
   async writeNew(suffix: string, records: Iterable<JournalRecord>): Promise<NewJournalFile> {
     const path = `${this.#path}.${suffix}`;
-    const file = await this.#openFile(path);
+    const disk = await this.#openDisk(path);
     try {
-      await file.truncate(0);
+      await disk.truncate(0);
       let bytes = 0;
       for (const chunk of chunksOf(records)) {
-        await file.write(chunk);
+        await disk.write(chunk, bytes);
         bytes += chunk.length;
       }
-      return { path, file, bytes };
+      return { path, disk, bytes };
     } catch (error) {
-      await file.close().catch(() => undefined);
+      await disk.close().catch(() => undefined);
       throw error;
     }
   }
@@ -168,42 +104,65 @@ export class JournalFile {
    * Makes a new file with `tail` at its end this one, atomically: a crash leaves the old or the new one.
    * Nothing else is under way.
    */
-  async replace({ path, file, bytes }: NewJournalFile, tail: readonly Uint8Array[] = []): Promise<void> {
+  async replace({ path, disk, bytes }: NewJournalFile, tail: readonly Uint8Array[] = []): Promise<void> {
     let size = bytes;
     try {
-      for (const chunk of tail) {
-        await file.write(chunk);
-        size += chunk.length;
+      for (const lines of tail) {
+        await disk.write(lines, size);
+        size += lines.length;
       }
-      await file.sync();
+      await disk.sync();
       await rename(path, this.#path);
       // From here on the old file has no name: nothing may be written to it.
-      await this.close();
+      await this.#leave();
       await syncFolder(dirname(this.#path));
     } catch (error) {
-      await file.close().catch(() => undefined);
+      await disk.close().catch(() => undefined);
       throw error;
     }
-    this.#adopt(file, size);
+    this.#adopt(disk, size);
   }
 
+  /** Leaves the file without the room behind its records. */
   async close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close().catch(() => undefined);
+    await this.#disk?.truncate(this.#writtenBytes).catch(() => undefined);
+    await this.#leave();
   }
 
-  #adopt(file: AppendFile, bytes: number): void {
-    this.#file = file;
+  async #leave(): Promise<void> {
+    const disk = this.#disk;
+    this.#disk = undefined;
+    await disk?.close().catch(() => undefined);
+  }
+
+  #opened(): JournalDisk {
+    if (this.#disk === undefined) throw new Error('the journal file is not usable');
+    return this.#disk;
+  }
+
+  #adopt(disk: JournalDisk, bytes: number): void {
+    this.#disk = disk;
     this.#writtenBytes = bytes;
     this.#durableBytes = bytes;
+    this.#roomEnd = bytes;
+  }
+
+  async #makeRoom(disk: JournalDisk, bytes: number): Promise<void> {
+    if (this.#writtenBytes + bytes <= this.#roomEnd) return;
+    try {
+      await disk.write(Buffer.alloc(ROOM_BYTES), this.#roomEnd);
+      this.#roomEnd += ROOM_BYTES;
+    } catch {
+      // A disk that is nearly full may have room for the records themselves.
+    }
   }
 }
 
 /** A file that is about to become the journal. */
 export interface NewJournalFile {
   readonly path: string;
-  readonly file: AppendFile;
+  readonly disk: JournalDisk;
+  /** Size of its records. */
   readonly bytes: number;
 }
 
@@ -216,40 +175,4 @@ function* chunksOf(records: Iterable<JournalRecord>): Generator<Buffer> {
     lines = '';
   }
   if (lines !== '') yield Buffer.from(lines);
-}
-
-/** The real file. The callback forms of write and sync cost half of what those of a file handle do. */
-export const openAppendFile: OpenAppendFile = async (path) => {
-  const handle = await open(path, 'a', 0o600);
-  return {
-    async write(bytes) {
-      // The system may take a part, and say only the next time why not all.
-      for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(await writeSome(handle.fd, rest));
-    },
-    sync: () =>
-      new Promise((resolve, reject) => {
-        fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
-      }),
-    async truncate(length) {
-      await handle.truncate(length);
-      await handle.sync();
-    },
-    close: () => handle.close(),
-  };
-};
-
-function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(fd, bytes, (error, count) => (error === null ? resolve(count) : reject(error)));
-  });
-}
-
-/** Makes renames and new names in a folder durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -119,8 +119,11 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
     case 'gone':
       settleEntry(state, record.entry, (key) => state.entries.delete(key));
       break;
+    case 'synced':
+      // Says something of the file, and nothing of what is in it.
+      break;
     case 'pin':
-      if (record.result === 'accepted') state.pins.delete(record.digest);
+      if (record.result === 'clear') state.pins.delete(record.digest);
       else state.pins.set(record.digest, record);
       break;
   }

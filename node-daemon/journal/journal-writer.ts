@@ -2,10 +2,16 @@
 //
 //   staged ──write()──► written ──fdatasync──► durable
 //   A kill takes back what is staged, a power cut what is not durable, a disk that refuses what is written.
+import type { Clock, Timer } from '#shared/clock.ts';
 import type { JournalFile } from './journal-file.ts';
+
+/** What nobody is in a hurry for is durable after this time, so that more of it shares a sync. */
+export const LAZY_SYNC_MS = 5;
 
 /** Something to write. Its functions are called in the order of the entries. */
 export interface WriterEntry {
+  /** Nobody is in a hurry for it to be durable. */
+  readonly isLazy: boolean;
   /** Called when its turn to be written has come: its lines. What it throws it is `refused` with. */
   encode(): string;
   onWritten(): void;
@@ -17,6 +23,7 @@ export interface WriterEntry {
 /** What the writer tells its owner. */
 export interface WriterParts {
   readonly file: JournalFile;
+  readonly clock: Clock;
   /** Makes a file that is not usable usable again. Rejects when the disk refuses. */
   readonly restore: () => Promise<void>;
   /** After entries became durable, all at once. */
@@ -35,8 +42,11 @@ export class JournalWriter {
   readonly #parts: WriterParts;
   readonly #staged: WriterEntry[] = [];
   #written: Written[] = [];
+  #lazyTimer: Timer | undefined;
   #writing = false;
   #syncing = false;
+  /** Something that is written is wanted on the disk. */
+  #syncDue = false;
   #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
   /** Somebody else has the file, or waits for it. */
   #held = false;
@@ -83,7 +93,9 @@ export class JournalWriter {
   }
 
   async #idle(): Promise<void> {
-    if (!this.#writing && !this.#syncing && this.#failure === undefined) return;
+    const isBusy = this.#writing || this.#syncing || this.#failure !== undefined;
+    if (!isBusy && this.#written.length === 0) return;
+    if (!isBusy) this.#sync();
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
@@ -120,13 +132,24 @@ export class JournalWriter {
     }
     this.#written.push(...written);
     for (const { entry } of written) entry.onWritten();
+    if (written.every(({ entry }) => entry.isLazy)) {
+      this.#lazyTimer ??= this.#parts.clock.after(LAZY_SYNC_MS, () => this.#sync());
+    } else this.#sync();
+  }
+
+  #sync(): void {
+    this.#lazyTimer?.cancel();
+    this.#lazyTimer = undefined;
+    if (this.#failure !== undefined) return;
+    this.#syncDue = true;
     if (this.#syncing) return;
     this.#syncing = true;
     void this.#syncAll();
   }
 
   async #syncAll(): Promise<void> {
-    while (this.#written.length > 0 && this.#failure === undefined) {
+    while (this.#syncDue && this.#failure === undefined) {
+      this.#syncDue = false;
       const group = this.#written;
       this.#written = [];
       try {
@@ -155,11 +178,16 @@ export class JournalWriter {
       const { cause, entries } = this.#failure;
       entries.push(...this.#written.map(({ entry }) => entry));
       this.#written = [];
+      this.#syncDue = false;
       await this.#parts.file.mend();
       this.#failure = undefined;
       this.#refuse(cause, entries);
     }
-    if (this.#start()) return;
+    if (this.#start() || this.#idleWaiters.length === 0) return;
+    if (this.#written.length > 0) {
+      this.#sync();
+      return;
+    }
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { readBootId } from './boot-id.ts';
-import { JournalFile, keepAside, type OpenAppendFile, readJournal } from './journal-file.ts';
+import { keepAside, readJournal } from './journal-contents.ts';
+import type { OpenJournalDisk } from './journal-disk.ts';
+import { JournalFile } from './journal-file.ts';
 import {
   applyAcknowledgement,
   applyRecord,
@@ -42,7 +44,7 @@ export interface JournalOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly openFile?: OpenAppendFile;
+  readonly openDisk?: OpenJournalDisk;
   /** The system's boot; read from the system where nothing is said. */
   readonly bootId?: string;
 }
@@ -96,7 +98,7 @@ export class Journal {
     this.#nextSequence = state.nextSequence;
     this.#groups = new WrittenGroups(state.groups);
     this.#writer = new JournalWriter({
-      file,
+      ...{ file, clock },
       restore: () => this.#rewrite(),
       onGroupDurable: () => this.#onGroupDurable(),
       onFailure: (cause) => this.#onFailure(cause),
@@ -111,9 +113,8 @@ export class Journal {
     const state = emptyState(randomUUID());
     for (const record of contents.records) applyRecord(state, record);
     dropOldOutcomes(state, clock.now());
-    const file = new JournalFile(path, options.openFile);
-    const isCorrupt =
-      contents.damage === 'corrupt' || (contents.damage === 'torn' && contents.records.length === 0);
+    const file = new JournalFile(path, options.openDisk);
+    const isCorrupt = contents.damage === 'corrupt';
     // Sequences of lost records may have been used: a new identity cannot collide with them.
     if (isCorrupt) renumber(state, randomUUID());
     const journal = new Journal(file, state, options);
@@ -167,6 +168,14 @@ export class Journal {
   }
 
   /**
+   * Appends records that nobody is in a hurry for: they are written at once, and durable with the next that
+   * somebody is, or some milliseconds later.
+   */
+  appendLazily(...records: readonly NewRecord[]): Appended {
+    return this.#add(() => records, true);
+  }
+
+  /**
    * Appends what `decide` makes of the parts that wait once all that was appended before is written; nothing
    * else is written between its look and its records. Rejects with what `decide` throws, else as `append` does.
    */
@@ -204,13 +213,14 @@ export class Journal {
     await this.#file.close();
   }
 
-  #add(make: () => readonly Appendable[]): Appended {
+  #add(make: () => readonly Appendable[], isLazy = false): Appended {
     if (this.#closed) return refused('the journal is closed');
     if (this.#writer.stagedCount >= STAGED_MAX) return refused(`${STAGED_MAX} appends wait for the disk`);
     const written = deferred();
     const durable = deferred();
     let records: readonly JournalRecord[] = [];
     this.#writer.add({
+      isLazy,
       encode: () => {
         records = this.#numbered(make());
         return records.map(encodeRecord).join('');
@@ -298,7 +308,7 @@ export class Journal {
       const compact = await this.#file.writeNew('compact', snapshotOf(this.#state));
       await this.#writer.exclusively(async () => {
         if (this.#state.journalId === journalId) await this.#file.replace(compact, tail);
-        else await compact.file.close();
+        else await compact.disk.close();
       });
       this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
     } catch (error) {

@@ -26,8 +26,8 @@ export interface PartRecord {
 }
 
 /**
- * A PIN is about to be entered (`trying`), or what became of it. Without a result it may be wrong: nobody
- * knows whether the modem saw it.
+ * A PIN is about to be entered (`trying`), or what became of it: it was `refused`, or it is `clear`, for the
+ * card took it or did not see it. Without a result it may be wrong.
  */
 export interface PinRecord {
   readonly kind: 'pin';
@@ -35,7 +35,7 @@ export interface PinRecord {
   readonly card: string;
   /** SHA-256 of card and PIN. */
   readonly digest: string;
-  readonly result: 'trying' | 'accepted' | 'refused';
+  readonly result: 'trying' | 'clear' | 'refused';
   /** Tries that the modem told before this one; null where it does not tell. */
   readonly triesLeft: number | null;
 }
@@ -96,6 +96,8 @@ export type JournalRecord =
       readonly boot?: string;
     })
   | Exclude<NewRecord, { kind: 'fact' | 'intent' }>
+  /** So much of the file was durable when this was written: the first line of each write. */
+  | { readonly kind: 'synced'; readonly bytes: number }
   /** Every fact up to this one is committed at the control plane. */
   | { readonly kind: 'ack'; readonly sequence: number }
   /** A command and its outcome, once the fact itself is acknowledged. Written by compaction. */

@@ -22,18 +22,22 @@ export interface PersistentAppended {
   readonly told: Promise<void>;
 }
 
-/** Appends records, again and again until the journal takes them or is closed. */
+/**
+ * Appends records, again and again until the journal takes them or is closed. `isLazy`: nobody is in a hurry
+ * for them to be durable.
+ */
 export function appendPersistently(
   parts: PersistentAppendParts,
-  ...records: readonly NewRecord[]
+  records: readonly NewRecord[],
+  { isLazy = false }: { isLazy?: boolean } = {},
 ): PersistentAppended {
   const { journal, clock, log } = parts;
-  const { written, durable } = journal.appendInSteps(...records);
+  const { written, durable } = isLazy ? journal.appendLazily(...records) : journal.appendInSteps(...records);
   const taken = durable.catch(async (error: unknown) => {
     if (journal.isClosed) return;
     log.error({ err: error, kind: records[0]?.kind }, 'a record is not in the journal yet');
     await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
-    await appendPersistently(parts, ...records).written;
+    await appendPersistently(parts, records).written;
   });
   return { written: written.catch(() => taken), told: durable.catch(() => undefined) };
 }

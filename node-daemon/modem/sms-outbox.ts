@@ -10,6 +10,7 @@ import type { Logger } from '#shared/log.ts';
 import { type Segmentation, segmentText } from '#shared/sms/segmentation.ts';
 import type { AtChannel } from '../at/channel.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { NewRecord } from '../journal/record.ts';
 import type { SubmitPdu } from '../sms/tpdu.ts';
 import { appendPersistently, type PersistentAppended } from './persistent-append.ts';
 import { CommandRefusal } from './refusal.ts';
@@ -158,7 +159,11 @@ export class SmsOutbox {
   #prepare(): void {
     const ahead = 1 + Math.ceil((2 * this.#intentMs) / Math.max(1, this.#submitMs));
     const { clock, journal } = this.#parts;
-    for (const waiting of this.#queue.slice(0, Math.min(ahead, LOOK_AHEAD_MAX))) {
+    const wanted = Math.min(ahead, LOOK_AHEAD_MAX);
+    // In groups, each of which shares a sync.
+    const prepared = this.#queue.findIndex(({ intent }) => intent === undefined);
+    if (prepared < 0 || prepared > wanted / 2) return;
+    for (const waiting of this.#queue.slice(0, wanted)) {
       if (waiting.intent !== undefined) continue;
       const { commandId, params } = waiting.request;
       const { iccid, to } = params;
@@ -274,8 +279,9 @@ export class SmsOutbox {
     else this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: commandId, outcome } });
   }
 
-  #append(record: Parameters<typeof appendPersistently>[1]): PersistentAppended {
-    return appendPersistently(this.#parts, record);
+  /** While other messages wait nobody is in a hurry: the modem has the next one long before the disk is done. */
+  #append(record: NewRecord): PersistentAppended {
+    return appendPersistently(this.#parts, [record], { isLazy: this.#queue.length > 0 });
   }
 }
 

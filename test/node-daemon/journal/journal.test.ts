@@ -9,7 +9,11 @@ import {
   Journal,
   JournalUnavailableError,
 } from '#node-daemon/journal/journal.ts';
-import { type AppendFile, type OpenAppendFile, openAppendFile } from '#node-daemon/journal/journal-file.ts';
+import {
+  type JournalDisk,
+  type OpenJournalDisk,
+  openJournalDisk,
+} from '#node-daemon/journal/journal-disk.ts';
 import { OUTCOME_KEPT_MS } from '#node-daemon/journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '#node-daemon/journal/record.ts';
 import type { Fact } from '#shared/link/messages.ts';
@@ -23,10 +27,10 @@ async function setUp(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const clock = new ManualClock(NOW);
-  const open = async (openFile?: OpenAppendFile): Promise<Journal> => {
+  const open = async (openDisk?: OpenJournalDisk): Promise<Journal> => {
     const journal = await Journal.open({
       ...{ folder, clock, log: silentLogger },
-      ...(openFile === undefined ? {} : { openFile }),
+      ...(openDisk === undefined ? {} : { openDisk }),
     });
     t.teardown(() => journal.close());
     return journal;
@@ -62,13 +66,13 @@ const bodies = (journal: Journal): unknown[] =>
 /** A disk whose switch makes it refuse, after it has written half of what it got. */
 function brokenDisk() {
   const disk = { failure: undefined as Error | undefined, truncates: true };
-  const openFile: OpenAppendFile = async (path) => {
+  const openDisk: OpenJournalDisk = async (path) => {
     if (disk.failure !== undefined) throw disk.failure;
-    const file = await openAppendFile(path);
-    const broken: AppendFile = {
-      async write(bytes) {
-        if (disk.failure === undefined) return file.write(bytes);
-        await file.write(bytes.subarray(0, bytes.length / 2));
+    const file = await openJournalDisk(path);
+    const broken: JournalDisk = {
+      async write(bytes, position) {
+        if (disk.failure === undefined) return file.write(bytes, position);
+        await file.write(bytes.subarray(0, bytes.length / 2), position);
         throw disk.failure;
       },
       sync: () => file.sync(),
@@ -80,7 +84,7 @@ function brokenDisk() {
     };
     return broken;
   };
-  return { disk, openFile };
+  return { disk, openDisk };
 }
 
 t.test('what was appended is there after a crash', async (t) => {
@@ -103,7 +107,7 @@ t.test('appends that meet become durable with one write', async (t) => {
   const { open } = await setUp(t);
   let syncs = 0;
   const journal = await open(async (path) => {
-    const file = await openAppendFile(path);
+    const file = await openJournalDisk(path);
     return {
       ...file,
       sync() {
@@ -122,10 +126,13 @@ t.test('cut after any byte, the file has the records before it and takes new one
   const { open, path } = await setUp(t);
   const journal = await open();
   await journal.append(received('first'));
-  const before = (await readFile(path)).length;
-  await journal.append(received('second'));
   await journal.close();
+  const before = (await readFile(path)).length;
+  const next = await open();
+  await next.append(received('second'));
+  await next.close();
   const whole = await readFile(path);
+  t.ok(whole.length > before + 50);
   for (let length = before; length < whole.length; length += 1) {
     await writeFile(path, whole.subarray(0, length));
     const torn = await open();
@@ -232,8 +239,8 @@ t.test('a decision sees the parts of all that was appended before it, durable or
 
 t.test('parts that the disk refused are not seen by the next decision', async (t) => {
   const { open } = await setUp(t);
-  const { disk, openFile } = brokenDisk();
-  const journal = await open(openFile);
+  const { disk, openDisk } = brokenDisk();
+  const journal = await open(openDisk);
   disk.failure = new Error('ENOSPC');
   await t.rejects(journal.append(partRecord(1)), JournalUnavailableError);
   disk.failure = undefined;
@@ -328,8 +335,8 @@ t.test('outcomes are kept for their time, and not longer', async (t) => {
 
 t.test('a full disk refuses, loses nothing and is written again when there is room', async (t) => {
   const { open } = await setUp(t);
-  const { disk, openFile } = brokenDisk();
-  const journal = await open(openFile);
+  const { disk, openDisk } = brokenDisk();
+  const journal = await open(openDisk);
   await journal.append(received('a'));
   disk.failure = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
   await t.rejects(journal.append(received('b')), JournalUnavailableError);
@@ -346,8 +353,8 @@ t.test('a full disk refuses, loses nothing and is written again when there is ro
 
 t.test('a disk that cannot even be cut back is rewritten as a whole', async (t) => {
   const { open } = await setUp(t);
-  const { disk, openFile } = brokenDisk();
-  const journal = await open(openFile);
+  const { disk, openDisk } = brokenDisk();
+  const journal = await open(openDisk);
   await journal.append(received('a'));
   Object.assign(disk, { failure: new Error('EIO'), truncates: false });
   await t.rejects(journal.append(received('b')), JournalUnavailableError);

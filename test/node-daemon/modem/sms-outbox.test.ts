@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
-import { openAppendFile } from '#node-daemon/journal/journal-file.ts';
+import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { CommandHandler, type LinkCommand } from '#node-daemon/link/command-handler.ts';
 import type { Modem } from '#node-daemon/modem/modem.ts';
 import { settleIntents } from '#node-daemon/modem/sms-left-behind.ts';
@@ -29,11 +29,12 @@ async function setUp(t: Test) {
   const start = async () => {
     const journal = await Journal.open({
       ...{ folder, clock, log },
-      openFile: async (path) => {
-        const file = await openAppendFile(path);
+      openDisk: async (path) => {
+        const file = await openJournalDisk(path);
         return {
           ...file,
-          write: (bytes) => (disk.full ? Promise.reject(new Error('ENOSPC')) : file.write(bytes)),
+          write: (bytes, position) =>
+            disk.full ? Promise.reject(new Error('ENOSPC')) : file.write(bytes, position),
         };
       },
     });

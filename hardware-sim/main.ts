@@ -5,7 +5,8 @@ import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/op
 import { runProgram } from '#shared/process/run.ts';
 import { modemView } from './http/views.ts';
 import { MAKE_NAMES } from './makes/make.ts';
-import { startSimulator } from './simulator.ts';
+import { USUAL_CAPACITIES } from './modem/message-stores.ts';
+import { SIMULATOR_DEFAULTS, startSimulator } from './simulator.ts';
 
 const makesOption = z
   .string()
@@ -34,25 +35,60 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
     about: 'port of the HTTP interface on 127.0.0.1, 0 for a free one',
     schema: integerOption(0, 65_535, 0),
   },
-  sendDelayMs: {
-    env: 'RADIO_DELAY_MS',
-    about: 'milliseconds that each message takes on the air',
-    schema: integerOption(0, 600_000, 0),
-  },
   makes: {
     env: 'MAKES',
     about: `makes of the modems, given to the slots in turn: ${MAKE_NAMES.join(', ')}`,
     schema: makesOption,
+  },
+  sendDelayMs: {
+    env: 'RADIO_DELAY_MS',
+    about: 'milliseconds that each message takes on the air',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.sendDelayMs),
+  },
+  bootMs: {
+    env: 'BOOT_MS',
+    about: 'milliseconds from a restart by command until the device is back',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.bootMs),
+  },
+  messagingAfterMs: {
+    env: 'MESSAGING_AFTER_MS',
+    about: 'milliseconds from then until the modem can handle messages',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.messagingAfterMs),
+  },
+  storageFirstMs: {
+    env: 'STORAGE_FIRST_MS',
+    about: 'milliseconds that Huawei modems show their driver disk when they arrive',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.storageFirstMs),
   },
   identicalSerials: {
     env: 'IDENTICAL_SERIALS',
     about: 'yes: all devices show the same USB serial number',
     schema: yesOption,
   },
-  storageFirstMs: {
-    env: 'STORAGE_FIRST_MS',
-    about: 'milliseconds that Huawei modems show their driver disk when they arrive',
-    schema: integerOption(0, 600_000, 0),
+  simSlots: {
+    env: 'SIM_SLOTS',
+    about: 'messages that a SIM card holds',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.SM),
+  },
+  modemSlots: {
+    env: 'MODEM_SLOTS',
+    about: 'messages that a modem holds beside the card',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.ME),
+  },
+  reportSlots: {
+    env: 'REPORT_SLOTS',
+    about: 'status reports that a modem holds',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.SR),
+  },
+  keep: {
+    env: 'KEEP',
+    about: 'messages of the modems that are kept for GET /sms',
+    schema: integerOption(1, 10_000_000, SIMULATOR_DEFAULTS.keep),
+  },
+  keepEvents: {
+    env: 'KEEP_EVENTS',
+    about: 'events that are kept for clients of GET /events that come back',
+    schema: integerOption(1, 10_000_000, SIMULATOR_DEFAULTS.keepEvents),
   },
   logLevel: LOG_LEVEL_OPTION,
 });
@@ -60,7 +96,8 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
 const log = createLogger('hardware-sim', options.logLevel);
 
 await runProgram(log, async () => {
-  const simulator = await startSimulator({ ...options, log });
+  const { simSlots: SM, modemSlots: ME, reportSlots: SR } = options;
+  const simulator = await startSimulator({ ...options, capacities: { SM, ME, SR }, log });
   const ready = {
     simulator_url: simulator.url,
     dir: simulator.dir,

@@ -11,7 +11,9 @@ import { routesOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
-import { identityOf } from './modem/identity.ts';
+import { CardTray } from './modem/card-tray.ts';
+import { modemIdentityOf, simIdentityOf } from './modem/identity.ts';
+import { type Capacities, USUAL_CAPACITIES } from './modem/message-stores.ts';
 import { SimulatedModem } from './modem/modem.ts';
 import { RackJournal } from './state/rack-journal.ts';
 import { UsbBus } from './usb/usb-bus.ts';
@@ -31,17 +33,37 @@ export interface SimulatorOptions {
   dir: string;
   /** Of the HTTP interface; 0 takes a free one. */
   port?: number;
-  /** Time that each message takes on the air. */
-  sendDelayMs?: number;
   /** Given to the slots in turn; all Quectel when missing. */
   makes?: readonly MakeName[];
-  /** All devices of a make show the same serial number, as cheap sticks do. */
-  identicalSerials?: boolean;
+  /** Time that each message takes on the air. */
+  sendDelayMs?: number;
   /** Huawei modems arrive as their driver disk and turn into modems after this; 0 for never. */
   storageFirstMs?: number;
+  /** From a restart by command until the device is back on the bus. */
+  bootMs?: number;
+  /** From then until the modem can handle messages. */
+  messagingAfterMs?: number;
+  /** Slots of the stores. */
+  capacities?: Partial<Capacities>;
+  /** All devices show the same serial number, as cheap sticks do. */
+  identicalSerials?: boolean;
+  /** Messages of the modems that are kept for `GET /sms`, and in the state file. */
+  keep?: number;
+  /** Events that are kept for clients that come back. */
+  keepEvents?: number;
   clock?: Clock;
   log?: Logger;
 }
+
+/** How a rack is unless told. */
+export const SIMULATOR_DEFAULTS = {
+  sendDelayMs: 0,
+  storageFirstMs: 0,
+  bootMs: 3000,
+  messagingAfterMs: 0,
+  keep: 10_000,
+  keepEvents: 20_000,
+} as const;
 
 /** A rack that runs. */
 export interface Simulator {
@@ -50,6 +72,8 @@ export interface Simulator {
   /** Absolute. */
   dir: string;
   modems: readonly SimulatedModem[];
+  /** All SIM cards, wherever they are. */
+  tray: CardTray;
   carrier: Carrier;
   feed: EventFeed;
   /** Hangs up all ports and removes their links. Idempotent. */
@@ -81,23 +105,27 @@ async function start(
   unlock: () => Promise<void>,
   options: SimulatorOptions,
 ): Promise<Simulator> {
-  const { clock = systemClock, log = silentLogger } = options;
+  const { clock = systemClock, log = silentLogger, makes = ['quectel'] } = options;
+  const traits = {
+    ...SIMULATOR_DEFAULTS,
+    ...options,
+    capacities: { ...USUAL_CAPACITIES, ...options.capacities },
+  };
   const bus = new UsbBus(dir, systemClock);
   bus.open();
-  const journal = RackJournal.open(join(dir, STATE_FILE), log);
-  const feed = new EventFeed(() => clock.now());
+  const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
+  const feed = new EventFeed(() => clock.now(), traits.keepEvents);
   const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
-  const { makes = ['quectel'] } = options;
   const modems = Array.from(
     { length: options.modems },
     (_, index): SimulatedModem =>
       new SimulatedModem({
-        identity: identityOf(index),
+        identity: modemIdentityOf(index),
         make: MAKES[makes[index % makes.length] ?? 'quectel'],
+        traits,
         bus,
         usbPath: usbPathOf(index),
         usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(index),
-        storageFirstMs: options.storageFirstMs ?? 0,
         linkFolder: dir,
         journal,
         carrier,
@@ -106,15 +134,17 @@ async function start(
         log,
         publish: feed.publish,
         behaviours: DEFAULT_BEHAVIOURS,
-        sendDelayMs: options.sendDelayMs ?? 0,
         isNameTaken: (name) =>
           modems.some(
             (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
           ),
       }),
   );
-  for (const modem of modems) carrier.addSubscriber(modem);
-  const { routes, close: closeStreams } = routesOf({ modems, carrier, feed });
+  const tray = new CardTray(
+    modems.map((_, index) => simIdentityOf(index)),
+    { modems, journal, carrier },
+  );
+  const { routes, close: closeStreams } = routesOf({ modems, tray, carrier, feed });
   let server: HttpServer | undefined;
   let isStopped = false;
   const stop = async (): Promise<void> => {
@@ -129,13 +159,13 @@ async function start(
     await unlock();
   };
   try {
-    for (const modem of modems) modem.plugIn();
+    for (const modem of modems) modem.power.plugIn();
     server = await listen(routes, options.port ?? 0, log);
   } catch (cause) {
     await stop();
     throw cause;
   }
-  return { url: server.url, dir, modems, carrier, feed, stop };
+  return { url: server.url, dir, modems, tray, carrier, feed, stop };
 }
 
 /** Eight hex digits, as many devices have them. */

@@ -1,17 +1,9 @@
 // Basic commands and those about the port and the modem as a whole (ITU-T V.250 §6, 3GPP TS 27.007 §8).
 import { CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import {
-  type CommandContext,
-  type CommandHandler,
-  commandFamily,
-  forms,
-  numberParameter,
-} from '../modem/behaviour.ts';
+import { type CommandHandler, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
 import { defaultPortSettings, type PortSettings } from '../modem/settings.ts';
 
 const CHARACTER_SETS = ['GSM', 'IRA', 'UCS2'] as const;
-const URC_PORTS = ['usbat', 'usbmodem', 'all'] as const;
 
 /** ATE, ATV, ATQ: 0 or 1, and nothing means 0. */
 function flag(name: 'echo' | 'verbose' | 'quiet'): CommandHandler {
@@ -73,25 +65,12 @@ const functionality = forms({
       setImmediate(() => modem.restart());
       return ok();
     }
-    modem.settings.functionality = level;
-    modem.onConditionsChanged();
+    modem.setFunctionality(level);
     return ok();
   },
   read: (_, { modem }) => ok(`+CFUN: ${modem.settings.functionality}`),
   test: () => ok('+CFUN: (0,1,4),(0,1)'),
 });
-
-/** AT+QURCCFG="urcport","usbat": which port gets unsolicited lines. Quectel EC2x AT commands manual. */
-function unsolicitedPort(command: AtCommand, { modem }: CommandContext) {
-  const [what, where] = command.parameters;
-  if (command.operation === 'test') return ok('+QURCCFG: "urcport",("usbat","usbmodem","all")');
-  if (what?.text !== 'urcport') return cme(CME.incorrectParameters);
-  if (where === undefined) return ok(`+QURCCFG: "urcport","${modem.settings.urcPort}"`);
-  const chosen = URC_PORTS.find((name) => name === where.text);
-  if (chosen === undefined) return cme(CME.incorrectParameters);
-  modem.settings.urcPort = chosen;
-  return ok();
-}
 
 /** Basic commands, error reporting, character set, power. */
 export const general = commandFamily('general', {
@@ -116,7 +95,6 @@ export const general = commandFamily('general', {
   '+CMEE': errorReporting,
   '+CSCS': characterSet,
   '+CFUN': functionality,
-  '+QURCCFG': unsolicitedPort,
   '+GCAP': forms({ execute: () => ok('+GCAP: +CGSM'), test: () => ok() }),
   '+CBC': forms({ execute: () => ok('+CBC: 0,100,4100'), test: () => ok('+CBC: (0-2),(1-100),(voltage)') }),
 });

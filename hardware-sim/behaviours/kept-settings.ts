@@ -2,7 +2,8 @@
 import { CME, cme, ok } from '../modem/answer.ts';
 import { type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
 
-interface KeptSetting {
+/** One of them. */
+export interface KeptSetting {
   /** Value of a freshly started modem. */
   initial: string;
   /** Answer to the test form, behind the name. */
@@ -27,12 +28,6 @@ const KEPT_SETTINGS: Readonly<Record<string, KeptSetting>> = {
   '+IFC': { initial: '0,0', range: '(0,2),(0,2)' },
   '+IPR': { initial: '115200', range: '(9600,19200,38400,57600,115200,230400,460800,921600)' },
   '+CGDCONT': { initial: '1,"IPV4V6","simrack","0.0.0.0",0,0', range: '(1-16),"IPV4V6",,,(0-2),(0-4)' },
-  '+QINDCFG': {
-    initial: '"all",0',
-    range: '("all","csq","smsfull","ring","smsincoming","act","ccinfo"),(0,1)',
-  },
-  '^DSCI': { initial: '0', range: '(0,1)' },
-  '+QTONEDET': { initial: '0', range: '(0,1)' },
 };
 
 function kept(name: string, { initial, range, suffix = '' }: KeptSetting): CommandHandler {
@@ -47,8 +42,10 @@ function kept(name: string, { initial, range, suffix = '' }: KeptSetting): Comma
   });
 }
 
-/** One command for each row of the table. */
-export const keptSettings = commandFamily(
-  'kept settings',
-  Object.fromEntries(Object.entries(KEPT_SETTINGS).map(([name, setting]) => [name, kept(name, setting)])),
-);
+/** One command for each row of a table. */
+export function keptCommands(table: Readonly<Record<string, KeptSetting>>): Record<string, CommandHandler> {
+  return Object.fromEntries(Object.entries(table).map(([name, setting]) => [name, kept(name, setting)]));
+}
+
+/** Those that all makes have. */
+export const keptSettings = commandFamily('kept settings', keptCommands(KEPT_SETTINGS));

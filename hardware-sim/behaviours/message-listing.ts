@@ -6,7 +6,7 @@ import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
 import { PduError } from '../pdu/octets.ts';
 import { decodeSubmit } from '../pdu/submit.ts';
 import { timestampToText } from '../pdu/timestamp.ts';
-import type { StoredMessage } from '../state/rack-state.ts';
+import type { StoredMessage } from '../state/records.ts';
 import { quoted, shownText } from './terminal-text.ts';
 
 /** `<stat>` in text mode, by its number in PDU mode. */

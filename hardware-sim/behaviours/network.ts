@@ -10,29 +10,28 @@ import {
   numberParameter,
 } from '../modem/behaviour.ts';
 import { NETWORK_CODE } from '../modem/identity.ts';
-import { isRegistered, type Registration, registrationText } from '../modem/registration.ts';
+import { isRoaming, type Registration, registrationText } from '../modem/registration.ts';
 import { encodeTimestamp, timestampToText } from '../pdu/timestamp.ts';
 import { quoted } from './terminal-text.ts';
 
 /** By the format of +COPS=3,<format>: long name, short name, number. */
-const OPERATOR_NAMES = ['Simrack Mobile', 'Simrack', NETWORK_CODE] as const;
+const HOME_NAMES = ['Simrack Mobile', 'Simrack', NETWORK_CODE] as const;
+/** Where modems roam. */
+const FOREIGN_NAMES = ['Abroad Mobile', 'Abroad', '00102'] as const;
 /** <AcT> of +COPS: E-UTRAN. */
 const ACCESS_TECHNOLOGY = 7;
-/** -71 dBm: 0 to 31, 99 when there is nothing to measure. */
-const SIGNAL = 21;
-const NO_SIGNAL = 99;
 
 function registrationReport(name: '+CREG' | '+CGREG' | '+CEREG', domain: keyof Registration): CommandHandler {
   return forms({
     set: (command, { modem }) => {
-      modem.settings.registrationReports[name] = numberParameter(command, 0, { min: 0, max: 2 });
+      modem.settings.registrationReports[name] = numberParameter(command, 0, { min: 0, max: 3 });
       return ok();
     },
     read: (_, { modem }) => {
       const n = modem.settings.registrationReports[name];
-      return ok(`${name}: ${n},${registrationText(modem.registration[domain], n)}`);
+      return ok(`${name}: ${n},${registrationText(modem.registration[domain], n, modem.radio.rejectCause)}`);
     },
-    test: () => ok(`${name}: (0-2)`),
+    test: () => ok(`${name}: (0-3)`),
   });
 }
 
@@ -44,7 +43,7 @@ const operator = forms({
       port.operatorFormat = format as 0 | 1 | 2;
       return ok();
     }
-    if (mode === 1 && !(OPERATOR_NAMES as readonly string[]).includes(command.parameters[2]?.text ?? '')) {
+    if (mode === 1 && !(HOME_NAMES as readonly string[]).includes(command.parameters[2]?.text ?? '')) {
       return cme(CME.incorrectParameters);
     }
     modem.settings.operatorMode = mode;
@@ -53,25 +52,26 @@ const operator = forms({
   },
   read: (_, { modem, port }) => {
     const { operatorMode } = modem.settings;
-    if (!isRegistered(modem.registration)) return ok(`+COPS: ${operatorMode}`);
+    if (!modem.radio.isRegistered) return ok(`+COPS: ${operatorMode}`);
     const { operatorFormat } = port;
+    const names = isRoaming(modem.registration) ? FOREIGN_NAMES : HOME_NAMES;
     // The number stays in digits whatever the character set: clients read it as such.
-    const name = operatorFormat === 2 ? `"${NETWORK_CODE}"` : quoted(OPERATOR_NAMES[operatorFormat], port);
+    const name = operatorFormat === 2 ? `"${names[2]}"` : quoted(names[operatorFormat], port);
     return ok(`+COPS: ${operatorMode},${operatorFormat},${name},${ACCESS_TECHNOLOGY}`);
   },
   test: (_, { port }) => {
-    const [long, short, number] = OPERATOR_NAMES;
+    const [long, short, number] = HOME_NAMES;
     const names = `${quoted(long, port)},${quoted(short, port)},"${number}"`;
     return ok(`+COPS: (2,${names},${ACCESS_TECHNOLOGY}),,(0,1,2,3,4),(0,1,2)`);
   },
 });
 
 function hasSignal({ modem }: CommandContext): boolean {
-  return isRegistered(modem.registration);
+  return modem.radio.isRegistered;
 }
 
 const signalQuality = forms({
-  execute: (_, context) => ok(`+CSQ: ${hasSignal(context) ? SIGNAL : NO_SIGNAL},99`),
+  execute: (_, { modem }) => ok(`+CSQ: ${modem.radio.rssi},99`),
   test: () => ok('+CSQ: (0-31,99),(0-7,99)'),
 });
 
@@ -79,11 +79,6 @@ const extendedSignalQuality = forms({
   execute: (_, context) =>
     ok(hasSignal(context) ? '+CESQ: 99,99,255,255,22,52' : '+CESQ: 99,99,255,255,255,255'),
   test: () => ok('+CESQ: (0-63,99),(0-7,99),(0-96,255),(0-49,255),(0-34,255),(0-97,255)'),
-});
-
-const quectelSignal = forms({
-  execute: (_, context) => ok(hasSignal(context) ? '+QCSQ: "LTE",-63,-89,162,-9' : '+QCSQ: "NOSERVICE"'),
-  test: () => ok('+QCSQ: "NOSERVICE","GSM","WCDMA","LTE"'),
 });
 
 /** The network's time, as the carrier stamps messages. */
@@ -108,7 +103,6 @@ export const network = commandFamily('network', {
   '+COPS': operator,
   '+CSQ': signalQuality,
   '+CESQ': extendedSignalQuality,
-  '+QCSQ': quectelSignal,
   '+CCLK': clock,
   '+CGATT': packetAttach,
 });

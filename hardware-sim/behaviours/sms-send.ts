@@ -10,7 +10,6 @@ import {
   numberParameter,
   textParameter,
 } from '../modem/behaviour.ts';
-import { isRegistered } from '../modem/registration.ts';
 import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
 import { hexFromOctets } from '../pdu/octets.ts';
 import { withDestination } from '../pdu/submit.ts';
@@ -91,7 +90,7 @@ function submit(
     modem.faults.take('cms_error');
     return cms(fault.code);
   }
-  if (!isRegistered(modem.registration)) return cms(CMS.noNetworkService);
+  if (!modem.radio.isRegistered) return cms(CMS.noNetworkService);
   const answerTo = (submission: Submission | undefined): Answer => {
     if (submission === undefined) return { kind: 'nothing' };
     if (submission.kind === 'refused') return cms(submission.code);

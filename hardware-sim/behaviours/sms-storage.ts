@@ -2,7 +2,7 @@
 import { type Answer, CMS, CommandRefused, cms, ok } from '../modem/answer.ts';
 import type { AtCommand } from '../modem/at-line.ts';
 import { type CommandContext, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
-import type { StoredMessage } from '../state/rack-state.ts';
+import type { StoredMessage } from '../state/records.ts';
 import { messagePrompt, pduLengthParameter, pduMessage, textMessage } from './message-input.ts';
 import { listedLine, readLine, STATUS_NAMES } from './message-listing.ts';
 import { requireMessaging } from './require-messaging.ts';
@@ -35,6 +35,7 @@ function listByStatus(context: CommandContext, status: number): Answer {
     .entries(port.readMemory)
     .filter(([, message]) => status === STATUS_ALL || message.status === status);
   const lines = shown.map(([index, message]) => listedLine(index, message, port));
+  modem.tellListed(port.readMemory, shown);
   const unread = shown.filter(([, message]) => message.status === STATUS_UNREAD).map(([index]) => index);
   modem.stores.setStatus(port.readMemory, unread, STATUS_READ);
   return ok(...lines);
@@ -48,6 +49,7 @@ const read = forms({
     const message = modem.stores.get(port.readMemory, index);
     if (message === undefined) return cms(CMS.invalidMemoryIndex);
     const line = readLine(message, port);
+    modem.tellListed(port.readMemory, [[index, message]]);
     if (message.status === STATUS_UNREAD) modem.stores.setStatus(port.readMemory, [index], STATUS_READ);
     return ok(line);
   },

@@ -1,52 +1,25 @@
 // The network between the modems: takes what they submit, routes it, and keeps what cannot be delivered yet.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Address, encodeAddress, readAddress } from '../pdu/address.ts';
 import { alphabetOf } from '../pdu/data-coding.ts';
-import { encodeDeliver } from '../pdu/deliver.ts';
-import { linePduOf, tpduOfLinePdu } from '../pdu/line-pdu.ts';
-import { hexFromOctets, OctetReader, octetsFromHex, PduError } from '../pdu/octets.ts';
+import { PduError } from '../pdu/octets.ts';
 import { segmentsOf } from '../pdu/segments.ts';
-import { encodeStatusReport, STATUS_DELIVERED } from '../pdu/status-report.ts';
 import { decodeSubmit, type Submit } from '../pdu/submit.ts';
-import { concatenationOf, textOf, type UserData } from '../pdu/user-data.ts';
+import { type Concatenation, concatenationOf, textOf } from '../pdu/user-data.ts';
 import { JournalError, type RackJournal } from '../state/rack-journal.ts';
-import {
-  type HeardMessage,
-  memoriesOf,
-  type RackRecord,
-  type ReportRequest,
-  type WaitingMessage,
-} from '../state/rack-state.ts';
+import { modemMemoriesOf, simMemoriesOf } from '../state/rack-state.ts';
+import type { HeardMessage, RackRecord, ReportRequest, WaitingMessage } from '../state/records.ts';
 import type { Publish } from './event-feed.ts';
-import { CARRIER_SERVICE_CENTRE, dialledNumber, NETWORK_OFFSET_QUARTER_HOURS } from './numbering.ts';
+import { dialledNumber } from './numbering.ts';
+import { type Subscriber, type Subscription, USUAL_REPORTS, USUAL_TIME } from './subscriber.ts';
+import { reportRequestOf, writtenDeliver, writtenRaw, writtenReports } from './written-messages.ts';
 
-/** Messages that wait for one modem; a real service centre also stops somewhere. */
+/** Messages that wait for one card; a real service centre also stops somewhere. */
 const WAITING_MAX = 10_000;
 
 /** 3GPP TS 24.011 annex E. */
 const CAUSE_CONGESTION = 42;
 const CAUSE_INVALID_MANDATORY_INFORMATION = 96;
-
-/** What the carrier tells the sender about messages: the fault of the sender's modem decides. */
-export interface ReportPolicy {
-  status: number | undefined;
-  copies: 0 | 1 | 2;
-}
-
-/** A modem as the carrier sees it. */
-export interface Subscriber {
-  readonly imei: string;
-  readonly number: string;
-  readonly reportPolicy: ReportPolicy;
-  /** False: everything waits, without a try. */
-  readonly isReachable: boolean;
-  /**
-   * Takes a message (and journals that, with the records of `also`), or leaves it to wait until the modem
-   * calls `Carrier.deliverWaiting`. Throws `JournalError`.
-   */
-  receive(message: WaitingMessage, also: () => RackRecord[]): 'taken' | 'later';
-}
 
 /** What became of a SUBMIT. */
 export type Submission =
@@ -88,8 +61,9 @@ export class Carrier {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #publish: Publish;
-  readonly #byNumber = new Map<string, Subscriber>();
-  readonly #byImei = new Map<string, Subscriber>();
+  readonly #byNumber = new Map<string, Subscription>();
+  /** Modems by the ICCID of the card in them. */
+  readonly #holders = new Map<string, Subscriber>();
   readonly #delivering = new Set<string>();
   #isClosed = false;
 
@@ -100,9 +74,14 @@ export class Carrier {
     this.#publish = options.publish;
   }
 
-  addSubscriber(subscriber: Subscriber): void {
-    this.#byNumber.set(subscriber.number, subscriber);
-    this.#byImei.set(subscriber.imei, subscriber);
+  addSubscription(subscription: Subscription): void {
+    this.#byNumber.set(subscription.number, subscription);
+  }
+
+  /** A card is in this modem now; without a modem everything for it waits. */
+  setHolder(iccid: string, holder: Subscriber | undefined): void {
+    if (holder === undefined) this.#holders.delete(iccid);
+    else this.#holders.set(iccid, holder);
   }
 
   /** Ends all deliveries; what waits is in the journal. */
@@ -110,13 +89,15 @@ export class Carrier {
     this.#isClosed = true;
   }
 
-  /** Oldest first. */
-  heard(): Iterable<HeardMessage> {
-    return this.#journal.state.heard.values();
+  /** What modems sent, oldest first; with `afterId` only what came after that message. */
+  heard(afterId = 0): HeardMessage[] {
+    return this.#journal.state.heard.after(afterId);
   }
 
-  waitingCount(imei: string): number {
-    return memoriesOf(this.#journal.state, imei).waiting.size;
+  /** Messages and reports that wait for a card. */
+  waitingCount(iccid: string): number {
+    const { deliver, report } = simMemoriesOf(this.#journal.state, iccid).waiting;
+    return deliver.size + report.size;
   }
 
   /**
@@ -124,25 +105,27 @@ export class Carrier {
    *
    * @param linePdu as it came over the line, for the record.
    */
-  submit(sender: Subscriber, tpdu: Buffer, linePdu: string): Submission {
-    const submit = this.#decoded(tpdu, sender);
+  submit(sender: { modem: Subscriber; sim: Subscription }, tpdu: Buffer, linePdu: string): Submission {
+    const submit = this.#decoded(tpdu, sender.modem);
     const to = submit === undefined ? undefined : dialledNumber(submit.destination);
     if (submit === undefined || to === undefined) {
       return { kind: 'refused', code: CAUSE_INVALID_MANDATORY_INFORMATION };
     }
     const recipient = this.#byNumber.get(to);
-    if (recipient !== undefined && this.waitingCount(recipient.imei) >= WAITING_MAX) {
+    if (recipient !== undefined && this.waitingCount(recipient.iccid) >= WAITING_MAX) {
       return { kind: 'refused', code: CAUSE_CONGESTION };
     }
     const heard = this.#heardMessage(sender, submit, { to, linePdu });
     const report = submit.wantsStatusReport ? reportRequestOf(heard, submit.destination) : undefined;
     const records: RackRecord[] = [{ kind: 'heard', message: heard }];
-    if (recipient !== undefined) records.push(this.#forward(heard, submit, recipient, report));
+    if (recipient !== undefined) records.push(this.#forward(heard, submit, recipient.iccid, report));
     else if (report !== undefined) records.push(...this.#reportRecords(report, heard.id + 1));
     this.#journal.commit(records);
     this.#publish('sms_submitted', { ...heard });
+    const iccid = recipient?.iccid ?? sender.sim.iccid;
     // After the modem has given its result: reports and copies come later on the air, too.
-    setImmediate(() => this.#deliverNew(recipient?.imei ?? sender.imei));
+    if (sender.modem.reportPolicy.comesBeforeResult) this.#deliverNew(iccid);
+    else if (records.length > 1) setImmediate(() => this.#deliverNew(iccid));
     return { kind: 'accepted', messageReference: heard.message_reference };
   }
 
@@ -157,67 +140,69 @@ export class Carrier {
       referenceBits: message.referenceBits,
       reference: id % 2 ** message.referenceBits,
     });
-    const recipient = this.#recipient(message.to, segments.length);
+    const { iccid } = this.#recipient(message.to, segments.length);
     const records = segments.map((userData, index) =>
-      waitingRecord({
+      writtenDeliver({
         id: id + index,
-        imei: recipient.imei,
+        iccid,
         from: message.from,
-        tpdu: this.#deliverOf(message.from, userData, { protocolIdentifier: 0, hasReplyPath: false }),
+        userData,
+        protocolIdentifier: 0,
+        hasReplyPath: false,
+        ...this.#timeFor(iccid),
       }),
     );
     this.#journal.commit(records);
-    this.#deliverNew(recipient.imei);
+    this.#deliverNew(iccid);
     return { id, segments: segments.length };
   }
 
   /** Sends a PDU as it is, right or wrong, with the length that the listing shall show. Throws as `send`. */
   sendRaw(to: string, pdu: string, length: number | undefined): { id: number; segments: number } {
-    const recipient = this.#recipient(to, 1);
+    const { iccid } = this.#recipient(to, 1);
     const id = this.#journal.state.nextId;
-    const shown = length ?? plausibleLength(pdu);
-    const { imei } = recipient;
-    const message: WaitingMessage = { id, imei, kind: 'deliver', from: '', length: shown, pdu };
-    this.#journal.commit([{ kind: 'waiting', message }]);
-    this.#deliverNew(imei);
+    this.#journal.commit([writtenRaw(id, iccid, pdu, length)]);
+    this.#deliverNew(iccid);
     return { id, segments: 1 };
   }
 
-  /** Delivers what waits for a modem, in order, until it takes no more. Called when it might take some. */
-  deliverWaiting(imei: string): void {
-    const subscriber = this.#byImei.get(imei);
-    if (this.#isClosed || subscriber === undefined || this.#delivering.has(imei)) return;
-    this.#delivering.add(imei);
+  /** Delivers what waits for a card, in order, until its modem takes no more. Called when it might take some. */
+  deliverWaiting(iccid: string): void {
+    const holder = this.#holders.get(iccid);
+    if (this.#isClosed || holder === undefined || this.#delivering.has(iccid)) return;
+    this.#delivering.add(iccid);
     const senders = new Set<string>();
     try {
-      const blocked = new Set<WaitingMessage['kind']>();
-      for (const message of memoriesOf(this.#journal.state, imei).waiting.values()) {
-        // A full store stops the messages behind it, but no reports.
-        if (!subscriber.isReachable || blocked.size === 2) break;
-        if (blocked.has(message.kind)) continue;
-        const outcome = subscriber.receive(message, () => this.#recordsOfDelivery(message));
-        if (outcome === 'later') blocked.add(message.kind);
-        else if (message.report !== undefined) senders.add(message.report.imei);
-      }
+      const { deliver, report } = simMemoriesOf(this.#journal.state, iccid).waiting;
+      for (const queue of [deliver, report]) this.#deliverQueue(queue, holder, senders);
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
-      this.#log.error({ err: error, imei }, 'cannot deliver');
+      this.#log.error({ err: error, iccid }, 'cannot deliver');
     } finally {
-      this.#delivering.delete(imei);
+      this.#delivering.delete(iccid);
     }
     for (const sender of senders) this.deliverWaiting(sender);
   }
 
-  #deliverNew(imei: string): void {
-    this.deliverWaiting(imei);
-    const waiting = this.waitingCount(imei);
-    if (waiting > 0) this.#publish('sms_waiting', { imei, waiting });
+  #deliverQueue(queue: Map<number, WaitingMessage>, holder: Subscriber, senders: Set<string>): void {
+    for (const message of queue.values()) {
+      if (!holder.isReachable) return;
+      if (holder.receive(message, () => this.#recordsOfDelivery(message)) === 'later') return;
+      if (message.report !== undefined) senders.add(message.report.iccid);
+    }
   }
 
-  #recipient(to: string, segments: number): Subscriber {
+  #deliverNew(iccid: string): void {
+    this.deliverWaiting(iccid);
+    const waiting = this.waitingCount(iccid);
+    if (waiting === 0) return;
+    this.#publish('sms_waiting', { imei: this.#holders.get(iccid)?.imei ?? null, iccid, waiting });
+  }
+
+  #recipient(to: string, segments: number): Subscription {
     const recipient = this.#byNumber.get(to);
     if (recipient === undefined) throw new CarrierError('unknown_number', `no modem has the number ${to}`);
-    if (this.waitingCount(recipient.imei) + segments > WAITING_MAX) {
+    if (this.waitingCount(recipient.iccid) + segments > WAITING_MAX) {
       throw new CarrierError('carrier_full', `${WAITING_MAX} messages already wait for ${to}`);
     }
     return recipient;
@@ -234,7 +219,7 @@ export class Carrier {
   }
 
   #heardMessage(
-    sender: Subscriber,
+    { modem, sim }: { modem: Subscriber; sim: Subscription },
     { userData }: Submit,
     { to, linePdu }: { to: string; linePdu: string },
   ): HeardMessage {
@@ -243,49 +228,38 @@ export class Carrier {
     return {
       id: state.nextId,
       at_ms: this.#clock.now(),
-      imei: sender.imei,
-      from: sender.number,
+      imei: modem.imei,
+      iccid: sim.iccid,
+      from: sim.number,
       to,
       body: textOf(userData) ?? null,
       encoding: alphabetOf(userData.dataCodingScheme),
       pdu: linePdu,
-      message_reference: memoriesOf(state, sender.imei).nextReference,
-      concat:
-        concatenation === undefined
-          ? null
-          : {
-              reference: concatenation.reference,
-              total: concatenation.total,
-              part: concatenation.part,
-            },
+      message_reference: modem.fixedReference ?? modemMemoriesOf(state, modem.imei).nextReference,
+      concat: concatenation === undefined ? null : concatOf(concatenation),
     };
   }
 
   #forward(
     heard: HeardMessage,
-    submit: Submit,
-    recipient: Subscriber,
+    { userData, protocolIdentifier, hasReplyPath }: Submit,
+    iccid: string,
     report: ReportRequest | undefined,
   ): RackRecord {
-    const { imei } = recipient;
-    const tpdu = this.#deliverOf(heard.from, submit.userData, submit);
-    return waitingRecord({ id: heard.id + 1, imei, from: heard.from, tpdu, report });
-  }
-
-  /** The user data octets go through as they are: nobody decodes text on the way. */
-  #deliverOf(
-    originator: string,
-    userData: UserData,
-    { protocolIdentifier, hasReplyPath }: { protocolIdentifier: number; hasReplyPath: boolean },
-  ): Buffer {
-    return encodeDeliver({
-      originator,
+    return writtenDeliver({
+      id: heard.id + 1,
+      iccid,
+      from: heard.from,
+      userData,
       protocolIdentifier,
       hasReplyPath,
-      atMs: this.#clock.now(),
-      offsetQuarterHours: NETWORK_OFFSET_QUARTER_HOURS,
-      userData,
+      report,
+      ...this.#timeFor(iccid),
     });
+  }
+
+  #timeFor(iccid: string) {
+    return { atMs: this.#clock.now(), time: this.#holders.get(iccid)?.timePolicy ?? USUAL_TIME };
   }
 
   #recordsOfDelivery(message: WaitingMessage): RackRecord[] {
@@ -293,66 +267,13 @@ export class Carrier {
     return this.#reportRecords(message.report, this.#journal.state.nextId);
   }
 
-  /** None when the sender's modem has left the rack, or its fault withholds them. */
   #reportRecords(request: ReportRequest, firstId: number): RackRecord[] {
-    const sender = this.#byImei.get(request.imei);
-    if (sender === undefined) return [];
-    const { status = STATUS_DELIVERED, copies } = sender.reportPolicy;
-    const tpdu = encodeStatusReport({
-      messageReference: request.message_reference,
-      recipient: addressFromHex(request.recipient),
-      submittedAtMs: request.submitted_at_ms,
-      dischargedAtMs: this.#clock.now(),
-      offsetQuarterHours: NETWORK_OFFSET_QUARTER_HOURS,
-      status,
-    });
-    return Array.from({ length: copies }, (_, copy) =>
-      waitingRecord({
-        id: firstId + copy,
-        imei: request.imei,
-        from: '',
-        tpdu,
-        kind: 'report',
-      }),
-    );
+    const { atMs, time } = this.#timeFor(request.iccid);
+    const policy = this.#holders.get(request.iccid)?.reportPolicy ?? USUAL_REPORTS;
+    return writtenReports(request, { firstId, atMs }, { policy, time });
   }
 }
 
-interface WaitingFields {
-  id: number;
-  imei: string;
-  from: string;
-  tpdu: Buffer;
-  kind?: WaitingMessage['kind'];
-  report?: ReportRequest | undefined;
-}
-
-/** The service centre address in front is the carrier's, whatever the modem has set. */
-function waitingRecord({ id, imei, from, tpdu, kind = 'deliver', report }: WaitingFields): RackRecord {
-  const pdu = linePduOf(CARRIER_SERVICE_CENTRE, tpdu);
-  const message = { id, imei, kind, from, length: tpdu.length, pdu };
-  return { kind: 'waiting', message: report === undefined ? message : { ...message, report } };
-}
-
-function reportRequestOf(heard: HeardMessage, destination: Address): ReportRequest {
-  return {
-    imei: heard.imei,
-    message_reference: heard.message_reference,
-    recipient: hexFromOctets(encodeAddress(destination)),
-    submitted_at_ms: heard.at_ms,
-  };
-}
-
-function addressFromHex(hex: string): Address {
-  return readAddress(new OctetReader(octetsFromHex(hex)), 'recipient address');
-}
-
-/** TPDU octets if the PDU can be read so far; all its octets otherwise. */
-function plausibleLength(pdu: string): number {
-  try {
-    return tpduOfLinePdu(pdu).length;
-  } catch (error) {
-    if (error instanceof PduError) return Math.floor(pdu.length / 2);
-    throw error;
-  }
+function concatOf({ reference, total, part }: Concatenation): NonNullable<HeardMessage['concat']> {
+  return { reference, total, part };
 }

@@ -1,16 +1,22 @@
 // What happens on the air and in the slots, as it happens, for whoever listens.
 
+import { BoundedLog } from '../state/bounded-log.ts';
+
 /** What can happen. */
 export type AirEventKind =
   | 'sms_submitted'
   | 'sms_waiting'
   | 'sms_delivered'
+  | 'sms_announced'
+  | 'sms_listed'
   | 'sms_deleted'
   | 'fault_set'
+  | 'fault_cured'
   | 'faults_cleared'
   | 'modem_unplugged'
   | 'modem_plugged'
-  | 'modem_reset';
+  | 'modem_reset'
+  | 'sim_changed';
 
 /** Something that happened. */
 export interface AirEvent {
@@ -25,24 +31,35 @@ export interface AirEvent {
 /** Tells all listeners of an event. */
 export type Publish = (kind: AirEventKind, data: Record<string, unknown>) => void;
 
-/** Numbers events and hands them to listeners, in order, at once. */
+/** Numbers events, keeps the last ones, and tells listeners that there are new ones. */
 export class EventFeed {
   readonly #now: () => number;
-  readonly #listeners = new Set<(event: AirEvent) => void>();
+  readonly #events: BoundedLog<AirEvent>;
+  readonly #listeners = new Set<() => void>();
   #lastId = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, keep: number) {
     this.#now = now;
+    this.#events = new BoundedLog(keep);
+  }
+
+  get lastId(): number {
+    return this.#lastId;
   }
 
   readonly publish: Publish = (kind, data) => {
     this.#lastId += 1;
-    const event: AirEvent = { id: this.#lastId, kind, atMs: this.#now(), data };
-    for (const listener of [...this.#listeners]) listener(event);
+    this.#events.push({ id: this.#lastId, kind, atMs: this.#now(), data });
+    for (const listener of this.#listeners) listener();
   };
 
+  /** Events behind an id that are still kept, oldest first, at most `limit`. */
+  after(id: number, limit: number): AirEvent[] {
+    return this.#events.after(id, limit);
+  }
+
   /** Returns the function that ends the subscription. Listeners must not throw. */
-  subscribe(listener: (event: AirEvent) => void): () => void {
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

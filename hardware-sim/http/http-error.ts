@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'invalid_fault'
   | 'unknown_number'
   | 'unknown_modem'
+  | 'unknown_sim'
   | 'not_found'
   | 'method_not_allowed'
   | 'payload_too_large'
@@ -21,6 +22,7 @@ export const STATUSES: Record<ErrorCode, number> = {
   invalid_fault: 400,
   unknown_number: 404,
   unknown_modem: 404,
+  unknown_sim: 404,
   not_found: 404,
   method_not_allowed: 405,
   payload_too_large: 413,

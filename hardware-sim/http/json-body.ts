@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { HttpError } from './http-error.ts';
 
-/** The longest text (255 segments) in JSON escapes is about as long. */
-const BODY_BYTES_MAX = 256 * 1024;
+/** A thousand messages, or the longest text (255 segments) in JSON escapes. */
+const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Throws `HttpError` for a body that is too long or no JSON. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {

@@ -1,67 +1,24 @@
-// Every request that the simulator answers.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// Every request that the simulator answers; those about messages are in sms-routes.ts.
 import { z } from 'zod';
-import { isE164 } from '#shared/e164.ts';
-import { type Carrier, CarrierError } from '../carrier/carrier.ts';
+import type { Carrier } from '../carrier/carrier.ts';
 import type { EventFeed } from '../carrier/event-feed.ts';
-import { isOriginator } from '../carrier/numbering.ts';
+import { type CardTray, UnknownCardError } from '../modem/card-tray.ts';
 import { FaultError, parseFault } from '../modem/faults.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
-import { PduError } from '../pdu/octets.ts';
-import type { HeardMessage } from '../state/rack-state.ts';
 import { EventStreams } from './event-stream.ts';
 import { HttpError } from './http-error.ts';
 import { checked, readJson } from './json-body.ts';
-import { messageView, modemView } from './views.ts';
+import type { Route, RouteRequest } from './route.ts';
+import { smsRoutes } from './sms-routes.ts';
+import { modemView, simView } from './views.ts';
 
 /** What the routes act on. */
 export interface Rack {
   modems: readonly SimulatedModem[];
+  tray: CardTray;
   carrier: Carrier;
   feed: EventFeed;
 }
-
-/** A request that has found its route. */
-export interface RouteRequest {
-  incoming: IncomingMessage;
-  response: ServerResponse;
-  query: URLSearchParams;
-  /** The part of the path in braces, decoded. */
-  parameter: string;
-}
-
-/** One request that is answered. */
-export interface Route {
-  method: 'GET' | 'POST' | 'DELETE';
-  /** `{…}` stands for one segment. */
-  path: string;
-  /** Status of a success that is not 200. */
-  status?: number;
-  /** The JSON to answer with; `undefined` when the answer is already on its way. Throws `HttpError`. */
-  handle: (request: RouteRequest) => unknown;
-}
-
-const numberSchema = z.string().refine(isE164, 'must be E.164, such as +12065550100');
-/** Text that can go on the air: no lone surrogates, which have no encoding. */
-const bodySchema = z
-  .string()
-  .min(1)
-  .refine((text) => !/\p{Surrogate}/u.test(text), 'has half of a surrogate pair');
-
-const smsSchema = z.strictObject({
-  from: z.string().refine(isOriginator, 'must be E.164, a short code, or a name of at most 11 characters'),
-  to: numberSchema,
-  body: bodySchema,
-  encoding: z.enum(['gsm7', 'ucs2']).optional(),
-  reference_bits: z.literal([8, 16]).default(8),
-});
-
-const rawSmsSchema = z.strictObject({
-  to: numberSchema,
-  pdu: z.string().regex(/^[0-9A-Fa-f]{0,1024}$/, 'must be at most 1024 hex digits'),
-  /** What the modem shall claim the length to be. */
-  length: z.int().min(0).max(999).optional(),
-});
 
 const powerSchema = z.strictObject({
   action: z.enum(['off', 'on', 'cycle']),
@@ -69,37 +26,51 @@ const powerSchema = z.strictObject({
   off_ms: z.int().min(0).max(600_000).default(1000),
 });
 
+const cardSchema = z.strictObject({ iccid: z.string().nullable(), urc: z.boolean().default(false) });
+const swapSchema = z.strictObject({
+  modems: z.tuple([z.string(), z.string()]),
+  urc: z.boolean().default(false),
+});
+
 /** Answers of the routes, and what to close at the end. */
 export function routesOf(rack: Rack): { routes: readonly Route[]; close: () => void } {
   const streams = new EventStreams(rack.feed);
+  const { tray, carrier } = rack;
+  const ofModem = (handle: (modem: SimulatedModem, request: RouteRequest) => unknown): Route['handle'] => {
+    return (request) => handle(modemOf(rack, request.parameter), request);
+  };
   const routes: Route[] = [
     { method: 'GET', path: '/modems', handle: () => rack.modems.map(modemView) },
+    { method: 'GET', path: '/modems/{imei}', handle: ofModem(modemView) },
+    { method: 'POST', path: '/modems/{imei}/faults', handle: ofModem(setFault) },
+    { method: 'DELETE', path: '/modems/{imei}/faults', handle: ofModem(clearFaults) },
+    { method: 'POST', path: '/modems/{imei}/power', handle: ofModem(power) },
+    { method: 'POST', path: '/modems/{imei}/mode-switch', handle: ofModem(switchMode) },
+    {
+      method: 'POST',
+      path: '/modems/{imei}/sim',
+      handle: ofModem((modem, request) => putCard(tray, modem, request)),
+    },
+    { method: 'POST', path: '/swap', handle: (request) => swapCards(rack, request) },
     {
       method: 'GET',
-      path: '/modems/{imei}',
-      handle: ({ parameter }) => modemView(modemOf(rack, parameter)),
+      path: '/sims',
+      handle: () => tray.cards.map((card) => simView(card, tray, carrier)),
     },
-    { method: 'POST', path: '/modems/{imei}/faults', handle: (request) => setFault(rack, request) },
-    { method: 'DELETE', path: '/modems/{imei}/faults', handle: (request) => clearFaults(rack, request) },
-    { method: 'POST', path: '/modems/{imei}/power', handle: (request) => power(rack, request) },
-    { method: 'POST', path: '/modems/{imei}/mode-switch', handle: (request) => switchMode(rack, request) },
-    { method: 'GET', path: '/sms', handle: ({ query }) => heardMessages(rack, query) },
-    { method: 'POST', path: '/sms', status: 202, handle: (request) => sendSms(rack, request) },
-    { method: 'POST', path: '/sms/raw', status: 202, handle: (request) => sendRawSms(rack, request) },
-    { method: 'GET', path: '/events', handle: ({ response }) => streams.open(response) },
+    ...smsRoutes(carrier),
+    { method: 'GET', path: '/events', handle: (request) => openStream(streams, request) },
   ];
   return { routes, close: () => streams.close() };
 }
 
 /** By IMEI, or by slot for people at a keyboard. */
-function modemOf({ modems }: Rack, name: string): SimulatedModem {
-  const modem = modems.find(({ identity }) => identity.imei === name || identity.slot === name);
+function modemOf({ modems }: Pick<Rack, 'modems'>, name: string): SimulatedModem {
+  const modem = modems.find(({ imei, slot }) => imei === name || slot === name);
   if (modem === undefined) throw new HttpError('unknown_modem', `no modem has the IMEI ${name}`);
   return modem;
 }
 
-async function setFault(rack: Rack, { incoming, parameter }: RouteRequest): Promise<unknown> {
-  const modem = modemOf(rack, parameter);
+async function setFault(modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
   const value = await readJson(incoming);
   try {
     modem.play(parseFault(value));
@@ -110,69 +81,49 @@ async function setFault(rack: Rack, { incoming, parameter }: RouteRequest): Prom
   return modemView(modem);
 }
 
-function clearFaults(rack: Rack, { parameter }: RouteRequest): unknown {
-  const modem = modemOf(rack, parameter);
+function clearFaults(modem: SimulatedModem): unknown {
   modem.clearFaults();
   return modemView(modem);
 }
 
-async function power(rack: Rack, { incoming, parameter }: RouteRequest): Promise<unknown> {
-  const modem = modemOf(rack, parameter);
+async function power(modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
   const { action, off_ms: offMs } = checked(powerSchema, await readJson(incoming));
-  if (action === 'cycle') modem.powerCycle(offMs);
-  else if (action === 'off') modem.unplug();
-  else modem.plugIn();
+  if (action === 'cycle') modem.power.cycle(offMs);
+  else if (action === 'off') modem.power.unplug();
+  else modem.power.plugIn();
   return modemView(modem);
 }
 
-function switchMode(rack: Rack, { parameter }: RouteRequest): unknown {
-  const modem = modemOf(rack, parameter);
-  modem.switchMode();
+function switchMode(modem: SimulatedModem): unknown {
+  modem.power.switchMode();
   return modemView(modem);
 }
 
-async function sendSms({ carrier }: Rack, { incoming }: RouteRequest): Promise<unknown> {
-  const {
-    from,
-    to,
-    body,
-    encoding,
-    reference_bits: referenceBits,
-  } = checked(smsSchema, await readJson(incoming));
-  return refusing(() => carrier.send({ from, to, body, encoding, referenceBits }));
-}
-
-async function sendRawSms({ carrier }: Rack, { incoming }: RouteRequest): Promise<unknown> {
-  const { to, pdu, length } = checked(rawSmsSchema, await readJson(incoming));
-  return refusing(() => carrier.sendRaw(to, pdu, length));
-}
-
-function refusing<T>(send: () => T): T {
+async function putCard(tray: CardTray, modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
+  const { iccid, urc } = checked(cardSchema, await readJson(incoming));
   try {
-    return send();
+    tray.put(iccid ?? undefined, modem, { tells: urc });
   } catch (error) {
-    if (error instanceof PduError) throw new HttpError('invalid_request', error.message, { cause: error });
-    if (error instanceof CarrierError) throw new HttpError(error.code, error.message, { cause: error });
+    if (error instanceof UnknownCardError) {
+      throw new HttpError('unknown_sim', error.message, { cause: error });
+    }
     throw error;
   }
+  return modemView(modem);
 }
 
-/** Date and time with zone, as in RFC 3339 §5.6. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
-
-function heardMessages({ carrier }: Rack, query: URLSearchParams): unknown {
-  const isIncluded = sinceFilter(query.get('since'));
-  return [...carrier.heard()].filter(isIncluded).map(messageView);
+async function swapCards(rack: Rack, { incoming }: RouteRequest): Promise<unknown> {
+  const { modems: names, urc } = checked(swapSchema, await readJson(incoming));
+  const [first, second] = [modemOf(rack, names[0]), modemOf(rack, names[1])];
+  rack.tray.swap(first, second, { tells: urc });
+  return [first, second].map(modemView);
 }
 
-/** An id excludes its message, a time includes what was sent at that time. */
-function sinceFilter(since: string | null): (message: HeardMessage) => boolean {
-  if (since === null) return () => true;
-  if (/^\d{1,15}$/.test(since)) return ({ id }) => id > Number(since);
-  // In a query a plus sign arrives as a space unless it was escaped.
-  const instant = since.replace(' ', '+');
-  const sinceMs = INSTANT.test(instant) ? Date.parse(instant) : Number.NaN;
-  if (Number.isNaN(sinceMs))
-    throw new HttpError('invalid_request', 'since: must be an id or an ISO 8601 time');
-  return ({ at_ms: atMs }) => atMs >= sinceMs;
+/** A browser's EventSource sends the header by itself when it comes back. */
+function openStream(streams: EventStreams, { incoming, response, query }: RouteRequest): void {
+  const text = incoming.headers['last-event-id'] ?? query.get('since') ?? undefined;
+  if (text !== undefined && !/^\d{1,15}$/.test(String(text))) {
+    throw new HttpError('invalid_request', 'Last-Event-ID: must be the id of an event');
+  }
+  streams.open(response, text === undefined ? undefined : Number(text));
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
 import { HttpError, STATUSES } from './http-error.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 const HOST = '127.0.0.1';
 /** A client that takes longer to send its request has gone. */

@@ -1,14 +1,14 @@
 // Modems and messages as JSON.
+import type { Carrier } from '../carrier/carrier.ts';
+import type { CardTray } from '../modem/card-tray.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
-import type { HeardMessage } from '../state/rack-state.ts';
+import type { SimCard } from '../modem/sim-card.ts';
+import type { HeardMessage } from '../state/records.ts';
 
-/** A modem as `GET /modems` shows it. */
+/** A modem as `GET /modems` shows it. Without a card its ICCID, IMSI and number are null. */
 export function modemView(modem: SimulatedModem): Record<string, unknown> {
-  const { slot, imei, iccid, imsi, number } = modem.identity;
-  const usage = (memory: 'SM' | 'ME') => ({
-    used: modem.stores.used(memory),
-    total: modem.stores.capacity(memory),
-  });
+  const { slot, imei } = modem.identity;
+  const { iccid, imsi, number } = modem.sim.card?.identity ?? { iccid: null, imsi: null, number: null };
   return {
     slot,
     imei,
@@ -19,13 +19,20 @@ export function modemView(modem: SimulatedModem): Record<string, unknown> {
     usb: modem.usb,
     ports: modem.portPaths,
     state: modem.state,
-    stores: { SM: usage('SM'), ME: usage('ME') },
+    stores: modem.stores.usage(),
     faults: modem.faults.list(),
   };
 }
 
+/** A card as `GET /sims` shows it. */
+export function simView(card: SimCard, tray: CardTray, carrier: Carrier): Record<string, unknown> {
+  const { iccid, imsi, number } = card.identity;
+  const holder = tray.holderOf(card)?.identity.slot ?? null;
+  return { iccid, imsi, number, slot: holder, state: card.state, waiting: carrier.waitingCount(iccid) };
+}
+
 /** A message as `GET /sms` shows it. */
 export function messageView(message: HeardMessage): Record<string, unknown> {
-  const { id, at_ms: atMs, ...fields } = message;
-  return { id, at: new Date(atMs).toISOString(), ...fields };
+  const { id, ...fields } = message;
+  return { id, at: new Date(message.at_ms).toISOString(), ...fields };
 }

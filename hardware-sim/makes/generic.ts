@@ -1,4 +1,6 @@
 // A stick without a name that knows the 3GPP commands and no others.
+import { iccidForms } from '../behaviours/iccid.ts';
+import { commandFamily } from '../modem/behaviour.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
 import type { Make } from './make.ts';
 import { QUALCOMM_STORAGE } from './storage.ts';
@@ -19,4 +21,19 @@ export const generic: Make = {
   },
   storage: QUALCOMM_STORAGE,
   comesAsStorage: false,
+  manufacturer: 'Generic',
+  model: 'W14',
+  revision: 'W14_01.04',
+  revisionPrefix: '',
+  information: () => ['Generic', 'W14', 'W14_01.04'],
+  lines: {
+    started: [],
+    cardReady: [],
+    messagingReady: [],
+    cardRemoved: [],
+    cardInserted: [],
+    storeFull: () => [],
+    signal: () => [],
+  },
+  behaviours: [commandFamily('generic', { '+CCID': iccidForms('+CCID') })],
 };

@@ -1,7 +1,10 @@
 // Quectel EC25: the modem with most of what 3GPP has, and the default of the rack.
 import { vendorInterface } from '../usb/usb-description.ts';
 import type { Make } from './make.ts';
+import { indicates, quectelCommands } from './quectel-commands.ts';
 import { QUALCOMM_STORAGE } from './storage.ts';
+
+const REVISION = 'EC25AFAR05A06M4G';
 
 /** The NMEA port carries voice samples when it is told to. */
 export const quectel: Make = {
@@ -21,4 +24,19 @@ export const quectel: Make = {
   },
   storage: QUALCOMM_STORAGE,
   comesAsStorage: false,
+  manufacturer: 'Quectel',
+  model: 'EC25',
+  revision: REVISION,
+  revisionPrefix: '',
+  information: () => ['Quectel', 'EC25', `Revision: ${REVISION}`],
+  lines: {
+    started: ['RDY', '+CFUN: 1'],
+    cardReady: ['+CPIN: READY', '+QUSIM: 1'],
+    messagingReady: ['+QIND: SMS DONE', '+QIND: PB DONE'],
+    cardRemoved: ['+CPIN: NOT READY'],
+    cardInserted: ['+CPIN: READY', '+QUSIM: 1'],
+    storeFull: (memory, settings) => (indicates(settings, 'smsfull') ? [`+QIND: "smsfull","${memory}"`] : []),
+    signal: (rssi, settings) => (indicates(settings, 'csq') ? [`+QIND: "csq",${rssi},99`] : []),
+  },
+  behaviours: [quectelCommands],
 };

@@ -26,6 +26,8 @@ export interface AnswerFaults {
   noise(): Buffer | undefined;
   /** A line to send in the middle of an answer. */
   intruder(): string | undefined;
+  /** How long the answer to come waits for the next command. */
+  latenessMs(): number | undefined;
 }
 
 /** Counts are used up as the faults strike. */
@@ -36,6 +38,7 @@ export function answerFaultsOf(faults: FaultSet, clock: Clock): AnswerFaults {
       return hex === undefined ? undefined : Buffer.from(hex, 'hex');
     },
     intruder: () => faults.take('urc_mid_answer')?.line,
+    latenessMs: () => faults.take('late_answer')?.ms,
     applyTo: (attempt) => {
       const given = errorInstead(faults, attempt.command) ?? settled(attempt, attempt.answer);
       const answer = mapAnswer(given, (value) => spoiled(faults, attempt, value));
@@ -91,8 +94,12 @@ function spoiled(faults: FaultSet, attempt: Attempt, answer: Answer): Answer {
   const { command } = attempt;
   if (command.name === '+CMSS' && command.operation === 'set') return withoutLostResult(faults, answer);
   if (answer.kind !== 'prompt') return answer;
+  const failure = SEND_COMMANDS.includes(command.name) ? faults.take('error_after_prompt') : undefined;
   const prompt: Prompt = {
     ...answer,
+    ...(failure === undefined
+      ? {}
+      : { failure: { afterCharacters: failure.after_characters, answer: cms(failure.code) } }),
     isShown: faults.take('lose_prompt') === undefined,
     complete: (body) => {
       const given = settled(attempt, () => answer.complete(body));

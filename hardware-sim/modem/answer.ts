@@ -24,6 +24,8 @@ export interface Prompt {
   /** Text mode repeats the prompt after each carriage return (3GPP TS 27.005 §3.5.1). */
   repeatsPrompt: boolean;
   complete: (body: string) => Answer | Promise<Answer>;
+  /** Plays a refusal that comes while the body is still being written. */
+  failure?: { afterCharacters: number; answer: Answer };
 }
 
 /** Success, with information lines in front of the OK. */

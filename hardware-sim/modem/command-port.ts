@@ -1,6 +1,8 @@
 // One AT port of a modem: bytes to command lines and bodies, answers to bytes (ITU-T V.250 §5 and §6.2).
+import type { Clock } from '#shared/clock.ts';
 import { type Answer, errorLine, type Prompt } from './answer.ts';
 import { type AtCommand, parseCommandLine } from './at-line.ts';
+import { PortOutput } from './port-output.ts';
 import { defaultPortSettings, type PortSettings } from './settings.ts';
 
 /** Longest command line; Quectel modems take less. */
@@ -9,30 +11,16 @@ const LINE_CHARACTERS_MAX = 2048;
 const BODY_CHARACTERS_MAX = 4096;
 /** Bytes that wait while a command is being carried out. */
 const INPUT_CHARACTERS_MAX = 16 * 1024;
-/** Unsolicited lines that wait for the end of an answer. */
-const HELD_URCS_MAX = 256;
-
 const LINE_FEED = 0x0a;
 const SUBSTITUTE = 0x1a;
 const ESCAPE = 0x1b;
 const DELETE = 0x7f;
 const FIRST_PRINTABLE = 0x20;
 
-/** ITU-T V.250 §5.7.1 and table 1. */
-const NUMERIC_RESULTS: Readonly<Record<string, string>> = {
-  OK: '0',
-  CONNECT: '1',
-  RING: '2',
-  'NO CARRIER': '3',
-  ERROR: '4',
-  'NO DIALTONE': '6',
-  BUSY: '7',
-  'NO ANSWER': '8',
-};
-
 /** What a port is connected to. */
 export interface CommandPortOptions {
   write: (bytes: Buffer) => void;
+  clock: Clock;
   answer: (command: AtCommand, settings: PortSettings) => Answer | Promise<Answer>;
   /** A complete command line, before it is carried out. */
   onLine: (line: string) => void;
@@ -40,12 +28,15 @@ export interface CommandPortOptions {
   noiseBeforeAnswer: () => Buffer | undefined;
   /** A line to send in the middle of an answer. */
   lineInAnswer: () => string | undefined;
+  /** How long the answer to come waits for the next command; `undefined` when it comes in time. */
+  latenessMs: () => number | undefined;
 }
 
 /** The command interpreter of one port. Its input and what it holds back are bounded. */
 export class CommandPort {
   readonly settings: PortSettings = defaultPortSettings();
   readonly #options: CommandPortOptions;
+  readonly #output: PortOutput;
   /** `busy`: a command is being carried out and its answer comes later. */
   #mode: 'command' | 'body' | 'busy' = 'command';
   #isAnswering = false;
@@ -56,11 +47,11 @@ export class CommandPort {
   #lastCommands = '';
   #prompt: Prompt | undefined;
   #body = '';
-  #output: Buffer[] = [];
-  #heldUrcs: string[] = [];
 
   constructor(options: CommandPortOptions) {
     this.#options = options;
+    const { clock, write } = options;
+    this.#output = new PortOutput({ settings: this.settings, clock, write });
   }
 
   receive(bytes: Buffer): void {
@@ -70,22 +61,25 @@ export class CommandPort {
     this.#work();
   }
 
-  /** Sends an unsolicited line, or holds it back until the answer or the prompt of this moment is over. */
-  sendUrc(line: string): void {
+  /**
+   * Sends an unsolicited line, or holds it back until the answer or the prompt of this moment is over; an
+   * urgent one comes in the middle of an answer.
+   */
+  sendUrc(line: string, isUrgent = false): void {
     if (this.#isClosed) return;
-    if (this.#isAnswering || this.#mode === 'body') {
-      this.#heldUrcs.push(line);
-      if (this.#heldUrcs.length > HELD_URCS_MAX) this.#heldUrcs.shift();
+    if (this.#mode === 'body' || (this.#isAnswering && !isUrgent)) {
+      this.#output.holdUrc(line);
       return;
     }
-    this.#emitInformation(line);
-    this.#flush();
+    this.#output.emitInformation(line);
+    if (!this.#isAnswering) this.#output.flush();
   }
 
   /** Forgets everything; an answer that is still to come is not sent. */
   close(): void {
     this.#isClosed = true;
     this.#input = '';
+    this.#output.close();
   }
 
   #work(): void {
@@ -97,21 +91,21 @@ export class CommandPort {
       else this.#takeCommandCharacter(character);
     }
     this.#input = this.#input.slice(position);
-    this.#flush();
+    this.#output.flush();
   }
 
   #takeCommandCharacter(character: string): void {
     const { carriageReturn, backspace } = this.settings;
     const code = character.charCodeAt(0);
     if (code === carriageReturn) {
-      this.#echo(character);
+      this.#output.echo(character);
       this.#endLine();
     } else if (code === backspace || code === DELETE) {
-      if (this.#line !== '') this.#echo('\b \b');
+      if (this.#line !== '') this.#output.echo('\b \b');
       this.#line = this.#line.slice(0, -1);
     } else if (code >= FIRST_PRINTABLE) {
       // §5.2.2: other control characters are ignored.
-      this.#echo(character);
+      this.#output.echo(character);
       this.#addToLine(character);
     }
   }
@@ -142,8 +136,11 @@ export class CommandPort {
   }
 
   #runLine(text: string): void {
+    this.#output.emitLate();
+    const latenessMs = this.#options.latenessMs();
+    if (latenessMs !== undefined) this.#output.beginLateAnswer(latenessMs);
     const noise = this.#options.noiseBeforeAnswer();
-    if (noise !== undefined) this.#output.push(noise);
+    if (noise !== undefined) this.#output.emit(noise.toString('latin1'));
     const commands = parseCommandLine(text);
     if (commands === undefined) this.#finish('ERROR');
     else this.#run(commands);
@@ -188,7 +185,7 @@ export class CommandPort {
         this.#body = '';
         this.#mode = 'body';
         this.#isAnswering = false;
-        if (answer.isShown) this.#emit('\r\n> ');
+        if (answer.isShown) this.#output.emit('\r\n> ');
         return false;
       case 'error':
         this.#finish('ERROR');
@@ -210,10 +207,11 @@ export class CommandPort {
   #giveInformation(lines: readonly string[]): void {
     const intruder = this.#options.lineInAnswer();
     const [first, ...others] = lines;
-    if (first !== undefined) this.#emitInformation(intruder === undefined ? lines.join('\r\n') : first);
+    if (first !== undefined)
+      this.#output.emitInformation(intruder === undefined ? lines.join('\r\n') : first);
     if (intruder === undefined) return;
-    this.#emitInformation(intruder);
-    if (others.length > 0) this.#emitInformation(others.join('\r\n'));
+    this.#output.emitInformation(intruder);
+    if (others.length > 0) this.#output.emitInformation(others.join('\r\n'));
   }
 
   #takeBodyCharacter(character: string): void {
@@ -234,12 +232,16 @@ export class CommandPort {
 
   #addToBody(character: string, prompt: Prompt): void {
     this.#body += character;
-    this.#echo(character);
+    this.#output.echo(character);
     const isLineEnd = character.charCodeAt(0) === this.settings.carriageReturn;
-    if (prompt.repeatsPrompt && isLineEnd) this.#emit('\n> ');
-    if (this.#body.length <= BODY_CHARACTERS_MAX) return;
-    this.#mode = 'command';
-    this.#finish('ERROR');
+    if (prompt.repeatsPrompt && isLineEnd) this.#output.emit('\n> ');
+    if (prompt.failure !== undefined && this.#body.length >= prompt.failure.afterCharacters) {
+      this.#mode = 'command';
+      this.#give(prompt.failure.answer);
+    } else if (this.#body.length > BODY_CHARACTERS_MAX) {
+      this.#mode = 'command';
+      this.#finish('ERROR');
+    }
   }
 
   #completeBody(prompt: Prompt): void {
@@ -251,42 +253,13 @@ export class CommandPort {
   }
 
   #finish(result: string): void {
-    const { verbose, quiet, carriageReturn, lineFeed } = this.settings;
-    const numeric = NUMERIC_RESULTS[result];
-    if (!quiet) {
-      const end = String.fromCharCode(carriageReturn);
-      const head = end + String.fromCharCode(lineFeed);
-      this.#emit(verbose || numeric === undefined ? `${head}${result}${head}` : `${numeric}${end}`);
-    }
+    this.#output.emitResult(result);
     this.#endAnswer();
   }
 
   #endAnswer(): void {
     this.#isAnswering = false;
-    const held = this.#heldUrcs;
-    this.#heldUrcs = [];
-    for (const line of held) this.#emitInformation(line);
-  }
-
-  /** §5.7.1: with ATV0 there is no header in front of the text. */
-  #emitInformation(text: string): void {
-    const end = String.fromCharCode(this.settings.carriageReturn, this.settings.lineFeed);
-    this.#emit(`${this.settings.verbose ? end : ''}${text}${end}`);
-  }
-
-  #echo(text: string): void {
-    if (this.settings.echo) this.#emit(text);
-  }
-
-  #emit(text: string): void {
-    this.#output.push(Buffer.from(text, 'latin1'));
-  }
-
-  #flush(): void {
-    if (this.#output.length === 0) return;
-    const [first, ...others] = this.#output;
-    this.#output = [];
-    if (first === undefined || this.#isClosed) return;
-    this.#options.write(others.length === 0 ? first : Buffer.concat([first, ...others]));
+    this.#output.endAnswer();
+    this.#output.releaseUrcs();
   }
 }

@@ -1,11 +1,15 @@
-// Who a modem and its SIM are: computed from the slot's index, so that a restarted rack is the same rack.
+// Who modems and SIM cards are: computed from the slot's index, so that a restarted rack is the same rack.
 
-/** What a modem and its SIM answer when asked who they are. */
+/** A modem, whatever card is in it. */
 export interface ModemIdentity {
   /** "m0", "m1" … */
   slot: string;
   /** 15 digits. */
   imei: string;
+}
+
+/** A SIM card, whatever modem it is in. */
+export interface SimIdentity {
   /** 19 digits. */
   iccid: string;
   /** 15 digits, on the test network 001 01. */
@@ -23,11 +27,15 @@ export const NETWORK_CODE = '00101';
 const FIRST_NUMBER = 12065550100;
 
 /** `index` counts slots from 0. */
-export function identityOf(index: number): ModemIdentity {
+export function modemIdentityOf(index: number): ModemIdentity {
+  const serial = String(index + 1).padStart(6, '0');
+  return { slot: `m${index}`, imei: withLuhnDigit(TYPE_ALLOCATION_CODE + serial) };
+}
+
+/** The card that a slot begins with. */
+export function simIdentityOf(index: number): SimIdentity {
   const serial = String(index + 1);
   return {
-    slot: `m${index}`,
-    imei: withLuhnDigit(TYPE_ALLOCATION_CODE + serial.padStart(6, '0')),
     iccid: withLuhnDigit(ICCID_PREFIX + serial.padStart(11, '0')),
     imsi: NETWORK_CODE + serial.padStart(10, '0'),
     number: `+${FIRST_NUMBER + index}`,

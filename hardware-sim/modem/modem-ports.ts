@@ -5,7 +5,6 @@ import type { Logger } from '#shared/log.ts';
 import { PtyPort } from '../pty/pty-port.ts';
 import type { SerialRole } from '../usb/usb-description.ts';
 import { CommandPort, type CommandPortOptions } from './command-port.ts';
-import type { ModemSettings } from './settings.ts';
 
 const AT_PORTS = ['at', 'at2'] as const;
 type AtPort = (typeof AT_PORTS)[number];
@@ -34,9 +33,11 @@ export interface ModemPortsOptions {
   /** Real time: terminals do not follow a clock that is moved by hand. */
   clock: Clock;
   log: Logger;
-  /** A silent modem neither hears nor speaks. */
-  isSilent: () => boolean;
-  dialogue: Omit<CommandPortOptions, 'write'>;
+  /** A deaf modem answers nothing. */
+  isDeaf: () => boolean;
+  /** Bytes for a deaf modem. */
+  onUnheard: (bytes: Buffer) => void;
+  dialogue: Omit<CommandPortOptions, 'write' | 'clock'>;
 }
 
 /** Open or closed, all together. */
@@ -86,21 +87,31 @@ export class ModemPorts {
 
   /** Begins anew on open ports: settings are the defaults, half a command is forgotten. */
   startDialogues(): void {
+    const { clock } = this.#options;
     this.#endDialogues();
     for (const name of AT_PORTS) {
       const pty = this.#ptys.find(({ role }) => role === name)?.pty;
       if (pty === undefined) continue;
       const write = (bytes: Buffer): void => {
-        if (!this.#options.isSilent()) pty.write(bytes);
+        if (!this.#options.isDeaf()) pty.write(bytes);
       };
-      this.#commandPorts.set(name, new CommandPort({ ...this.#options.dialogue, write }));
+      this.#commandPorts.set(name, new CommandPort({ ...this.#options.dialogue, write, clock }));
     }
   }
 
-  sendUrc(line: string, chosen: ModemSettings['urcPort']): void {
-    if (this.#options.isSilent()) return;
-    if (chosen !== 'usbmodem') this.#commandPorts.get('at')?.sendUrc(line);
-    if (chosen !== 'usbat') this.#commandPorts.get('at2')?.sendUrc(line);
+  /** As `CommandPort.sendUrc`. */
+  sendUrc(port: AtPort, line: string, isUrgent: boolean): void {
+    if (!this.#options.isDeaf()) this.#commandPorts.get(port)?.sendUrc(line, isUrgent);
+  }
+
+  /** Both ports echo, or do not, whatever ATE said. */
+  setEcho(isOn: boolean): void {
+    for (const port of this.#commandPorts.values()) port.settings.echo = isOn;
+  }
+
+  /** The terminals fill up, or what is in them is read. */
+  setReading(isReading: boolean): void {
+    for (const { pty } of this.#ptys) pty.setReading(isReading);
   }
 
   #checkExclusiveUse(): void {
@@ -124,6 +135,7 @@ export class ModemPorts {
   /** Ports that take no commands swallow everything. */
   #onBytes(role: SerialRole, bytes: Buffer): void {
     if (role !== 'at' && role !== 'at2') return;
-    if (!this.#options.isSilent()) this.#commandPorts.get(role)?.receive(bytes);
+    if (this.#options.isDeaf()) this.#options.onUnheard(bytes);
+    else this.#commandPorts.get(role)?.receive(bytes);
   }
 }

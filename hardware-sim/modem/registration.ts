@@ -9,6 +9,9 @@ export const STAT_SEARCHING = 2;
 /** Registration denied. */
 export const STAT_DENIED = 3;
 
+/** Registered, roaming. */
+export const STAT_ROAMING = 5;
+
 /** `<stat>` of each domain. */
 export interface Registration {
   /** +CREG: calls on 2G and 3G. */
@@ -26,6 +29,7 @@ export interface RadioConditions {
   isSimReady: boolean;
   isSearching: boolean;
   isDenied: boolean;
+  isRoaming: boolean;
   isVolteOnly: boolean;
 }
 
@@ -34,10 +38,11 @@ export function registrationOf(conditions: RadioConditions): Registration {
   if (!conditions.isRadioOn) return all(STAT_OFF);
   if (!conditions.isSimReady || conditions.isSearching) return all(STAT_SEARCHING);
   if (conditions.isDenied) return all(STAT_DENIED);
+  const registered = conditions.isRoaming ? STAT_ROAMING : STAT_HOME;
   if (conditions.isVolteOnly) {
-    return { circuitSwitched: STAT_DENIED, packetSwitched: STAT_DENIED, evolved: STAT_HOME };
+    return { circuitSwitched: STAT_DENIED, packetSwitched: STAT_DENIED, evolved: registered };
   }
-  return all(STAT_HOME);
+  return all(registered);
 }
 
 function all(stat: number): Registration {
@@ -46,13 +51,30 @@ function all(stat: number): Registration {
 
 /** Messages can be sent and received over any of the three. */
 export function isRegistered(registration: Registration): boolean {
-  return Object.values(registration).includes(STAT_HOME);
+  return Object.values(registration).some(isRegisteredStat);
+}
+
+export function isRoaming(registration: Registration): boolean {
+  return Object.values(registration).includes(STAT_ROAMING);
+}
+
+function isRegisteredStat(stat: number): boolean {
+  return stat === STAT_HOME || stat === STAT_ROAMING;
 }
 
 /** Location area (tracking area), cell and access technology of the one cell that there is. */
 const CELL = '"1A2B","01A2B3C4",7';
+/** `<cause_type>`: what follows is a cause of mobility management. */
+const CAUSE_TYPE_MM = 0;
 
-/** What follows "+CREG: " in a report; `n` of 2 adds the cell while there is one. */
-export function registrationText(stat: number, n: number): string {
-  return n >= 2 && stat === STAT_HOME ? `${stat},${CELL}` : String(stat);
+/**
+ * What follows "+CREG: " in a report; `n` of 2 adds the cell while there is one, 3 also why the network refused
+ * (3GPP TS 27.007 §7.2).
+ */
+export function registrationText(stat: number, n: number, rejectCause: number | undefined): string {
+  if (n >= 2 && isRegisteredStat(stat)) return `${stat},${CELL}`;
+  if (n >= 3 && stat === STAT_DENIED && rejectCause !== undefined) {
+    return `${stat},,,,${CAUSE_TYPE_MM},${rejectCause}`;
+  }
+  return String(stat);
 }

@@ -6,6 +6,8 @@ import { type OctetReader, PduError } from './octets.ts';
 export const TYPE_INTERNATIONAL = 0x91;
 /** Type of a number as it is dialled. */
 export const TYPE_UNKNOWN = 0x81;
+/** Type of a number without its country code. */
+export const TYPE_NATIONAL = 0xa1;
 const TYPE_ALPHANUMERIC = 0xd0;
 
 /** 3GPP TS 23.040 §9.1.2.5: an address field has at most 12 octets, so at most 20 semi-octets. */

@@ -1,7 +1,6 @@
 // SMS-DELIVER: what the network hands to a modem (3GPP TS 23.040 §9.2.2.1).
 import { type Address, addressFromText, encodeAddress, readAddress } from './address.ts';
 import { OctetReader, PduError } from './octets.ts';
-import { encodeTimestamp } from './timestamp.ts';
 import { readUserData, type UserData } from './user-data.ts';
 
 /** TP-MTI 00 with TP-MMS set: no more messages are waiting. */
@@ -13,8 +12,8 @@ export interface Deliver {
   originator: string;
   protocolIdentifier: number;
   hasReplyPath: boolean;
-  atMs: number;
-  offsetQuarterHours: number;
+  /** Seven octets, right or wrong. */
+  timestamp: Buffer;
   userData: UserData;
 }
 
@@ -26,7 +25,7 @@ export function encodeDeliver(deliver: Deliver): Buffer {
     Buffer.from([FIRST_OCTET | flags]),
     encodeAddress(addressFromText(deliver.originator)),
     Buffer.from([deliver.protocolIdentifier, userData.dataCodingScheme]),
-    encodeTimestamp(deliver.atMs, deliver.offsetQuarterHours),
+    deliver.timestamp,
     Buffer.from([userData.length]),
     userData.octets,
   ]);

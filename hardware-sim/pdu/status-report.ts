@@ -1,6 +1,5 @@
 // SMS-STATUS-REPORT: what became of a submitted message (3GPP TS 23.040 §9.2.2.3).
 import { type Address, encodeAddress } from './address.ts';
-import { encodeTimestamp } from './timestamp.ts';
 
 /** TP-MTI 10 with TP-MMS set: no more messages are waiting. */
 const FIRST_OCTET = 0x06;
@@ -11,11 +10,10 @@ export const STATUS_DELIVERED = 0x00;
 export interface StatusReport {
   messageReference: number;
   recipient: Address;
-  /** When the service centre took the message. */
-  submittedAtMs: number;
+  /** When the service centre took the message: seven octets. */
+  submittedAt: Buffer;
   /** When the outcome was known. */
-  dischargedAtMs: number;
-  offsetQuarterHours: number;
+  dischargedAt: Buffer;
   /** TP-ST. */
   status: number;
 }
@@ -25,8 +23,8 @@ export function encodeStatusReport(report: StatusReport): Buffer {
   return Buffer.concat([
     Buffer.from([FIRST_OCTET, report.messageReference]),
     encodeAddress(report.recipient),
-    encodeTimestamp(report.submittedAtMs, report.offsetQuarterHours),
-    encodeTimestamp(report.dischargedAtMs, report.offsetQuarterHours),
+    report.submittedAt,
+    report.dischargedAt,
     Buffer.from([report.status]),
   ]);
 }

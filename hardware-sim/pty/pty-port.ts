@@ -65,6 +65,13 @@ export class PtyPort {
     this.#dropOldest();
   }
 
+  /** Reads no more, so that what clients write piles up in the terminal; or goes on. */
+  setReading(isReading: boolean): void {
+    if (this.#isClosed) return;
+    if (isReading) this.#stream.resume();
+    else this.#stream.pause();
+  }
+
   /** Lets a next client open the terminal after one that asked for exclusive use. */
   endExclusiveUse(): void {
     if (!this.#isClosed) endExclusiveUse(this.#pair.slave);

@@ -12,17 +12,15 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Logger } from '#shared/log.ts';
-import {
-  applyRecord,
-  emptyRackState,
-  type RackRecord,
-  type RackState,
-  recordsOf,
-  recordsSchema,
-} from './rack-state.ts';
+import { applyRecord, emptyRackState, type RackState, recordsOf } from './rack-state.ts';
+import { type RackRecord, recordsSchema } from './records.ts';
 
 /** The file is written anew when it has grown by this much: some hundred thousand changes. */
 const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
+/** Messages heard from modems that are kept for `GET /sms`, unless told. */
+export const KEEP_HEARD_DEFAULT = 10_000;
+/** Bytes that are collected for one `write` when the file is written anew. */
+const CHUNK_BYTES = 1024 * 1024;
 
 /** The change could not be written: nothing of it counts. */
 export class JournalError extends Error {
@@ -51,22 +49,27 @@ export class RackJournal {
   }
 
   /** Reads what is there and writes it anew, compact. The folder must be locked by the caller. */
-  static open(path: string, log: Logger): RackJournal {
-    return new RackJournal(path, existsSync(path) ? readState(path, log) : emptyRackState(), log);
+  static open(path: string, log: Logger, keepHeard = KEEP_HEARD_DEFAULT): RackJournal {
+    const state = emptyRackState(keepHeard);
+    if (existsSync(path)) readState(path, state, log);
+    return new RackJournal(path, state, log);
   }
 
   /** Writes the records as one line, then applies them. Throws `JournalError`; nothing has changed then. */
   commit(records: readonly RackRecord[]): void {
     const line = Buffer.from(`${JSON.stringify(records)}\n`);
     try {
-      for (let written = 0; written < line.length; ) written += writeSync(this.#file, line, written);
+      writeFully(this.#file, line);
     } catch (cause) {
       this.#cutOffTornLine();
       throw new JournalError('cannot write the state of the rack', { cause });
     }
     this.#size += line.length;
     for (const record of records) applyRecord(this.state, record);
-    if (this.#size - this.#sizeWhenCompact > GROWTH_BYTES_MAX) this.#compact();
+    // A large state is written anew less often, or writing it would be most of the work.
+    if (this.#size - this.#sizeWhenCompact > Math.max(GROWTH_BYTES_MAX, this.#sizeWhenCompact)) {
+      this.#compact();
+    }
   }
 
   close(): void {
@@ -102,7 +105,14 @@ function writeCompact(path: string, state: RackState): number {
   rmSync(temporary, { force: true });
   const file = openSync(temporary, 'ax', 0o600);
   try {
-    for (const record of recordsOf(state)) writeSync(file, `${JSON.stringify([record])}\n`);
+    let chunk = '';
+    for (const record of recordsOf(state)) {
+      chunk += `${JSON.stringify([record])}\n`;
+      if (chunk.length < CHUNK_BYTES) continue;
+      writeFully(file, Buffer.from(chunk));
+      chunk = '';
+    }
+    writeFully(file, Buffer.from(chunk));
     fsyncSync(file);
     renameSync(temporary, path);
   } catch (cause) {
@@ -112,8 +122,11 @@ function writeCompact(path: string, state: RackState): number {
   return file;
 }
 
-function readState(path: string, log: Logger): RackState {
-  const state = emptyRackState();
+function writeFully(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+}
+
+function readState(path: string, state: RackState, log: Logger): void {
   let unreadable = 0;
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     if (line === '') continue;
@@ -123,7 +136,6 @@ function readState(path: string, log: Logger): RackState {
   }
   // One torn line at the end is what a kill leaves.
   if (unreadable > 0) log.warn({ path, lines: unreadable }, 'skipped unreadable lines of the rack state');
-  return state;
 }
 
 function parseJson(line: string): unknown {

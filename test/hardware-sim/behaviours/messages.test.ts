@@ -71,14 +71,14 @@ t.test('a full store announces nothing, and the carrier delivers as soon as ther
   const { rack, modem, terminal } = await startModem(t);
   for (let count = 1; count <= 52; count++) rack.carrier.send(sms(`message ${count}`));
   await terminal.expect('+CMTI: "SM",50');
-  t.equal(rack.carrier.waitingCount(modem.imei), 2);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 2);
   t.equal(await terminal.quietFor(50), '\r\n');
   await terminal.command('AT+CMGD=7');
   await terminal.expect('\r\n+CMTI: "SM",7\r\n');
   t.match(await terminal.command('AT+CPMS?'), /"SM",50,50/);
   await terminal.command('AT+CMGD=1,4');
   await terminal.expect('\r\n+CMTI: "SM",1\r\n');
-  t.equal(rack.carrier.waitingCount(modem.imei), 0);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 0);
 });
 
 t.test('mt=2 hands the message on; with +CSMS=1 it must be acknowledged', async (t) => {
@@ -86,18 +86,18 @@ t.test('mt=2 hands the message on; with +CSMS=1 it must be acknowledged', async 
   await terminal.command('AT+CNMI=2,2,0,0,0');
   rack.carrier.send(sms('Hi'));
   await terminal.expect(/\r\n\+CMT: ,21\r\n07912160550500F0040B915155000010F20000\d{12}2B02C834\r\n/);
-  t.equal(rack.carrier.waitingCount(modem.imei), 0);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 0);
   t.equal(await terminal.command('AT+CNMA'), '\r\n+CMS ERROR: 340\r\n');
   await terminal.command('AT+CSMS=1');
   rack.carrier.send(sms('one'));
   rack.carrier.send(sms('two'));
   await terminal.expect('+CMT: ,22\r\n');
-  t.equal(rack.carrier.waitingCount(modem.imei), 2);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 2);
   await terminal.command('AT+CNMA=1');
-  t.equal(rack.carrier.waitingCount(modem.imei), 1);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 1);
   await terminal.expect('+CMT: ,22\r\n');
   await terminal.command('AT+CNMA=0');
-  t.equal(rack.carrier.waitingCount(modem.imei), 0);
+  t.equal(rack.carrier.waitingCount(modem.identity.iccid), 0);
   t.equal(modem.stores.used('SM'), 0);
 });
 

@@ -6,6 +6,7 @@ import { type Answer, cme, cms, ok } from '#hardware-sim/modem/answer.ts';
 import { commandFamily } from '#hardware-sim/modem/behaviour.ts';
 import { CommandPort } from '#hardware-sim/modem/command-port.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
+import { systemClock } from '#shared/clock.ts';
 
 interface Port {
   port: CommandPort;
@@ -48,6 +49,8 @@ function openPort(extra: Record<string, () => Answer | Promise<Answer>> = {}): P
     onLine: (line) => lines.push(line),
     noiseBeforeAnswer: () => undefined,
     lineInAnswer: () => undefined,
+    latenessMs: () => undefined,
+    clock: systemClock,
   });
   const say = (text: string, size = text.length): string => {
     for (let start = 0; start < text.length; start += size) {

@@ -166,11 +166,11 @@ t.test('store_full and not_registered keep messages at the carrier', async (t) =
     const { rack, modem, terminal } = await startModem(t);
     modem.play(parseFault({ kind }));
     rack.carrier.send(HELLO);
-    t.equal(rack.carrier.waitingCount(modem.imei), 1, kind);
+    t.equal(rack.carrier.waitingCount(modem.identity.iccid), 1, kind);
     if (kind !== 'store_full') t.match(await terminal.message('AT+CMGS=24', SUBMIT), /\+CMS ERROR: 331/);
     modem.clearFaults();
     await terminal.expect('+CMTI: "SM",1');
-    t.equal(rack.carrier.waitingCount(modem.imei), 0);
+    t.equal(rack.carrier.waitingCount(modem.identity.iccid), 0);
   }
 });
 
@@ -190,7 +190,7 @@ t.test('status_report: another status, none, or twice', async (t) => {
 
 t.test('bad descriptions are refused and say what is allowed', async (t) => {
   const bad: [value: unknown, message: RegExp][] = [
-    [null, /kind must be one of silent, unplug/],
+    [null, /kind must be one of silent, stuck, unplug/],
     [{}, /kind must be one of/],
     [{ kind: 'toString' }, /kind must be one of/],
     [{ kind: 'silent', duration_ms: 0 }, /duration_ms.*Fields of silent: kind, duration_ms/],

@@ -1,7 +1,7 @@
 // Identities are valid, distinct, and the same after every start.
 
 import t from 'tap';
-import { identityOf } from '#hardware-sim/modem/identity.ts';
+import { modemIdentityOf, simIdentityOf } from '#hardware-sim/modem/identity.ts';
 
 /** ISO/IEC 7812-1 annex B, written the other way round from the product: doubles from the left. */
 function isLuhn(digits: string): boolean {
@@ -15,7 +15,10 @@ function isLuhn(digits: string): boolean {
 }
 
 t.test('256 modems have valid and distinct identities', async (t) => {
-  const all = Array.from({ length: 256 }, (_, index) => identityOf(index));
+  const all = Array.from({ length: 256 }, (_, index) => ({
+    ...modemIdentityOf(index),
+    ...simIdentityOf(index),
+  }));
   for (const { imei, iccid, imsi, number } of all) {
     if (!/^\d{15}$/.test(imei) || !isLuhn(imei)) t.fail(`IMEI ${imei}`);
     if (!/^8901\d{15}$/.test(iccid) || !isLuhn(iccid)) t.fail(`ICCID ${iccid}`);

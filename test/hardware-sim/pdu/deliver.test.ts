@@ -20,8 +20,7 @@ function deliver(originator: string, userData: UserData | undefined): string {
     originator,
     protocolIdentifier: 0,
     hasReplyPath: false,
-    atMs: AT_MS,
-    offsetQuarterHours: 0,
+    timestamp: encodeTimestamp(AT_MS, 0),
     userData,
   });
   return linePduOf(SERVICE_CENTRE, tpdu);
@@ -61,9 +60,8 @@ t.test('writes the golden status reports', async (t) => {
     const tpdu = encodeStatusReport({
       messageReference: mr,
       recipient: addressFromText('+15550000012'),
-      submittedAtMs: AT_MS,
-      dischargedAtMs: AT_MS,
-      offsetQuarterHours: 0,
+      submittedAt: encodeTimestamp(AT_MS, 0),
+      dischargedAt: encodeTimestamp(AT_MS, 0),
       status,
     });
     const octet = (value: number): string => value.toString(16).padStart(2, '0');

@@ -8,6 +8,7 @@ import { linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/line-pdu.ts';
 import { segmentsOf } from '#hardware-sim/pdu/segments.ts';
 import { encodeStatusReport } from '#hardware-sim/pdu/status-report.ts';
 import { decodeSubmit } from '#hardware-sim/pdu/submit.ts';
+import { encodeTimestamp } from '#hardware-sim/pdu/timestamp.ts';
 import { concatenationOf, textOf } from '#hardware-sim/pdu/user-data.ts';
 
 /** Debian's package belongs to Debian's Python. */
@@ -52,8 +53,7 @@ t.test('gammu reads our DELIVERs', { skip }, async (t) => {
       originator: from,
       protocolIdentifier: 0,
       hasReplyPath: false,
-      atMs: Date.now(),
-      offsetQuarterHours: -32,
+      timestamp: encodeTimestamp(Date.now(), -32),
       userData,
     });
     return { deliver: linePduOf('+15550000000', tpdu) };
@@ -76,8 +76,7 @@ t.test('gammu reads the parts of our long texts', { skip }, async (t) => {
           originator: '+15550000012',
           protocolIdentifier: 0,
           hasReplyPath: false,
-          atMs: Date.now(),
-          offsetQuarterHours: 0,
+          timestamp: encodeTimestamp(Date.now(), 0),
           userData,
         }),
       ),
@@ -96,9 +95,8 @@ t.test('gammu reads our status reports', { skip }, async (t) => {
   const tpdu = encodeStatusReport({
     messageReference: 201,
     recipient: addressFromText('+15550001234'),
-    submittedAtMs: Date.now(),
-    dischargedAtMs: Date.now(),
-    offsetQuarterHours: -32,
+    submittedAt: encodeTimestamp(Date.now(), -32),
+    dischargedAt: encodeTimestamp(Date.now(), -32),
     status: 0x46,
   });
   const [answer] = askGammu([{ deliver: linePduOf('+15550000000', tpdu) }]);

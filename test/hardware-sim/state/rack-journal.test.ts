@@ -2,20 +2,25 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { JournalError, RackJournal } from '#hardware-sim/state/rack-journal.ts';
-import { HEARD_MESSAGES_MAX, type HeardMessage, type RackRecord } from '#hardware-sim/state/rack-state.ts';
+import { JournalError, KEEP_HEARD_DEFAULT, RackJournal } from '#hardware-sim/state/rack-journal.ts';
+import type { HeardMessage, RackRecord } from '#hardware-sim/state/records.ts';
 import { silentLogger } from '#shared/log.ts';
 import { temporaryFolder } from '../fixtures/rack.ts';
 
 const IMEI = '867588040000016';
+const ICCID = '8901999000000000012';
 
 function waiting(id: number): RackRecord {
-  return { kind: 'waiting', message: { id, imei: IMEI, kind: 'deliver', from: '+1', length: 1, pdu: '00' } };
+  return {
+    kind: 'waiting',
+    message: { id, iccid: ICCID, kind: 'deliver', from: '+1', length: 1, pdu: '00' },
+  };
 }
 
 function heard(id: number): HeardMessage {
   const fixed = {
     imei: IMEI,
+    iccid: ICCID,
     from: '+1',
     to: '+2',
     body: 'x',
@@ -32,19 +37,24 @@ const CHANGES: RackRecord[][] = [
   [
     {
       kind: 'stored',
-      imei: IMEI,
+      holder: ICCID,
       memory: 'SM',
       index: 4,
-      message: { status: 0, length: 20, pdu: '07F' },
-      waiting_id: 1,
+      message: { status: 0, length: 20, pdu: '07F', id: 1 },
     },
+    { kind: 'taken', iccid: ICCID, message_kind: 'deliver', waiting_id: 1 },
   ],
-  [{ kind: 'status', imei: IMEI, memory: 'SM', index: 4, status: 1 }],
-  [{ kind: 'stored', imei: IMEI, memory: 'ME', index: 1, message: { status: 2, length: 2, pdu: '0011' } }],
-  [{ kind: 'deleted', imei: IMEI, memory: 'ME', index: 1 }],
-  [{ kind: 'taken', imei: IMEI, waiting_id: 2 }],
+  [{ kind: 'status', holder: ICCID, memory: 'SM', index: 4, status: 1 }],
+  [{ kind: 'stored', holder: IMEI, memory: 'ME', index: 1, message: { status: 2, length: 2, pdu: '0011' } }],
+  [{ kind: 'deleted', holder: IMEI, memory: 'ME', index: 1 }],
+  [{ kind: 'taken', iccid: ICCID, message_kind: 'deliver', waiting_id: 2 }],
+  [{ kind: 'placed', imei: IMEI, iccid: null }],
   [{ kind: 'heard', message: { ...heard(7), message_reference: 255 } }],
 ];
+
+function waitingIds({ state }: RackJournal): number[] {
+  return [...(state.sims.get(ICCID)?.waiting.deliver.keys() ?? [])];
+}
 
 t.test('reads back what was committed, again and again', async (t) => {
   const path = join(temporaryFolder(t), 'rack.jsonl');
@@ -53,7 +63,8 @@ t.test('reads back what was committed, again and again', async (t) => {
   const expected = journal.state;
   t.equal(expected.nextId, 8);
   t.equal(expected.modems.get(IMEI)?.nextReference, 0, 'the reference wraps');
-  t.same([...(expected.modems.get(IMEI)?.waiting.keys() ?? [])], [3]);
+  t.same(waitingIds(journal), [3]);
+  t.equal(expected.modems.get(IMEI)?.sim, null);
   // Not closed: as after a kill.
   const second = RackJournal.open(path, silentLogger);
   t.same(second.state, expected);
@@ -71,12 +82,12 @@ t.test('survives a torn last line at every octet', async (t) => {
   for (let length = 0; length < third.length - 1; length++) {
     writeFileSync(path, first + second + third.slice(0, length));
     const journal = RackJournal.open(path, silentLogger);
-    const keys = [...(journal.state.modems.get(IMEI)?.waiting.keys() ?? [])];
+    const keys = waitingIds(journal);
     if (keys.join() !== '1,2,3') t.fail(`cut at ${length}: ${keys.join()}`);
     journal.commit([waiting(9)]);
     journal.close();
     const again = RackJournal.open(path, silentLogger);
-    if (!again.state.modems.get(IMEI)?.waiting.has(9)) t.fail(`cut at ${length}: the next line is lost`);
+    if (!waitingIds(again).includes(9)) t.fail(`cut at ${length}: the next line is lost`);
     again.close();
   }
   t.pass();
@@ -92,21 +103,29 @@ t.test('skips lines that are no records, and says so', async (t) => {
   const warnings: object[] = [];
   const log = { ...silentLogger, warn: (fields: object) => warnings.push(fields) };
   const journal = RackJournal.open(path, log);
-  t.same([...(journal.state.modems.get(IMEI)?.waiting.keys() ?? [])], [1, 2]);
+  t.same(waitingIds(journal), [1, 2]);
   t.match(warnings, [{ lines: 3 }]);
   journal.close();
 });
 
-t.test('keeps the last 10 000 heard messages, also in the file', async (t) => {
-  const path = join(temporaryFolder(t), 'rack.jsonl');
-  const journal = RackJournal.open(path, silentLogger);
+t.test('keeps the last heard messages, also in the file: 10 000 unless told', async (t) => {
   const message = (id: number): RackRecord => ({ kind: 'heard', message: heard(id) });
-  journal.commit(Array.from({ length: HEARD_MESSAGES_MAX + 5 }, (_, index) => message(index + 1)));
-  t.equal(journal.state.heard.size, HEARD_MESSAGES_MAX);
-  t.equal([...journal.state.heard.keys()][0], 6);
-  journal.close();
-  RackJournal.open(path, silentLogger).close();
-  t.equal(readFileSync(path, 'utf8').trim().split('\n').length, HEARD_MESSAGES_MAX + 2);
+  for (const keep of [undefined, 3]) {
+    const path = join(temporaryFolder(t), 'rack.jsonl');
+    const journal = RackJournal.open(path, silentLogger, keep);
+    const kept = keep ?? KEEP_HEARD_DEFAULT;
+    journal.commit(Array.from({ length: kept + 5 }, (_, index) => message(index + 1)));
+    t.equal(journal.state.heard.size, kept);
+    t.equal(journal.state.heard.first?.id, 6);
+    t.same(
+      journal.state.heard.after(kept + 3).map(({ id }) => id),
+      [kept + 4, kept + 5],
+    );
+    journal.close();
+    RackJournal.open(path, silentLogger, keep).close();
+    t.equal(readFileSync(path, 'utf8').trim().split('\n').length, kept + 2);
+  }
+  t.equal(KEEP_HEARD_DEFAULT, 10_000);
 });
 
 t.test('a change that cannot be written does not count', async (t) => {
@@ -115,5 +134,5 @@ t.test('a change that cannot be written does not count', async (t) => {
   journal.commit([waiting(1)]);
   journal.close();
   t.throws(() => journal.commit([waiting(2)]), JournalError);
-  t.equal(journal.state.modems.get(IMEI)?.waiting.size, 1);
+  t.equal(waitingIds(journal).length, 1);
 });

@@ -97,15 +97,15 @@ t.test('ttyUSB numbers are the lowest free: they change with the order of arriva
   const [first, second] = rack.modems;
   t.equal(ttysOf(rack, '1-1.1')['02'], 'ttyUSB2');
   t.equal(ttysOf(rack, '1-1.2')['02'], 'ttyUSB6');
-  first?.unplug();
-  second?.unplug();
+  first?.power.unplug();
+  second?.power.unplug();
   t.same(
     readdirSync(join(rack.dir, 'dev')).filter((name) => name.startsWith('tty')),
     [],
   );
   t.notOk(existsSync(join(devicesOf(rack), '1-1.1')));
-  second?.plugIn();
-  first?.plugIn();
+  second?.power.plugIn();
+  first?.power.plugIn();
   t.equal(ttysOf(rack, '1-1.2')['02'], 'ttyUSB2');
   t.equal(ttysOf(rack, '1-1.1')['02'], 'ttyUSB6');
 });

@@ -1,0 +1,32 @@
+// The number of the card and whether it can be read: each maker has its own command for it.
+import { CommandRefused, cme, ok } from '../modem/answer.ts';
+import { type CommandContext, type CommandHandler, forms } from '../modem/behaviour.ts';
+import type { SimIdentity } from '../modem/identity.ts';
+import { cmeCodeOf, type SimState } from '../modem/sim-card.ts';
+
+const PIN_STATES: Partial<Record<SimState, string>> = { ready: 'READY', pin: 'SIM PIN', puk: 'SIM PUK' };
+
+/** The card. Throws `CommandRefused` while it cannot be read. */
+export function requireSim({ modem }: CommandContext): SimIdentity {
+  const { card, state } = modem.sim;
+  const code = cmeCodeOf(state);
+  if (code !== undefined || card === undefined) throw new CommandRefused(cme(code ?? 10));
+  return card.identity;
+}
+
+/** READY, SIM PIN or SIM PUK. Throws `CommandRefused` for the states that are errors. */
+export function shownSimState(context: CommandContext): string {
+  const { state } = context.modem.sim;
+  const shown = PIN_STATES[state];
+  if (shown === undefined) throw new CommandRefused(cme(cmeCodeOf(state) ?? 13));
+  return shown;
+}
+
+/** `AT+CCID` and its like, which answer `prefix: …`. */
+export function iccidForms(
+  prefix: string,
+  form: (iccid: string) => string = (iccid) => iccid,
+): CommandHandler {
+  const show: CommandHandler = (_, context) => ok(`${prefix}: ${form(requireSim(context).iccid)}`);
+  return forms({ execute: show, read: show, test: () => ok() });
+}

@@ -1,0 +1,103 @@
+// The requests about messages: sending to modems, and what modems have sent.
+import { z } from 'zod';
+import { isE164 } from '#shared/e164.ts';
+import { type Carrier, CarrierError } from '../carrier/carrier.ts';
+import { isOriginator } from '../carrier/numbering.ts';
+import { PduError } from '../pdu/octets.ts';
+import type { HeardMessage } from '../state/records.ts';
+import { HttpError } from './http-error.ts';
+import { checked, readJson } from './json-body.ts';
+import type { Route, RouteRequest } from './route.ts';
+import { messageView } from './views.ts';
+
+/** Messages in one request. */
+const BATCH_MAX = 1000;
+
+const numberSchema = z.string().refine(isE164, 'must be E.164, such as +12065550100');
+/** Text that can go on the air: no lone surrogates, which have no encoding. */
+const bodySchema = z
+  .string()
+  .min(1)
+  .refine((text) => !/\p{Surrogate}/u.test(text), 'has half of a surrogate pair');
+
+const smsSchema = z.strictObject({
+  from: z.string().refine(isOriginator, 'must be E.164, a short code, or a name of at most 11 characters'),
+  to: numberSchema,
+  body: bodySchema,
+  encoding: z.enum(['gsm7', 'ucs2']).optional(),
+  reference_bits: z.literal([8, 16]).default(8),
+});
+const batchSchema = z.array(smsSchema).min(1).max(BATCH_MAX);
+
+const rawSmsSchema = z.strictObject({
+  to: numberSchema,
+  pdu: z.string().regex(/^[0-9A-Fa-f]{0,1024}$/, 'must be at most 1024 hex digits'),
+  /** What the modem shall claim the length to be. */
+  length: z.int().min(0).max(999).optional(),
+});
+
+/** Requests that begin with /sms. */
+export function smsRoutes(carrier: Carrier): Route[] {
+  return [
+    { method: 'GET', path: '/sms', handle: ({ query }) => heardMessages(carrier, query) },
+    { method: 'POST', path: '/sms', status: 202, handle: (request) => sendSms(carrier, request) },
+    { method: 'POST', path: '/sms/raw', status: 202, handle: (request) => sendRawSms(carrier, request) },
+  ];
+}
+
+async function sendSms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {
+  const value = await readJson(incoming);
+  if (!Array.isArray(value)) return refusing(() => sendOne(carrier, checked(smsSchema, value)));
+  return checked(batchSchema, value).map((sms) => resultOf(() => sendOne(carrier, sms)));
+}
+
+function sendOne(carrier: Carrier, sms: z.output<typeof smsSchema>): unknown {
+  const { from, to, body, encoding, reference_bits: referenceBits } = sms;
+  return carrier.send({ from, to, body, encoding, referenceBits });
+}
+
+/** One of many: its refusal does not stop the others. */
+function resultOf(send: () => unknown): unknown {
+  try {
+    return refusing(send);
+  } catch (error) {
+    if (error instanceof HttpError) return { error: error.code, message: error.message };
+    throw error;
+  }
+}
+
+async function sendRawSms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {
+  const { to, pdu, length } = checked(rawSmsSchema, await readJson(incoming));
+  return refusing(() => carrier.sendRaw(to, pdu, length));
+}
+
+function refusing<T>(send: () => T): T {
+  try {
+    return send();
+  } catch (error) {
+    if (error instanceof PduError) throw new HttpError('invalid_request', error.message, { cause: error });
+    if (error instanceof CarrierError) throw new HttpError(error.code, error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Date and time with zone, as in RFC 3339 §5.6. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** An id excludes its message, a time includes what was sent at that time. */
+function heardMessages(carrier: Carrier, query: URLSearchParams): unknown {
+  const since = query.get('since');
+  if (since === null) return carrier.heard().map(messageView);
+  if (/^\d{1,15}$/.test(since)) return carrier.heard(Number(since)).map(messageView);
+  const sinceMs = instantOf(since);
+  const isIncluded = ({ at_ms: atMs }: HeardMessage): boolean => atMs >= sinceMs;
+  return carrier.heard().filter(isIncluded).map(messageView);
+}
+
+function instantOf(since: string): number {
+  // In a query a plus sign arrives as a space unless it was escaped.
+  const instant = since.replace(' ', '+');
+  const sinceMs = INSTANT.test(instant) ? Date.parse(instant) : Number.NaN;
+  if (!Number.isNaN(sinceMs)) return sinceMs;
+  throw new HttpError('invalid_request', 'since: must be an id or an ISO 8601 time');
+}

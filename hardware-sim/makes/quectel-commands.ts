@@ -1,0 +1,74 @@
+// Commands of Quectel modems (EC2x & EG9x AT commands manual).
+import { iccidForms } from '../behaviours/iccid.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { CME, cme, ok } from '../modem/answer.ts';
+import type { AtCommand } from '../modem/at-line.ts';
+import { type CommandContext, commandFamily, forms } from '../modem/behaviour.ts';
+import { isRegistered } from '../modem/registration.ts';
+import type { ModemSettings } from '../modem/settings.ts';
+
+const URC_PORTS = ['usbat', 'usbmodem', 'all'] as const;
+const INDICATIONS = ['csq', 'smsfull', 'ring', 'smsincoming', 'act', 'ccinfo'];
+
+const keyOf = (indication: string): string => `+QINDCFG ${indication}`;
+
+/** Whether AT+QINDCFG has switched an indication on. */
+export function indicates(settings: ModemSettings, indication: string): boolean {
+  const own = settings.kept.get(keyOf(indication)) ?? '0';
+  return own === '1' && settings.kept.get(keyOf('all')) !== '0';
+}
+
+/** AT+QINDCFG="csq",1: which unsolicited lines come. */
+function indicationSettings(command: AtCommand, { modem: { settings } }: CommandContext) {
+  const names = INDICATIONS.map((name) => `"${name}"`).join(',');
+  if (command.operation === 'test') return ok(`+QINDCFG: ("all",${names}),(0,1),(0,1)`);
+  const [name, value] = command.parameters;
+  if (name === undefined || !['all', ...INDICATIONS].includes(name.text)) return cme(CME.incorrectParameters);
+  if (value === undefined) {
+    return ok(`+QINDCFG: "${name.text}",${settings.kept.get(keyOf(name.text)) ?? '0'}`);
+  }
+  if (!/^[01]$/.test(value.text)) return cme(CME.incorrectParameters);
+  settings.kept.set(keyOf(name.text), value.text);
+  return ok();
+}
+
+/** AT+QURCCFG="urcport","usbat": which port gets unsolicited lines. */
+function unsolicitedPort(command: AtCommand, { modem }: CommandContext) {
+  const [what, where] = command.parameters;
+  if (command.operation === 'test') return ok('+QURCCFG: "urcport",("usbat","usbmodem","all")');
+  if (what?.text !== 'urcport') return cme(CME.incorrectParameters);
+  if (where === undefined) return ok(`+QURCCFG: "urcport","${modem.settings.urcPort}"`);
+  const chosen = URC_PORTS.find((name) => name === where.text);
+  if (chosen === undefined) return cme(CME.incorrectParameters);
+  modem.settings.urcPort = chosen;
+  return ok();
+}
+
+const pinTries = forms({
+  read: (_, { modem }) => {
+    const { pin, puk } = modem.sim.tries;
+    return ok(`+QPINC: "SC",${pin},${puk}`, '+QPINC: "P2",3,10');
+  },
+  test: () => ok('+QPINC: ("SC","P2")'),
+});
+
+const signal = forms({
+  execute: (_, { modem }) =>
+    ok(isRegistered(modem.registration) ? '+QCSQ: "LTE",-63,-89,162,-9' : '+QCSQ: "NOSERVICE"'),
+  test: () => ok('+QCSQ: "NOSERVICE","GSM","WCDMA","LTE"'),
+});
+
+/** +QCCID, +QPINC, +QCSQ, +QURCCFG, +QINDCFG. */
+export const quectelCommands = commandFamily('Quectel', {
+  '+CCID': iccidForms('+CCID'),
+  /** Shows the filler of the card's 20 semi-octets. */
+  '+QCCID': iccidForms('+QCCID', (iccid) => `${iccid}F`),
+  '+QPINC': pinTries,
+  '+QCSQ': signal,
+  '+QURCCFG': unsolicitedPort,
+  '+QINDCFG': indicationSettings,
+  ...keptCommands({
+    '^DSCI': { initial: '0', range: '(0,1)' },
+    '+QTONEDET': { initial: '0', range: '(0,1)' },
+  }),
+});

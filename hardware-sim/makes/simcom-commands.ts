@@ -1,0 +1,51 @@
+// Commands of SIMCom modems (SIM7500_SIM7600 series AT command manual).
+import { iccidForms } from '../behaviours/iccid.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { ok } from '../modem/answer.ts';
+import { commandFamily, forms } from '../modem/behaviour.ts';
+import { isRegistered } from '../modem/registration.ts';
+import type { ModemSettings } from '../modem/settings.ts';
+
+/** AT+AUTOCSQ=1,1: a line whenever the signal has changed. */
+export function reportsSignal(settings: ModemSettings): boolean {
+  return settings.kept.get('+AUTOCSQ')?.startsWith('1') === true;
+}
+
+const pinTries = forms({
+  execute: (_, { modem }) => ok(`+SPIC: ${modem.sim.tries.pin},${modem.sim.tries.puk},3,10`),
+  test: () => ok(),
+});
+
+/** Restarts the module, once OK is out. */
+const restart = forms({
+  execute: (_, { modem }) => {
+    setImmediate(() => modem.restart());
+    return ok();
+  },
+  test: () => ok(),
+});
+
+const servingCell = forms({
+  read: (_, { modem }) =>
+    ok(isRegistered(modem.registration) ? '+CPSI: LTE,Online,001-01,0x1A2B' : '+CPSI: NO SERVICE,Online'),
+  test: () => ok('+CPSI: (0-255)'),
+});
+
+/** +CICCID, +SPIC, +CRESET, +CPSI. */
+export const simcomCommands = commandFamily('SIMCom', {
+  '+CCID': iccidForms('+CCID'),
+  '+CICCID': iccidForms('+ICCID'),
+  '+SPIC': pinTries,
+  '+CRESET': restart,
+  '+CPSI': servingCell,
+  ...keptCommands({
+    '+CLCC': { initial: '0', range: '(0,1)' },
+    '+CNSMOD': { initial: '0', range: '(0,1)' },
+    '+AUTOCSQ': { initial: '0,0', range: '(0,1),(0,1)' },
+    '+EXUNSOL': { initial: '"SQ",0', range: '"SQ",(0,1)' },
+    '+CLTS': { initial: '0', range: '(0,1)' },
+    '+DDET': { initial: '0', range: '(0,1)' },
+    '+CPCMREG': { initial: '0', range: '(0,1)' },
+    '+CPCMBANDWIDTH': { initial: '0,1', range: '(0,1),(0,1)' },
+  }),
+});

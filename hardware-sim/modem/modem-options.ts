@@ -1,0 +1,48 @@
+// What a modem is made of: who it is, how it behaves, and the rack around it.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Carrier } from '../carrier/carrier.ts';
+import type { Publish } from '../carrier/event-feed.ts';
+import type { Make } from '../makes/make.ts';
+import type { RackJournal } from '../state/rack-journal.ts';
+import type { UsbBus } from '../usb/usb-bus.ts';
+import type { Behaviour } from './behaviour.ts';
+import type { ModemIdentity } from './identity.ts';
+import type { Capacities } from './message-stores.ts';
+
+/** How a modem behaves when nothing is wrong with it. */
+export interface ModemTraits {
+  /** Time that each message takes on the air. */
+  sendDelayMs: number;
+  /** How long it shows its driver disk whenever it arrives, if its make does so. */
+  storageFirstMs: number;
+  /** From a restart until its device is back. */
+  bootMs: number;
+  /** From then until messages can be handled. */
+  messagingAfterMs: number;
+  capacities: Capacities;
+}
+
+/** What a modem needs. */
+export interface ModemOptions {
+  identity: ModemIdentity;
+  make: Make;
+  traits: ModemTraits;
+  bus: UsbBus;
+  /** Where on the bus, and the serial number that it shows there. */
+  usbPath: string;
+  usbSerial: string | undefined;
+  /** Folder of the links that are named after the slot. */
+  linkFolder: string;
+  journal: RackJournal;
+  carrier: Carrier;
+  clock: Clock;
+  /** For the terminals: they need real time whatever `clock` is. */
+  portClock: Clock;
+  log: Logger;
+  publish: Publish;
+  /** Tried in order, behind those of the make; `define` puts new ones first. */
+  behaviours: readonly Behaviour[];
+  /** Whether another modem uses a name for its links. */
+  isNameTaken: (name: string) => boolean;
+}

@@ -1,0 +1,38 @@
+// One word for how a modem is. Pure.
+import { isRegistered, type Registration, STAT_DENIED, STAT_OFF } from './registration.ts';
+import type { SimState } from './sim-card.ts';
+import type { PlugState } from './usb-plug.ts';
+
+/** `registered`: messages flow. The others say what is in the way. */
+export type ModemState =
+  | 'registered'
+  | 'searching'
+  | 'denied'
+  | 'radio_off'
+  | 'no_sim'
+  | 'sim_locked'
+  | 'silent'
+  | 'storage'
+  | 'unauthorized'
+  | 'unplugged';
+
+const STATES_BY_STAT: Readonly<Record<number, ModemState>> = {
+  [STAT_OFF]: 'radio_off',
+  [STAT_DENIED]: 'denied',
+};
+
+/** The first obstacle on the way of a message. */
+export function modemStateOf(facts: {
+  plug: PlugState;
+  isDeaf: boolean;
+  sim: SimState;
+  registration: Registration;
+}): ModemState {
+  const { plug, isDeaf, sim, registration } = facts;
+  if (plug !== 'modem') return plug === 'absent' ? 'unplugged' : plug;
+  if (isDeaf) return 'silent';
+  if (sim === 'not_inserted') return 'no_sim';
+  if (sim !== 'ready') return 'sim_locked';
+  if (isRegistered(registration)) return 'registered';
+  return STATES_BY_STAT[registration.circuitSwitched] ?? 'searching';
+}

@@ -1,0 +1,181 @@
+// When a modem is there: plugged in, driver disk, restarting, gone; and the faults of that.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Make } from '../makes/make.ts';
+import type { UsbBus } from '../usb/usb-bus.ts';
+import { type Fault, FaultError, type FaultOf, type FaultSet } from './faults.ts';
+import type { ModemPorts } from './modem-ports.ts';
+import type { CuringStep } from './stuck.ts';
+import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
+
+/** What power needs from the modem. */
+export interface PowerOptions {
+  bus: UsbBus;
+  make: Make;
+  /** Where on the bus, and the serial number that it shows there. */
+  usbPath: string;
+  usbSerial: string | undefined;
+  slot: string;
+  ports: ModemPorts;
+  faults: FaultSet;
+  clock: Clock;
+  log: Logger;
+  /** How long it shows its driver disk whenever it arrives, if its make does so. */
+  storageFirstMs: number;
+  /** From a restart until the device is back. */
+  bootMs: number;
+  /** Whether another modem uses a name for its links. */
+  isNameTaken: (name: string) => boolean;
+  /** It runs, after what was done to it. */
+  onUp: (step: CuringStep) => void;
+  onDown: () => void;
+}
+
+/** Unplugged at first. */
+export class Power {
+  readonly #options: PowerOptions;
+  readonly #plug: UsbPlug;
+  #replug: Timer | undefined;
+  #isRestarting = false;
+  #isPlayingStorage = false;
+
+  constructor(options: PowerOptions) {
+    this.#options = options;
+    this.#plug = new UsbPlug({
+      bus: options.bus,
+      make: options.make,
+      serial: options.usbSerial,
+      path: options.usbPath,
+      linkName: options.slot,
+      ports: options.ports,
+      clock: options.clock,
+      onUp: () => this.#onUp(),
+      onDown: options.onDown,
+      onFailure: (error) => this.#onFailure(error),
+    });
+  }
+
+  get state(): PlugState {
+    return this.#plug.state;
+  }
+
+  /** First part of the names of its links: the slot's, or where it came back. */
+  get linkName(): string {
+    return this.#plug.linkName;
+  }
+
+  /** Its place on the bus and its terminals there. */
+  get usb(): { path: string; ttys: TtyView[] } {
+    return { path: this.#plug.path, ttys: this.#plug.ttys };
+  }
+
+  /**
+   * Arrives on the bus, as its driver disk first when it is a modem that does so or `storageMs` says so. Throws
+   * `UsbError`, or `PtyError` when the system gives no more pseudo-terminals.
+   */
+  plugIn(storageMs?: number): void {
+    const { faults, make, storageFirstMs } = this.#options;
+    this.#replug?.cancel();
+    const usualMs = make.comesAsStorage ? storageFirstMs : 0;
+    this.#plug.plugIn(faults.has('storage') ? Number.POSITIVE_INFINITY : (storageMs ?? usualMs));
+    faults.end('unplug');
+    faults.end('port_gone');
+  }
+
+  /** Turns from the driver disk into the modem, as a mode switch does. Throws as `plugIn`. */
+  switchMode(): void {
+    this.#options.faults.end('storage');
+    this.#plug.becomeModem();
+  }
+
+  /** Takes the modem out of its slot: the ports hang up, the links go. Idempotent. */
+  unplug(): void {
+    this.#replug?.cancel();
+    this.#isRestarting = false;
+    this.#plug.unplug();
+  }
+
+  /** Takes the power away and gives it back after `offMs`. */
+  cycle(offMs: number): void {
+    this.unplug();
+    this.#plugInAfter(offMs);
+  }
+
+  /** On command: the device leaves the bus and comes back with terminals of other numbers. */
+  restart(): void {
+    if (this.#plug.state !== 'modem') return;
+    this.#plug.unplug({ holdsNumbers: true });
+    this.#isRestarting = true;
+    this.#plugInAfter(this.#options.bootMs);
+  }
+
+  /** Throws `FaultError` for a place that is taken. */
+  checkPlace({ as, usb_path: path }: FaultOf<'unplug'>): void {
+    if (as !== undefined && this.#options.isNameTaken(as)) {
+      throw new FaultError(`as: another modem has the name ${as}`);
+    }
+    if (path !== undefined && path !== this.#plug.path && this.#options.bus.isTaken(path)) {
+      throw new FaultError(`usb_path: there is a device at ${path}`);
+    }
+  }
+
+  /** Returns whether the fault is one of the plug, which is played then. */
+  play(fault: Fault): boolean {
+    if (fault.kind === 'unplug') this.#playUnplug(fault);
+    else if (fault.kind === 'port_gone') this.#playPortGone(fault);
+    else if (fault.kind === 'storage') this.#playStorage(fault);
+    else return false;
+    return true;
+  }
+
+  /** After faults have changed: the end of the disk is the beginning of the modem. */
+  follow(): void {
+    const isStorage = this.#options.faults.has('storage');
+    if (this.#isPlayingStorage && !isStorage) this.#try(() => this.#plug.becomeModem());
+    this.#isPlayingStorage = isStorage;
+  }
+
+  #playUnplug(fault: FaultOf<'unplug'>): void {
+    this.unplug();
+    this.#plug.linkName = fault.as ?? this.#plug.linkName;
+    this.#plug.path = fault.usb_path ?? this.#plug.path;
+    this.#options.faults.set(fault);
+    if (fault.back_after_ms !== undefined) this.#plugInAfter(fault.back_after_ms);
+  }
+
+  #playPortGone(fault: FaultOf<'port_gone'>): void {
+    this.#replug?.cancel();
+    this.#plug.unplug({ holdsNumbers: true });
+    this.#options.faults.set(fault);
+    this.#plugInAfter(fault.back_after_ms, fault.storage_ms);
+  }
+
+  #playStorage(fault: FaultOf<'storage'>): void {
+    this.unplug();
+    this.#options.faults.set(fault);
+    this.plugIn();
+  }
+
+  #onUp(): void {
+    const step = this.#isRestarting ? 'restart' : 'usb_reset';
+    this.#isRestarting = false;
+    this.#options.onUp(step);
+  }
+
+  #plugInAfter(delayMs: number, storageMs?: number): void {
+    this.#replug?.cancel();
+    this.#replug = this.#options.clock.after(delayMs, () => this.#try(() => this.plugIn(storageMs)));
+  }
+
+  #try(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+
+  #onFailure(error: unknown): void {
+    this.#options.log.error({ err: error, slot: this.#options.slot }, 'cannot plug the modem in');
+  }
+}

@@ -1,0 +1,60 @@
+// Sends unsolicited lines where settings and faults want them: to one port, to both, in pairs, or nowhere.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { FaultSet } from './faults.ts';
+import type { ModemPorts } from './modem-ports.ts';
+import type { ModemSettings } from './settings.ts';
+
+/** The first of two lines that shall come as one goes alone when there is no second within this time. */
+const PAIR_TIMEOUT_MS = 1000;
+
+/** What sending needs from the modem. */
+export interface UrcSenderOptions {
+  ports: ModemPorts;
+  faults: FaultSet;
+  clock: Clock;
+  settings: () => ModemSettings;
+}
+
+/** The way of all unsolicited lines of one modem. */
+export class UrcSender {
+  readonly #options: UrcSenderOptions;
+  #first: string | undefined;
+  #pairing: Timer | undefined;
+
+  constructor(options: UrcSenderOptions) {
+    this.#options = options;
+  }
+
+  /** `isUrgent`: not even an answer that is being given holds it back. */
+  send(line: string, { isUrgent = false } = {}): void {
+    const { faults, clock } = this.#options;
+    if (this.#first !== undefined) {
+      const separator = faults.take('glued_urcs')?.apart_by === 'nothing' ? '' : '\r\n';
+      const pair = this.#first + separator + line;
+      this.forget();
+      this.#sendNow(pair, isUrgent);
+    } else if (faults.has('glued_urcs')) {
+      this.#first = line;
+      this.#pairing = clock.after(PAIR_TIMEOUT_MS, () => {
+        this.forget();
+        this.#sendNow(line, false);
+      });
+    } else {
+      this.#sendNow(line, isUrgent);
+    }
+  }
+
+  /** A line that still waits for another is not sent. */
+  forget(): void {
+    this.#pairing?.cancel();
+    this.#first = undefined;
+  }
+
+  #sendNow(line: string, isUrgent: boolean): void {
+    const { ports, faults, settings } = this.#options;
+    const chosen = faults.get('urc_port')?.port ?? settings().urcPort;
+    if (chosen === 'none') return;
+    if (chosen !== 'usbmodem' && chosen !== 'at2') ports.sendUrc('at', line, isUrgent);
+    if (chosen !== 'usbat' && chosen !== 'at') ports.sendUrc('at2', line, isUrgent);
+  }
+}

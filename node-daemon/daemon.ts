@@ -17,6 +17,7 @@ import { LateParts } from './modem/late-parts.ts';
 import { Modem, type ModemObserver } from './modem/modem.ts';
 import { outsideSteps, recoveryLimits } from './modem/outside-steps.ts';
 import { Rack } from './modem/rack.ts';
+import { SendLimits } from './modem/send-limits.ts';
 import { settleIntents } from './modem/sms-left-behind.ts';
 import { UsbTreeReader } from './usb/usb-tree.ts';
 import { UsbWatch } from './usb/usb-watch.ts';
@@ -92,7 +93,8 @@ export async function startDaemon(
     onChange: (devices) => rack.devicesChanged(devices),
     ...{ clock, log },
   });
-  const commands = new CommandHandler({ rack, journal, clock, log });
+  const sendLimits = new SendLimits(config.sendLimits, journal.state.commands, clock.now());
+  const commands = new CommandHandler({ rack, journal, limits: sendLimits, clock, log });
   const identity = new IdentityFile({ folder: dataDir, clock, log });
   await identity.open();
   const link: ControlLink = new ControlLink({

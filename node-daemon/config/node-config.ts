@@ -1,6 +1,7 @@
 // The configuration of a node: what an operator may choose beyond the options of the command line.
 import type { LogLevel } from '#shared/process/logger.ts';
 import type { UsbId } from '../modem/profiles/profile.ts';
+import type { SendLimitSettings } from '../modem/send-limits.ts';
 import { NO_SIM_SETTINGS, type SimSettings } from '../modem/sim-settings.ts';
 
 /** All slots go into one frame of the link: this many with the longest names fit. */
@@ -16,13 +17,6 @@ export type NamedSlot = { readonly name: string } & (
 
 /** A device that is left alone. */
 export type IgnoredDevice = { readonly usbPath: string } | { readonly usbId: UsbId };
-
-/** How many messages may go; without a number there is no limit. */
-export interface SendRate {
-  readonly perMinute?: number | undefined;
-  readonly perHour?: number | undefined;
-  readonly perDay?: number | undefined;
-}
 
 /** What may be done to a modem that does not come back by itself. */
 export interface RecoverySettings {
@@ -47,7 +41,7 @@ export interface NodeConfig {
   readonly discover: boolean | undefined;
   readonly ignore: readonly IgnoredDevice[];
   readonly sims: SimSettings;
-  readonly sendLimits: { readonly perSim: SendRate; readonly perDestination: SendRate };
+  readonly sendLimits: SendLimitSettings;
   readonly recovery: RecoverySettings;
   /** A program and its arguments that turn a stick from its disk into a modem. */
   readonly modeSwitch: readonly string[] | undefined;

@@ -1,18 +1,23 @@
 // Counts what passes by: facts as they become durable, commands as they are answered.
+import type { Fact } from '#shared/link/messages.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
-/** Counts the facts that become durable from here on. */
+/** Counts the facts that become durable from here on, each once. */
 export function countFacts(journal: Journal, metrics: Pick<NodeMetrics, 'fact'>): void {
-  let next = journal.state.nextSequence;
+  let { journalId, nextSequence: next } = journal.state;
+  const known = new WeakSet<Fact>(journal.state.facts.values());
   journal.onFact(() => {
     const { facts, nextSequence } = journal.state;
-    // A journal that was given a new identity counts from 1 again.
-    if (next > nextSequence) next = nextSequence;
+    // Under a new identity the same facts have other numbers.
+    if (journalId !== journal.state.journalId) next = 1;
+    journalId = journal.state.journalId;
     for (; next < nextSequence; next += 1) {
       const fact = facts.get(next);
-      if (fact !== undefined) metrics.fact(fact);
+      if (fact === undefined || known.has(fact)) continue;
+      known.add(fact);
+      metrics.fact(fact);
     }
   });
 }

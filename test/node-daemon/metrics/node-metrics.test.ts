@@ -1,0 +1,145 @@
+// Metrics as Prometheus reads them: what happened is counted, what is now is measured, nothing private is in it.
+import t, { type Test } from 'tap';
+import { countCommands, countFacts } from '#node-daemon/metrics/counting.ts';
+import { serveMetrics } from '#node-daemon/metrics/metrics-server.ts';
+import { NodeMetrics, type NodeView } from '#node-daemon/metrics/node-metrics.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import { ScriptedHost } from '../modem/scripted-host.ts';
+
+const SLOT: Slot = {
+  ...{ slot: 'top-left', state: 'registered', reason: null, usb_path: '1-1.2', model: 'EC25' },
+  ...{ device_id: '350000000000017', iccid: '8901000000000000017', number: '+12065550017' },
+  ...{ operator: '00101', signal_dbm: -71 },
+};
+
+function setUp(view: Partial<NodeView> = {}) {
+  const metrics = new NodeMetrics({
+    slots: () => [SLOT],
+    journalDepth: () => 7,
+    isJournalFailing: () => false,
+    isLinked: () => true,
+    hangingCalls: () => 0,
+    ...view,
+  });
+  const lines = async () =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => !line.startsWith('#'));
+  return { lines, metrics };
+}
+
+t.test('what is now: slots, signal, journal, link', async (t) => {
+  const { lines } = setUp();
+  const shown = await lines();
+  for (const line of [
+    'simrack_node_slot_state{slot="top-left",state="registered"} 1',
+    'simrack_node_slot_state{slot="top-left",state="lost"} 0',
+    'simrack_node_signal_dbm{slot="top-left"} -71',
+    'simrack_node_journal_depth 7',
+    'simrack_node_journal_failing 0',
+    'simrack_node_link_up 1',
+  ]) {
+    t.ok(shown.includes(line), line);
+  }
+});
+
+t.test('a slot that is renamed or gone leaves nothing behind', async (t) => {
+  let slots: Slot[] = [SLOT];
+  const { lines } = setUp({ slots: () => slots });
+  await lines();
+  slots = [{ ...SLOT, slot: 'other', state: 'lost', signal_dbm: null }];
+  const shown = (await lines()).join('\n');
+  t.notMatch(shown, /top-left/);
+  t.notMatch(shown, /signal_dbm\{/);
+  t.match(shown, 'simrack_node_slot_state{slot="other",state="lost"} 1');
+});
+
+t.test('what happened: steps, opens, failures', async (t) => {
+  const { lines, metrics } = setUp();
+  metrics.recoveryStep('top-left', 'radio', 'silent');
+  metrics.recoveryStep('top-left', 'radio', 'silent');
+  metrics.portOpened('top-left');
+  metrics.journalFailed();
+  const shown = await lines();
+  for (const line of [
+    'simrack_node_recovery_steps_total{slot="top-left",step="radio",reason="silent"} 2',
+    'simrack_node_port_opens_total{slot="top-left"} 1',
+    'simrack_node_journal_failures_total 1',
+  ]) {
+    t.ok(shown.includes(line), line);
+  }
+});
+
+const received = (body: string) => ({
+  ...{ kind: 'sms_received' as const, iccid: '8901000000000000017', from: '+12065550199', body },
+  ...{ sent_at: null, received_at: '2026-01-01T00:00:00Z', partial: false },
+});
+
+/** Facts go through a real journal; each is counted once, also after acknowledgements and a new identity. */
+async function journalOf(t: Test, metrics: NodeMetrics) {
+  const { journal } = await ScriptedHost.start(t);
+  await journal.append({ kind: 'fact', fact: received('before') });
+  countFacts(journal, metrics);
+  return journal;
+}
+
+t.test('facts are counted once each, when they are durable', async (t) => {
+  const { lines, metrics } = setUp();
+  const journal = await journalOf(t, metrics);
+  const fact = (body: string) => ({ kind: 'fact' as const, fact: received(body) });
+  await Promise.all([journal.append(fact('a'), fact('b')), journal.append(fact('c'))]);
+  journal.acknowledge(2);
+  await journal.append({
+    kind: 'fact',
+    fact: {
+      ...{ kind: 'sms_outcome', command_id: 'x' },
+      outcome: { status: 'unknown', message: 'm', at: '2026-01-01T00:00:00Z' },
+    },
+  });
+  await journal.renew();
+  await journal.append(fact('d'));
+  const shown = await lines();
+  t.ok(shown.includes('simrack_node_sms_received_total{result="whole"} 4'), shown.join('\n'));
+  t.ok(shown.includes('simrack_node_sms_sent_total{result="unknown"} 1'));
+});
+
+t.test('commands are counted by what was answered, and no stranger makes a label', async (t) => {
+  const { lines, metrics } = setUp();
+  const counted = countCommands(
+    {
+      async handle({ name }) {
+        if (name === 'bind_sim') return { ok: true, result: {} };
+        const code = name === 'send_sms' ? 'slot_unavailable' : 'command_unknown';
+        return { ok: false, code, message: 'no' };
+      },
+    },
+    metrics,
+  );
+  for (const name of ['bind_sim', 'send_sms', 'send_sms', 'drop_tables']) {
+    await counted.handle({ id: name, name, params: {}, timeLeftMs: 1_000 });
+  }
+  t.same((await lines()).filter((line) => line.startsWith('simrack_node_commands_total')).sort(), [
+    'simrack_node_commands_total{command="bind_sim",result="ok"} 1',
+    'simrack_node_commands_total{command="send_sms",result="slot_unavailable"} 2',
+    'simrack_node_commands_total{command="unknown",result="command_unknown"} 1',
+  ]);
+});
+
+t.test('no number, ICCID, IMEI or text is ever shown', async (t) => {
+  const { metrics } = setUp();
+  metrics.fact(received('secret text'));
+  const shown = await metrics.registry.metrics();
+  for (const secret of [SLOT.device_id, SLOT.iccid, SLOT.number, '12065550199', 'secret text']) {
+    t.notOk(shown.includes(String(secret)), String(secret));
+  }
+});
+
+t.test('they are served on this host, and nothing else is', async (t) => {
+  const { metrics } = setUp();
+  const server = await serveMetrics(metrics.registry, 0);
+  t.teardown(() => server.stop());
+  const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`);
+  t.match(answer.headers.get('content-type'), /^text\/plain/);
+  t.match(await answer.text(), 'simrack_node_link_up 1');
+  t.equal((await fetch(`http://127.0.0.1:${server.port}/`)).status, 404);
+  t.equal((await fetch(`http://127.0.0.1:${server.port}/metrics`, { method: 'POST' })).status, 404);
+  await t.rejects(serveMetrics(metrics.registry, server.port), { code: 'EADDRINUSE' });
+});

@@ -4,12 +4,13 @@ import { createLogger } from '#shared/process/logger.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config.ts';
 import { NODE_COMMANDS } from './operator/node-commands.ts';
-import { startService } from './service.ts';
 
 if (!(await runCommand('control-plane', NODE_COMMANDS))) {
   const config = readConfig(helpOf(NODE_COMMANDS));
   const log = createLogger('control-plane', config.logLevel);
   await runProgram(log, async () => {
+    // Commands beside it need little of this.
+    const { startService } = await import('./service.ts');
     const service = await startService(config, { log });
     process.stdout.write(`${JSON.stringify({ base_url: service.url })}\n`);
     return service;

@@ -7,6 +7,9 @@ import { Refusal } from '../domain/refusal.ts';
 /** Addresses that are remembered; more than this at once is no longer about guessing. */
 const ADDRESSES_MAX = 10_000;
 
+/** Attempts of an address at the same time: nobody knows yet which of them are refused. */
+const UNDER_WAY_MAX = 32;
+
 export interface AttemptLimit {
   /** Runs `attempt`, and counts it when it is refused. Throws `Refusal` `rate_limited` when there were too many. */
   run<T>(address: string, attempt: () => Promise<T>): Promise<T>;
@@ -14,27 +17,33 @@ export interface AttemptLimit {
 
 /** `max` refused attempts of an address within `withinMs`, counted in fixed windows. */
 export function createAttemptLimit(clock: Clock, max: number, withinMs: number): AttemptLimit {
-  const windows = new LRUCache<string, { endsAt: number; refused: number }>({ max: ADDRESSES_MAX });
+  const windows = new LRUCache<string, { endsAt: number; refused: number; underWay: number }>({
+    max: ADDRESSES_MAX,
+  });
   return {
     async run(address, attempt) {
       const key = networkOf(address);
       const now = clock.now();
       let window = windows.get(key);
       if (window === undefined || window.endsAt <= now) {
-        window = { endsAt: now + withinMs, refused: 0 };
+        window = { endsAt: now + withinMs, refused: 0, underWay: 0 };
         windows.set(key, window);
       }
-      if (window.refused >= max) {
+      if (window.refused >= max || window.underWay >= UNDER_WAY_MAX) {
         const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
-        throw new Refusal('rate_limited', `too many refused attempts; wait ${seconds} s`, {
+        throw new Refusal('rate_limited', `too many attempts; wait ${seconds} s`, {
           headers: { 'Retry-After': String(seconds) },
         });
       }
-      // Counted before it is known: many at the same time are many.
-      window.refused += 1;
-      const result = await attempt();
-      window.refused -= 1;
-      return result;
+      window.underWay += 1;
+      try {
+        return await attempt();
+      } catch (error) {
+        window.refused += 1;
+        throw error;
+      } finally {
+        window.underWay -= 1;
+      }
     },
   };
 }

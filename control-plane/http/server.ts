@@ -16,6 +16,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Requests in flight at a stop get this long. */
 const DRAIN_TIMEOUT_MS = 5_000;
+const IDLE_POLL_MS = 50;
 
 /** Takes an upgrade, or throws a `Refusal` that is answered instead. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
@@ -95,9 +96,12 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection is idle once its answer is out: clients would keep it for their next request.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
   server.closeIdleConnections();
   const timeout = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
   await closed;
+  clearInterval(idle);
   clearTimeout(timeout);
 }
 

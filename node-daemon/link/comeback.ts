@@ -8,7 +8,7 @@ import type { LinkEnd } from './node-link.ts';
 const FIRST = { firstMinMs: 50, firstMaxMs: 250 };
 /** A restart is over within a minute or two: until then nobody waits long … */
 const RESTART_MS = 120_000;
-const RESTART_CAP_MS = 4_000;
+const RESTART_CAP_MS = 3_000;
 /** … and then a control plane that is away for long is not asked more often than this. */
 const CAP_MS = 30_000;
 const SLOW_MS = 30_000;

@@ -1,7 +1,8 @@
 // The server's half of the control link: who may connect, what it refuses, heartbeat, take-over.
 import { once } from 'node:events';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type WebSocket from 'ws';
+import { openDatabase } from '#control-plane/store/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -164,4 +165,53 @@ t.test('a node that lost a modem does not take its SIM back from the node that h
   await until('found', async () => (await available(url)) === 1);
   first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' }), slotAt(2)], alarms: [] });
   await until('its other SIM', async () => (await available(url)) === 2);
+});
+
+const storeOf = async (t: Test, databaseUrl: string) => {
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  return db;
+};
+
+t.test('alarms and slots are kept as they were told last, events in their order and in bounds', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const db = await storeOf(t, databaseUrl);
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', alarms: ['journal_unavailable'] });
+  t.teardown(() => node.drop());
+  const alarms = async () => (await db.selectFrom('nodes').select('alarms').executeTakeFirst())?.alarms;
+  await until('the alarm', async () => (await alarms())?.[0] === 'journal_unavailable');
+  node.send({ type: 'slots', slots: [slotAt(1, { model: 'EC25\u0000', reason: 'sim_puk' })], alarms: [] });
+  await until('no alarm', async () => (await alarms())?.length === 0);
+  const sim = () => db.selectFrom('sims').select(['model', 'reason']).executeTakeFirst();
+  await until('the slot', async () => (await sim())?.reason === 'sim_puk');
+  t.match(await sim(), { model: 'EC25\ufffd' });
+  const at = '2026-11-21T08:00:00.000Z';
+  const told = 1_200;
+  for (let n = 1; n <= told; n += 1) {
+    node.send({ type: 'event', event: { slot: 'm1', kind: 'recovery_step', detail: `step ${n}`, at } });
+    // As fast as a rack could ever tell them, not as fast as a loop can.
+    if (n % 100 === 0) await until('they are kept', async () => (await newest()) === `step ${n}`);
+  }
+  async function newest() {
+    const row = await db.selectFrom('node_events').select('detail').orderBy('id', 'desc').executeTakeFirst();
+    return row?.detail;
+  }
+  const kept = await db.selectFrom('node_events').selectAll().orderBy('id').execute();
+  t.equal(kept.length, 1_000);
+  t.match(kept[0], { node_id: 'lab', slot: 'm1', kind: 'recovery_step', detail: `step ${told - 999}` });
+  t.equal(node.closeCode, undefined);
+});
+
+t.test('messages for a number that nobody holds are counted', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const db = await storeOf(t, databaseUrl);
+  const node = await rig.connect(t, url, { journalId: 'journal-1' });
+  for (const sequence of [1, 2, 3]) {
+    node.sendFact(sequence, {
+      ...{ kind: 'sms_received', iccid: String(slotAt(1).iccid), from: '+13105550188', body: 'anyone?' },
+      ...{ sent_at: null, received_at: new Date().toISOString(), partial: false },
+    });
+  }
+  await until('their acknowledgement', () => node.acknowledged === 3);
+  t.match(await db.selectFrom('nodes').select('unheld_messages').execute(), [{ unheld_messages: 3 }]);
 });

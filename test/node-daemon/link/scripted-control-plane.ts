@@ -117,10 +117,10 @@ export class ScriptedControlPlane {
     return tellers.at(-1)?.slots.find((each) => each.slot === slot)?.state;
   }
 
-  /** The state of the slot in which a SIM is, as the node told it last. */
-  simState(iccid: string): string | undefined {
+  /** The state of the slot in which a modem is, as the node told it last. */
+  modemState(imei: string): string | undefined {
     const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
-    return tellers.at(-1)?.slots.find((each) => each.iccid === iccid)?.state;
+    return tellers.at(-1)?.slots.find((each) => each.device_id === imei)?.state;
   }
 
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -1,0 +1,103 @@
+// A control plane that stops: it tells its nodes, lets commands end, refuses new links, and hands over to another.
+import { once } from 'node:events';
+import t from 'tap';
+import WebSocket from 'ws';
+import { makeProof } from '#node-daemon/link/proof.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import { LINK_PATH } from '#shared/link/version.ts';
+import { identityOf } from '../../fixtures/enrolled-node.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+const isTold = (node: ScriptedNode): boolean => node.frames.some(({ type }) => type === 'drain');
+
+async function upgradeAnswer(url: string, nodeId: string) {
+  const { key } = await identityOf(url, nodeId);
+  const authorization = makeProof({ nodeId, key, controlPlaneUrl: url }, Date.now());
+  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { authorization } });
+  socket.on('error', () => undefined);
+  const [request, response] = await once(socket, 'unexpected-response');
+  request.destroy();
+  return { status: Number(response.statusCode), retryAfter: response.headers['retry-after'] };
+}
+
+t.test('a command in flight has its answer before the link ends', async (t) => {
+  const { service, node, send } = await subscriber(t, rig, { onCommand: () => undefined });
+  const sending = send({ to: '+13105550188', body: 'last words' });
+  const command = await until('the command', () => node.commands('send_sms')[0]);
+  const stopping = service.stop();
+  await until('drain', () => isTold(node));
+  const answer = acceptAll(command);
+  if (answer !== undefined) node.send(answer);
+  t.match(await sending, { status: 200, body: { status: 'queued' } });
+  await stopping;
+  t.equal(node.closeCode, LINK_CLOSE.goingAway);
+});
+
+t.test('a command that does not end is waited for only so long', async (t) => {
+  const { service, node, send } = await subscriber(t, rig, { onCommand: () => undefined });
+  const sending = send({ to: '+13105550188', body: 'never answered' });
+  await until('the command', () => node.commands('send_sms').length > 0);
+  const begunAt = performance.now();
+  await service.stop();
+  t.ok(performance.now() - begunAt < 9_000, 'less than a supervisor waits');
+  t.match(await sending, { status: 502, body: { error: 'phone_node_error' } });
+});
+
+t.test('new links are refused with Retry-After, and who came back has nothing to wait for', async (t) => {
+  const { url, service } = await rig.start(t);
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+  const begunAt = performance.now();
+  const stopping = service.stop();
+  await until('drain', () => isTold(node));
+  t.match(await upgradeAnswer(url, 'lab'), { status: 503, retryAfter: /^\d+$/ });
+  await stopping;
+  t.equal(node.closeCode, LINK_CLOSE.goingAway);
+  t.ok(performance.now() - begunAt < 1_900, 'sooner than one that may still look for another instance');
+});
+
+t.test(
+  'a node that went to another instance keeps its older link until its commands have ended',
+  async (t) => {
+    const { databaseUrl, service, node, send, headers } = await subscriber(t, rig, {
+      onCommand: () => undefined,
+    });
+    const other = await rig.start(t, { databaseUrl });
+    node.sendFact(1, received('before'));
+    await until('the acknowledgement', () => node.acknowledged === 1);
+    const sending = send({ to: '+13105550188', body: 'over the older link' });
+    const command = await until('the command', () => node.commands('send_sms')[0]);
+    const stopping = service.stop();
+    await until('drain', () => isTold(node));
+    const next = await ScriptedNode.connect(other.url, {
+      journalId: 'journal-1',
+      onCommand: () => undefined,
+    });
+    t.teardown(() => next.drop());
+    t.match(
+      next.frames.find(({ type }) => type === 'welcome'),
+      { acknowledged: 1 },
+    );
+    // A fact that both links carry is one message.
+    node.sendFact(2, received('during'));
+    next.sendFact(2, received('during'));
+    next.sendFact(3, received('after'));
+    await until('the acknowledgement', () => next.acknowledged === 3);
+    const answer = acceptAll(command);
+    if (answer !== undefined) node.send(answer);
+    t.match(await sending, { status: 200 });
+    await stopping;
+    const history = await fetch(`${other.url}/sms/messages?direction=received`, { headers });
+    const { messages } = (await history.json()) as { messages: Array<{ body: string }> };
+    t.same(
+      messages.map(({ body }) => body),
+      ['after', 'during', 'before'],
+      'newest first, each once',
+    );
+    t.equal(next.closeCode, undefined, 'the link to the other instance stays');
+  },
+);

@@ -1,0 +1,91 @@
+// `control-plane node …` as an operator runs it: beside a service, without one, on both databases.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { nodeCode } from '../../fixtures/enrolled-node.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+
+const rig = await createRig();
+
+async function run(program: string, args: string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(PROJECT_FOLDER, program, 'bin.mjs'), ...args], {
+    env: { PATH: String(process.env['PATH']), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  const [status] = await once(child, 'close');
+  return { status, stdout, stderr };
+}
+
+const CODE = /^([0-9A-Z]{5}-){3}[0-9A-Z]{5}$/m;
+
+t.test('beside a service on the embedded database, and without it', async (t) => {
+  const dataDir = temporaryFolder(t);
+  const control = (...args: string[]) => run('control-plane', ['node', ...args], { DATA_DIR: dataDir });
+  const first = await control('add', 'lab');
+  t.match(first, { status: 0, stdout: CODE, stderr: '' }, 'before any service ran');
+  t.match(first.stdout, /npx node-daemon enrol http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}/);
+
+  const service = await startControlPlane(rig.chain, { dataDir, heartbeatMs: 60_000 });
+  const socket = statSync(join(dataDir, 'operator.sock'));
+  t.equal(socket.mode & 0o777, 0o600, 'only its user may open the socket');
+  const added = await control('add', 'lab');
+  t.match(added, { status: 0, stderr: '' });
+  t.match(added.stdout, `npx node-daemon enrol ${service.url} `, 'with the URL of the service');
+  const folder = join(dataDir, 'node');
+  const code = String(CODE.exec(added.stdout)?.[0]);
+  const enrolled = await run('node-daemon', ['enrol', service.url, code], { DATA_DIR: folder });
+  t.match(enrolled, { status: 0, stdout: /enrolled as lab/, stderr: '' });
+  t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
+  const node = await ScriptedNode.connect(service.url, { nodeId: 'other' });
+  t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
+  t.match(await control('revoke', 'other'), { status: 0 });
+  await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
+  t.match(await control('revoke', 'nobody'), { status: 1, stderr: /nobody/ });
+  await service.stop();
+  t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
+});
+
+t.test('beside a service on Postgres', async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
+  const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };
+  const added = await run('control-plane', ['node', 'add', 'lab'], env);
+  t.match(added.stdout, /npx node-daemon enrol https:\/\/sim\.example [0-9A-Z-]{23}/);
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+  t.match((await run('control-plane', ['node', 'list'], env)).stdout, /lab +linked +\d/);
+  t.match(await run('control-plane', ['node', 'revoke', 'lab'], env), { status: 0 });
+  await until('its link has ended', () => node.closeCode === 4403);
+});
+
+t.test('enrolment that cannot be says what to do, in one line', async (t) => {
+  const { url } = await rig.start(t);
+  const folder = temporaryFolder(t);
+  const enrol = (at: string, code: string) => run('node-daemon', ['enrol', at, code], { DATA_DIR: folder });
+  const code = await nodeCode(url, 'lab');
+  for (const [answer, line] of [
+    [await enrol(url, '00000-00000-00000-00000'), /unknown, was used or is too old/],
+    [await enrol('http://127.0.0.1:1', code), /does not answer.*same command again/],
+    [await enrol(`${url}/nope`, code), /base URL|nothing at/],
+    [await enrol(url, 'abc'), /code.*20/],
+    [await enrol('ftp://x', code), /ftp:\/\/x/],
+  ] as const) {
+    t.match(answer, { status: 1, stderr: line });
+    t.equal(answer.stderr.trim().split('\n').length, 1, answer.stderr);
+  }
+  chmodSync(folder, 0o700);
+  t.match(await enrol(url, code), { status: 0 }, 'and then it can be');
+});

@@ -1,0 +1,127 @@
+// Enrolment on the node: interrupted anywhere, the same command is the same enrolment; the daemon sees what came of it.
+import { createPublicKey } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { enrol } from '#node-daemon/link/enrol.ts';
+import { IdentityFile } from '#node-daemon/link/identity.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+
+const CODE = '7KQ2M-0000A-1111B-2222C';
+const OTHER_CODE = '7KQ2M-0000A-1111B-2222D';
+
+/** A control plane that burns each code for the first key that shows it. `answers` may lose what it says. */
+async function startPlane(t: Test) {
+  const keys = new Map<string, string>();
+  const plane = { url: '', keys, answers: true, requests: 0 };
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    plane.requests += 1;
+    const { code, public_key: key } = JSON.parse(text) as { code: string; public_key: string };
+    if (!keys.has(code)) keys.set(code, key);
+    if (!plane.answers) request.socket.destroy();
+    else if (keys.get(code) === key) response.end(JSON.stringify({ node_id: 'lab' }));
+    else response.writeHead(403).end(JSON.stringify({ error: 'enrolment_refused', message: 'no' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  plane.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => server.close());
+  return plane;
+}
+
+const identityIn = (folder: string): Record<string, string> =>
+  JSON.parse(readFileSync(join(folder, 'identity.json'), 'utf8'));
+
+t.test('the key is made here, its private half stays, and only its owner may read it', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  t.equal(await enrol({ folder, url: `${plane.url}/`, code: CODE }), 'lab');
+  const { node_id, control_plane_url, private_key } = identityIn(folder);
+  t.match({ node_id, control_plane_url }, { node_id: 'lab', control_plane_url: plane.url });
+  const publicKey = createPublicKey(String(private_key)).export({ format: 'jwk' });
+  t.match(publicKey, { kty: 'OKP', crv: 'Ed25519' });
+  t.equal([...plane.keys.values()][0], publicKey.x);
+  t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
+  t.same(readdirSync(folder), ['identity.json'], 'and nothing is left over');
+});
+
+t.test('a lost answer: the same command again has the same key', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  plane.answers = false;
+  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /run the same command again/);
+  t.notOk(existsSync(join(folder, 'identity.json')));
+  plane.answers = true;
+  t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab');
+  t.equal(plane.keys.size, 1);
+});
+
+t.test(
+  'killed before the answer was kept, or before what was prepared was removed: again is the same',
+  async (t) => {
+    const plane = await startPlane(t);
+    const folder = temporaryFolder(t);
+    await enrol({ folder, url: plane.url, code: CODE });
+    const kept = identityIn(folder);
+    const prepared = JSON.stringify({ ...kept, node_id: 'pending' });
+    writeFileSync(join(folder, 'enrolment.json'), prepared);
+    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'both are there');
+    rmSync(join(folder, 'identity.json'));
+    writeFileSync(join(folder, 'enrolment.json'), prepared);
+    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'only what was prepared is there');
+    t.same(identityIn(folder), kept);
+    writeFileSync(join(folder, 'identity.json.new'), 'half of a fi');
+    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'a torn new file is there');
+    t.same(identityIn(folder), kept);
+  },
+);
+
+t.test('a new code makes a new key, also where the old one is damaged', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  await enrol({ folder, url: plane.url, code: CODE });
+  await enrol({ folder, url: plane.url, code: OTHER_CODE });
+  t.equal(new Set(plane.keys.values()).size, 2);
+  writeFileSync(join(folder, 'identity.json'), '{"node_id":');
+  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }), /no/, 'its key is lost');
+  await enrol({ folder, url: plane.url, code: '7KQ2M-0000A-1111B-2222E' });
+  t.match(identityIn(folder), { node_id: 'lab' });
+});
+
+t.test('an attempt that fails leaves the identity that was there', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  await enrol({ folder, url: plane.url, code: CODE });
+  const kept = identityIn(folder);
+  plane.answers = false;
+  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }));
+  t.same(identityIn(folder), kept);
+});
+
+t.test('a running daemon sees within seconds that it was enrolled, enrolled anew, and damaged', async (t) => {
+  const plane = await startPlane(t);
+  const folder = join(temporaryFolder(t), 'node');
+  mkdirSync(folder);
+  const identity = new IdentityFile({ folder, clock: systemClock, log: silentLogger });
+  t.teardown(() => identity.close());
+  let changes = 0;
+  await identity.open();
+  identity.onChange(() => {
+    changes += 1;
+  });
+  t.equal(identity.current, undefined);
+  await enrol({ folder, url: plane.url, code: CODE });
+  await until('the identity', () => identity.current?.nodeId === 'lab', 5_000);
+  const { current } = identity;
+  await enrol({ folder, url: plane.url, code: OTHER_CODE });
+  await until('the new key', () => identity.current !== current, 5_000);
+  t.equal(changes, 2);
+  writeFileSync(join(folder, 'identity.json'), '{');
+  await until('no identity', () => identity.current === undefined, 5_000);
+});

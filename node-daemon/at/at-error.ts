@@ -87,3 +87,8 @@ export function errorOfFinal(command: string, final: FinalResult, bodyGiven: boo
       return new AtError(`${command}: ERROR`, { bodyGiven });
   }
 }
+
+/** Whether the modem gave no answer at all, neither good nor bad. */
+export function isUnanswered(error: unknown): boolean {
+  return !(error instanceof AtError) || error instanceof AtTimeoutError || error instanceof PortClosedError;
+}

@@ -1,43 +1,45 @@
-// One life of an opened modem: identify → set up → SIM → SMS → register → serve, until its port is gone.
+// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
 import type { Clock } from '#shared/clock.ts';
-import { imeiSchema, type Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
-import { AtError, AtTimeoutError, PortClosedError } from '../at/at-error.ts';
+import { ask } from '../at/ask.ts';
+import { AtTimeoutError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { type AtCommand, atCommand, atQuery, quoted } from '../at/command.ts';
+import { atCommand } from '../at/command.ts';
 import type { Journal } from '../journal/journal.ts';
-import {
-  operatorOf,
-  parseRegistration,
-  REGISTRATION_ANSWER,
-  REGISTRATION_DOMAINS,
-  type Registration,
-  signalOf,
-  slotStateOf,
-} from './network.ts';
+import { identify } from './identity.ts';
+import { haveChanged, readSettings, type Settings, setUpMessages } from './message-set-up.ts';
+import { NetworkWatch } from './network-watch.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
-import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
+import { LOCKED_BY_PIN, readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
+import { enterPin } from './sim-pin.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
-import { parseStorages, type Storages } from './sms-storage.ts';
+import type { Storages } from './sms-storage.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
 
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
 const WAKE_TIMEOUT_MS = 1_000;
-/** Signs of life, signal, and messages whose announcement was lost. */
+/** Signs of life, signal, the SIM, lost settings, and messages whose announcement was lost. */
 export const POLL_MS = 30_000;
+/** After an answer that did not come; so many of them in a row, and the modem is taken for silent. */
+const MISSED_POLL_MS = 5_000;
+const MISSES_MAX = 3;
 /** While there is no SIM to use; modems that announce one are quicker. */
 const SIM_POLL_MS = 5_000;
-/** SMS commands can fail for seconds after the SIM is ready (+CMS ERROR: 314). */
-const SMS_SET_UP_ATTEMPTS = 20;
-const SMS_SET_UP_PAUSE_MS = 1_000;
-/** No echo, result codes as words, errors as numbers. */
-const BASIC_SETTINGS = ['ATE0', 'ATV1', 'AT+CMEE=1'];
-/** Stored and announced; reports directly. Then what older firmware takes (3GPP TS 27.005 §3.4.1). */
-const INDICATIONS = ['2,1,0,1,0', '2,1,0,2,0', '1,1,0,1,0', '2,1,0,0,0', '2,1'];
+const SIM_BUSY_POLL_MS = 1_000;
+/** Cards are ready within 20 s of power (Quectel's advice); then the modem is to be restarted. */
+export const SIM_BUSY_MAX_MS = 60_000;
+/** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
+export const NO_SERVICE_MAX_MS = 120_000;
+
+/** Messages, registrations that come before they are waited for, and stray ends of commands. */
+const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
+/** A line full of noise has many names. */
+const UNKNOWN_URCS_MAX = 32;
 
 /** What a session tells of its slot. */
 export type SlotReport = Partial<Omit<Slot, 'slot'>>;
@@ -52,7 +54,15 @@ export interface SessionParts {
   readonly sims: SimSettings;
   /** Where the port is one of a USB device. */
   readonly usbId?: UsbId;
+  /** Without service for longer, the session ends. Defaults to `NO_SERVICE_MAX_MS`. */
+  readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
+}
+
+interface Sim {
+  readonly iccid: string;
+  /** The command that told it. */
+  readonly command: string;
 }
 
 /** The steps from an opened channel to a slot in service, and the service. */
@@ -61,13 +71,15 @@ export class ModemSession {
   readonly #channel: AtChannel;
   #ended: Error | undefined;
   #profile: ModemProfile;
-  #registration: Registration = {};
-  #serving = false;
-  #announces = false;
+  #imei: string | undefined;
+  #network: NetworkWatch | undefined;
   #lookNow = false;
   #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
+  readonly #unknownUrcs = new Set<string>();
+  /** Cards that were opened by this session: one that locks itself again is not tried twice. */
+  readonly #opened = new Set<string>();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -88,166 +100,168 @@ export class ModemSession {
   /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
-      return await this.#serve();
+      await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
+      this.#parts.report({ state: 'starting', reason: null, signal_dbm: null, operator: null });
+      await this.#identify();
+      return await this.#serve(await this.#awaitSim());
     } catch (error) {
       throw endOf(error);
-    }
-  }
-
-  async #serve(): Promise<never> {
-    try {
-      await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
-      this.#parts.report({ state: 'starting', signal_dbm: null, operator: null });
-      await this.#identify();
-      const sim = await this.#awaitSim();
-      for (const command of this.#profile.setUp) await this.#try(atCommand(command));
-      const storages = await this.#setUpMessages();
-      this.#startMessages(sim.iccid, storages);
-      this.#serving = true;
-      for (;;) {
-        await this.#poll(sim);
-        await this.#inbox?.sweep();
-        await this.#pause(POLL_MS);
-      }
     } finally {
+      this.#network?.stop();
       this.#inbox?.stop();
       this.#outbox?.close();
     }
   }
 
   async #identify(): Promise<void> {
-    for (const command of BASIC_SETTINGS) await this.#try(atCommand(command));
-    const identification = await this.#try(atCommand('ATI', { answer: /./ }));
-    this.#profile = findProfile(identification, this.#parts.usbId);
-    const [serial] = await this.#try(atCommand('AT+CGSN', { answer: /^(?:\+CGSN: ?)?"?\d{14,16}"?$/ }));
-    const imei = imeiSchema.safeParse(/\d{14,16}/.exec(serial ?? '')?.[0]);
-    this.#parts.report({ device_id: imei.success ? imei.data : null });
-    this.#parts.log.info({ profile: this.#profile.name }, 'modem opened');
+    const { log, report, usbId } = this.#parts;
+    const { firmware, imei, model, profile } = await identify(this.#channel, usbId);
+    this.#profile = profile;
+    this.#imei = imei;
+    report({ device_id: imei ?? null, model: model ?? null });
+    log.info({ profile: profile.name, model, firmware }, 'modem opened');
   }
 
-  async #awaitSim(): Promise<{ iccid: string; command: string }> {
+  async #awaitSim(): Promise<Sim> {
+    const { clock, report } = this.#parts;
+    let busySince = clock.now();
     for (;;) {
       const state = await readSimState(this.#channel);
-      if (state === 'absent') this.#parts.report({ state: 'sim_absent', iccid: null, number: null });
-      else if (state === 'locked') this.#parts.report({ state: 'sim_locked', number: null });
-      if (state === 'ready' || state === 'locked') {
-        const sim = await readIccid(this.#channel, this.#profile.iccidCommands);
-        if (sim !== undefined) this.#parts.report({ iccid: sim.iccid });
-        if (sim !== undefined && state === 'ready') {
-          await this.#describe(sim.iccid);
-          return sim;
-        }
+      const found =
+        state.kind === 'ready' ? await readIccid(this.#channel, this.#profile.iccidCommands) : undefined;
+      if (found !== undefined) return found;
+      let isBusy = state.kind === 'busy' || state.kind === 'ready';
+      if (state.kind === 'locked') isBusy = await this.#open(state.reason);
+      if (state.kind === 'absent') {
+        report({ state: 'sim_absent', iccid: null, number: null, reason: state.reason });
       }
-      await this.#pause(state === 'busy' ? SMS_SET_UP_PAUSE_MS : SIM_POLL_MS);
+      if (!isBusy) busySince = clock.now();
+      else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
+        throw new SessionEndedError('faulty', 'the SIM does not become ready');
+      }
+      await this.#pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
     }
   }
 
-  async #describe(iccid: string): Promise<void> {
+  /** Enters the PIN where that is allowed; resolves with whether the card is about to be ready. */
+  async #open(lock: string): Promise<boolean> {
+    const { journal, log, report, sims } = this.#parts;
+    // Most cards tell their ICCID before they are opened.
+    const iccid = (await readIccid(this.#channel, this.#profile.iccidCommands))?.iccid;
+    const card = iccid ?? `device ${this.#imei ?? 'without IMEI'}`;
+    const { pinTries } = this.#profile;
+    let reason: string | undefined = lock;
+    if (lock === LOCKED_BY_PIN) {
+      if (this.#opened.has(card)) return true;
+      const parts = { channel: this.#channel, journal, log, pinTries };
+      reason = await enterPin(parts, card, sims.pinOf(iccid));
+    }
+    if (reason === undefined) this.#opened.add(card);
+    else report({ state: 'sim_locked', iccid: iccid ?? null, number: null, reason });
+    return reason === undefined;
+  }
+
+  async #describe({ iccid }: Sim): Promise<void> {
+    const { log, report, sims } = this.#parts;
     const imsi = await readImsi(this.#channel);
-    const number = await readOwnNumber(this.#channel);
-    this.#parts.report({ state: 'searching', number: number ?? null });
+    const told = await readOwnNumber(this.#channel);
+    const configured = sims.numberOf(iccid);
+    if (configured !== undefined && told !== undefined && configured !== told) {
+      log.warn({ iccid }, 'the SIM tells another number than the configuration, which is used');
+    }
+    report({ state: 'searching', reason: null, iccid, number: configured ?? told ?? null });
     // The first five or six digits tell the home network; the others are the subscriber's.
-    this.#parts.log.info({ iccid, home: imsi?.slice(0, 6) }, 'SIM ready');
+    log.info({ iccid, home: imsi?.slice(0, 6) }, 'SIM ready');
   }
 
-  async #setUpMessages(): Promise<Storages> {
-    for (let attempt = 1; ; attempt += 1) {
+  async #serve(sim: Sim): Promise<never> {
+    const { clock, log, report } = this.#parts;
+    const parts = { channel: this.#channel, clock, log, profile: this.#profile };
+    for (const line of this.#profile.setUp) await this.#setUpLine(line);
+    await this.#describe(sim);
+    const network = new NetworkWatch({ ...parts, report });
+    await network.setUp();
+    const pause = (delayMs: number): Promise<void> => this.#pause(delayMs);
+    const { storages, settings } = await setUpMessages({ ...parts, pause });
+    this.#network = network;
+    this.#startMessages(sim.iccid, storages, network);
+    for (let misses = 0; ; ) {
       try {
-        await this.#channel.send(atCommand('AT+CMGF=0'));
-        const [answer] = await this.#channel.send(atQuery('AT+CPMS=?', '+CPMS:'));
-        const storages = parseStorages(answer?.line ?? '');
-        await this.#chooseReceiving(storages);
-        await this.#chooseIndications();
-        return storages;
+        await this.#poll(sim, network, settings);
+        misses = 0;
       } catch (error) {
-        if (isUnanswered(error) || attempt === SMS_SET_UP_ATTEMPTS) throw error;
+        misses += 1;
+        if (!(error instanceof AtTimeoutError) || misses >= MISSES_MAX) throw error;
+        log.warn({ err: error }, 'the modem left an answer out');
       }
-      await this.#pause(SMS_SET_UP_PAUSE_MS);
+      await this.#pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
     }
   }
 
-  /** Some firmware has a storage of no places, and some takes only the first argument. */
-  async #chooseReceiving({ receiving }: Storages): Promise<void> {
-    for (const storage of receiving) {
-      const name = quoted(storage);
-      const [line = ''] = await this.#try(
-        atCommand(`AT+CPMS=${name},${name},${name}`, { answer: /^\+CPMS:/ }),
-      );
-      const total = /^\+CPMS: ?\d+,(\d+)/.exec(line)?.[1];
-      if (total !== undefined && Number(total) > 0) return;
+  /** Makers differ in what they know: no line is needed, and one that is not answered costs its time only. */
+  async #setUpLine(line: string): Promise<void> {
+    try {
+      await ask(this.#channel, atCommand(line));
+    } catch (error) {
+      if (!(error instanceof AtTimeoutError)) throw error;
+      this.#parts.log.warn({ err: error }, 'a line of the set-up got no answer');
     }
-    throw new AtError('no storage for arriving messages');
   }
 
-  async #chooseIndications(): Promise<void> {
-    for (const indications of INDICATIONS) {
-      try {
-        await this.#channel.send(atCommand(`AT+CNMI=${indications}`));
-        this.#announces = true;
-        return;
-      } catch (error) {
-        if (isUnanswered(error)) throw error;
-      }
+  async #poll(sim: Sim, network: NetworkWatch, settings: Settings): Promise<void> {
+    const { noServiceMaxMs = NO_SERVICE_MAX_MS } = this.#parts;
+    await network.poll();
+    await this.#checkUnchanged(sim, settings);
+    await this.#inbox?.sweep();
+    if (network.withoutServiceMs >= noServiceMaxMs) {
+      throw new SessionEndedError('no_service', `no network for ${noServiceMaxMs} ms`);
     }
-    this.#parts.log.warn({}, 'the modem announces no messages: they are found by sweeps only');
   }
 
-  #startMessages(iccid: string, { readable }: Storages): void {
+  #startMessages(iccid: string, { readable }: Storages, network: NetworkWatch): void {
     const { channel, clock, journal, log } = this.#parts;
-    const isRegistered = (): boolean => slotStateOf(this.#registration) === 'registered';
+    const isRegistered = (): boolean => network.isRegistered;
     const outbox = new SmsOutbox({ channel, clock, journal, log, isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
     this.#inbox = new SmsInbox({ iccid, channel, clock, journal, log, storages: readable, sendingDone });
   }
 
-  async #poll(sim: { iccid: string; command: string }): Promise<void> {
-    const registration: Registration = {};
-    for (const domain of REGISTRATION_DOMAINS) {
-      const [line = ''] = await this.#try(
-        atCommand(`AT+${domain}?`, { answer: REGISTRATION_ANSWER, answerRequired: true }),
-      );
-      Object.assign(registration, parseRegistration(line));
-    }
-    const [signal = ''] = await this.#try(atQuery('AT+CSQ', '+CSQ:'));
-    const [operator = ''] = await this.#try(atQuery('AT+COPS?', '+COPS:'));
-    this.#registration = registration;
-    this.#parts.report({
-      state: slotStateOf(registration),
-      signal_dbm: signalOf(signal),
-      operator: operatorOf(operator),
-    });
-    await this.#checkUnchanged(sim);
-  }
-
   /** A reset or another SIM may have come without a word. */
-  async #checkUnchanged(sim: { iccid: string; command: string }): Promise<void> {
-    const state = await readSimState(this.#channel);
-    if (state !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state}`);
-    const now = await readIccid(this.#channel, [sim.command]);
-    if (now?.iccid !== sim.iccid) throw new SessionEndedError('sim_changed', 'the SIM is another one');
-    const [format = ''] = await this.#try(atQuery('AT+CMGF?', '+CMGF:'));
-    const [indications = ''] = await this.#try(atQuery('AT+CNMI?', '+CNMI:'));
-    const isSilent = this.#announces && /^\+CNMI: ?\d,0/.test(indications);
-    const isReset = /^\+CMGF: ?1/.test(format) || isSilent;
-    if (isReset) throw new SessionEndedError('restarted', 'the modem has lost its settings');
+  async #checkUnchanged(sim: Sim, settings: Settings): Promise<void> {
+    const state = await readSimState(this.#channel, 'background');
+    if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
+    const found = await readIccid(this.#channel, [sim.command], 'background');
+    if (found?.iccid !== sim.iccid) throw new SessionEndedError('sim_changed', 'the SIM is another one');
+    if (haveChanged(settings, await readSettings(this.#channel))) {
+      throw new SessionEndedError('restarted', 'the modem has lost its settings');
+    }
   }
 
   #onUrc(line: string): void {
-    const registration = parseRegistration(line);
-    if (registration !== undefined) {
-      Object.assign(this.#registration, registration);
-      if (this.#serving) this.#parts.report({ state: slotStateOf(this.#registration) });
-    } else if (this.#profile.urcs.restarted.test(line)) {
-      this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
-    } else if (this.#profile.urcs.simChanged.test(line)) {
-      // The waiting ends and whoever waited looks: for a SIM, or whether it is still the same one.
+    const { doubtful, ignorable, restarted, simChanged, storeFull } = this.#profile.urcs;
+    if (restarted.test(line)) this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
+    else if (simChanged.test(line) || doubtful?.test(line) === true) {
+      // The waiting ends and whoever waited looks: for a SIM, or whether all is still as it was.
       this.#lookNow = true;
       this.#wakeUp?.();
+    } else if (storeFull.test(line)) {
+      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a storage of messages is full');
+      this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
+    } else if (this.#network?.onUrc(line) !== true && !KNOWN_URC.test(line) && !ignorable.test(line)) {
+      this.#onUnknownUrc(line);
     }
   }
 
-  #end(reason: Error): void {
+  #onUnknownUrc(line: string): void {
+    // What follows the name may be a number.
+    const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
+    if (this.#unknownUrcs.has(name) || this.#unknownUrcs.size >= UNKNOWN_URCS_MAX) return;
+    this.#unknownUrcs.add(name);
+    this.#parts.log.info({ urc: name }, 'a URC that the profile does not know');
+  }
+
+  #end(reason: SessionEndedError): void {
     void this.#channel.close(reason);
   }
 
@@ -265,34 +279,17 @@ export class ModemSession {
     this.#lookNow = false;
     if (this.#ended !== undefined) throw this.#ended;
   }
-
-  /** The lines of an answer; none when the modem answers with an error. */
-  async #try(command: AtCommand): Promise<string[]> {
-    try {
-      return (await this.#channel.send(command)).map(({ line }) => line);
-    } catch (error) {
-      if (isUnanswered(error)) throw error;
-      return [];
-    }
-  }
 }
 
 /** What ended the session, as the recovery wants to know it. */
 function endOf(error: unknown): SessionEndedError {
   const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
   if (cause instanceof SessionEndedError) return cause;
-  return new SessionEndedError(troubleOf(error, cause), messageOf(cause), cause);
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new SessionEndedError(troubleOf(error, cause), message, cause);
 }
 
 function troubleOf(error: unknown, cause: unknown): Trouble {
   if (cause instanceof AtTimeoutError) return 'silent';
   return error instanceof PortClosedError ? 'port_gone' : 'faulty';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function isUnanswered(error: unknown): boolean {
-  return !(error instanceof AtError) || error instanceof AtTimeoutError || error instanceof PortClosedError;
 }

@@ -1,54 +1,83 @@
 // The SIM card: is it there, is it open, who is it (3GPP TS 27.007 §8.3, ITU-T E.118).
 import { E164_PATTERN } from '#shared/e164.ts';
-import { AtError, AtTimeoutError, CmeError, PortClosedError } from '../at/at-error.ts';
+import { ask } from '../at/ask.ts';
+import { CmeError, isUnanswered } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { type AtCommand, atCommand, atQuery } from '../at/command.ts';
+import { atCommand, atQuery } from '../at/command.ts';
+import type { Priority } from '../at/command-queue.ts';
 import { fieldsOf } from '../at/fields.ts';
 
-/** `busy`: not ready yet, ask again. */
-export type SimState = 'ready' | 'absent' | 'locked' | 'busy';
+/**
+ * `busy`: not ready yet, ask again. `reason` is a word for the operator: `sim_pin`, `sim_puk`,
+ * `ph_net_pin` and the like for locks, `sim_absent`, `sim_failure` or `sim_wrong` for what is no card.
+ */
+export type SimState =
+  | { readonly kind: 'ready' | 'busy' }
+  | { readonly kind: 'absent' | 'locked'; readonly reason: string };
 
-/** SIM commands may wait for the card itself. */
-const SIM_TIMEOUT_MS = 10_000;
+/** What AT+CPIN enters. */
+export const LOCKED_BY_PIN = 'sim_pin';
 
-const CME_SIM_ABSENT = new Set([10, 13, 15]);
-const CME_SIM_LOCKED = new Set([5, 6, 7, 11, 12, 16, 17, 18]);
+const READY: SimState = { kind: 'ready' };
+const BUSY: SimState = { kind: 'busy' };
+const absent = (reason: string): SimState => ({ kind: 'absent', reason });
+const locked = (reason: string): SimState => ({ kind: 'locked', reason });
+
+/** 3GPP TS 27.007 §9.2.1. All others, such as 14, are the card's or the modem's way to say "not yet". */
+const CME_STATES: ReadonlyMap<number, SimState> = new Map([
+  [5, locked('ph_sim_pin')],
+  [6, locked('ph_fsim_pin')],
+  [7, locked('ph_fsim_puk')],
+  [10, absent('sim_absent')],
+  [11, locked(LOCKED_BY_PIN)],
+  [12, locked('sim_puk')],
+  [13, absent('sim_failure')],
+  [15, absent('sim_wrong')],
+  [16, locked(LOCKED_BY_PIN)],
+  [40, locked('ph_net_pin')],
+  [41, locked('ph_net_puk')],
+]);
 
 /** Reads the card's state. Throws what `AtChannel.send` throws, but for error answers. */
-export async function readSimState(channel: AtChannel): Promise<SimState> {
+export async function readSimState(channel: AtChannel, priority: Priority = 'normal'): Promise<SimState> {
   try {
-    const [answer] = await channel.send(atQuery('AT+CPIN?', '+CPIN:', { timeoutMs: SIM_TIMEOUT_MS }));
+    const [answer] = await channel.send(atQuery('AT+CPIN?', '+CPIN:'), priority);
     return simStateOf(answer?.line ?? '');
   } catch (error) {
     if (isUnanswered(error)) throw error;
-    if (!(error instanceof CmeError)) return 'busy';
-    if (CME_SIM_ABSENT.has(error.code)) return 'absent';
-    return CME_SIM_LOCKED.has(error.code) ? 'locked' : 'busy';
+    return (error instanceof CmeError ? CME_STATES.get(error.code) : undefined) ?? BUSY;
   }
 }
 
 /** The state that an answer to AT+CPIN? stands for. */
 export function simStateOf(line: string): SimState {
   const [state = ''] = fieldsOf(line);
-  if (state === 'READY') return 'ready';
-  if (/^NOT INSERTED$/.test(state)) return 'absent';
+  if (state === 'READY') return READY;
+  if (/^(NOT INSERTED|SIM REMOVED)$/.test(state)) return absent('sim_absent');
   // PIN2 and PUK2 lock nothing that messages need.
-  if (/^SIM (PIN2|PUK2)$/.test(state)) return 'ready';
-  return /(PIN|PUK)/.test(state) ? 'locked' : 'busy';
+  if (/^SIM (PIN2|PUK2)$/.test(state)) return READY;
+  if (!/(PIN|PUK)/.test(state)) return BUSY;
+  return locked(
+    state
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '_')
+      .slice(0, 64),
+  );
 }
+
+/** 18 digits and more are in many lines: only whole ones, with the prefix that some makes use, are ICCIDs. */
+const ICCID_ANSWER = /^(?:[+^](?:CCID|QCCID|ICCID|CICCID): ?)?"?\d{18,22}F{0,2}"?$|^\+CRSM:/i;
 
 /** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none tells one. */
 export async function readIccid(
   channel: AtChannel,
   commands: readonly string[],
+  priority: Priority = 'normal',
 ): Promise<{ iccid: string; command: string } | undefined> {
   for (const command of commands) {
-    const swapped = command.startsWith('AT+CRSM');
-    const line = await firstAnswer(
-      channel,
-      atCommand(command, { answer: /(?:\d{18,22}|\+CRSM:)/, timeoutMs: SIM_TIMEOUT_MS }),
-    );
-    const iccid = line === undefined ? undefined : iccidOf(line, swapped);
+    const [line = ''] =
+      (await ask(channel, atCommand(command, { answer: ICCID_ANSWER, answerSingle: true }), priority)) ?? [];
+    const iccid = iccidOf(line, command.startsWith('AT+CRSM'));
     if (iccid !== undefined) return { iccid, command };
   }
   return undefined;
@@ -56,26 +85,38 @@ export async function readIccid(
 
 /** The 18 to 22 digits in a line, without the filler "F"; `swapped` as the card stores them. */
 export function iccidOf(line: string, swapped = false): string | undefined {
-  const stored = /[0-9]{18,22}F{0,2}/i;
-  if (!swapped) return /\d{18,22}/.exec(line)?.[0];
+  if (!swapped) {
+    const digits = /\d{18,22}/.exec(line)?.[0];
+    return digits === undefined ? undefined : straightened(digits);
+  }
   const hex = /[0-9A-F]{20}/i.exec(fieldsOf(line)[2] ?? '')?.[0];
-  const digits = hex?.replace(/(.)(.)/g, '$2$1').toUpperCase();
-  return digits !== undefined && stored.test(digits) ? digits.replace(/F+$/, '') : undefined;
+  const digits = hex === undefined ? undefined : swappedNibbles(hex).toUpperCase();
+  return digits !== undefined && /^\d{18,20}F{0,2}$/.test(digits) ? digits.replace(/F+$/, '') : undefined;
 }
+
+/** ITU-T E.118: every ICCID begins with 89, so that one which begins with 98 has its nibbles swapped. */
+function straightened(digits: string): string {
+  return digits.startsWith('98') && digits.length % 2 === 0 ? swappedNibbles(digits) : digits;
+}
+
+function swappedNibbles(digits: string): string {
+  return digits.replace(/(.)(.)/g, '$2$1');
+}
+
+const IMSI_ANSWER = /^(?:\+CIMI: ?)?"?\d{14,15}"?$/;
 
 /** Reads the IMSI; `undefined` when the modem does not tell it. */
 export async function readImsi(channel: AtChannel): Promise<string | undefined> {
-  const line = await firstAnswer(channel, atCommand('AT+CIMI', { answer: /^(?:\+CIMI: ?)?"?\d{14,15}"?$/ }));
-  return line === undefined ? undefined : /\d{14,15}/.exec(line)?.[0];
+  const [line = ''] =
+    (await ask(channel, atCommand('AT+CIMI', { answer: IMSI_ANSWER, answerSingle: true }))) ?? [];
+  return /\d{14,15}/.exec(line)?.[0];
 }
 
 /** Reads the card's own number in international form; most cards do not know it. */
 export async function readOwnNumber(channel: AtChannel): Promise<string | undefined> {
-  const line = await firstAnswer(
-    channel,
-    atCommand('AT+CNUM', { answer: /^\+CNUM:/, timeoutMs: SIM_TIMEOUT_MS }),
-  );
-  return line === undefined ? undefined : ownNumberOf(line);
+  const command = atCommand('AT+CNUM', { answer: /^\+CNUM:/, answerMayTrail: true });
+  const lines = (await ask(channel, command)) ?? [];
+  return lines.map(ownNumberOf).find((number) => number !== undefined);
 }
 
 /** The number in an answer to AT+CNUM, E.164; `undefined` when it is not in international form. */
@@ -83,19 +124,4 @@ export function ownNumberOf(line: string): string | undefined {
   const [, number = '', type] = fieldsOf(line);
   const international = type === '145' && !number.startsWith('+') ? `+${number}` : number;
   return E164_PATTERN.test(international) ? international : undefined;
-}
-
-/** First information response; `undefined` after an error answer: the modem does not know the command. */
-async function firstAnswer(channel: AtChannel, command: AtCommand): Promise<string | undefined> {
-  try {
-    const [answer] = await channel.send(command);
-    return answer?.line;
-  } catch (error) {
-    if (isUnanswered(error) || !(error instanceof AtError)) throw error;
-    return undefined;
-  }
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof AtTimeoutError || error instanceof PortClosedError;
 }

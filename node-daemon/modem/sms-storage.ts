@@ -49,8 +49,8 @@ export interface Storages {
 const RECEIVING_ORDER = ['ME', 'SM', 'MT'];
 /** The union of others: what lies there is found there. */
 export const UNION_STORAGE = 'MT';
-/** Cell broadcasts are no messages to anybody. */
-const BROADCAST_STORAGE = 'BM';
+/** Cell broadcasts are no messages to anybody; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
+const NOT_SWEPT = /^BM$|_P$/;
 
 /** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */
 export function parseStorages(line: string): Storages {
@@ -58,7 +58,7 @@ export function parseStorages(line: string): Storages {
     [...group.matchAll(/"([A-Z_]{2,8})"/g)].map(([, name = '']) => name),
   );
   const [first = ['SM'], second = first, third = second] = groups;
-  const readable = first.filter((name) => name !== BROADCAST_STORAGE);
+  const readable = first.filter((name) => !NOT_SWEPT.test(name));
   const parts = readable.filter((name) => name !== UNION_STORAGE);
   return {
     readable: parts.length > 0 ? parts : readable,

@@ -6,18 +6,8 @@ export const GENERIC: ModemProfile = {
   usb: [],
   usbStorage: [],
   matches: /(?:)/,
-  // 3 tells why a network refused (3GPP TS 27.007 §7.2); who does not know it keeps 2, or 1.
-  setUp: [
-    'AT+CREG=1',
-    'AT+CREG=2',
-    'AT+CREG=3',
-    'AT+CGREG=2',
-    'AT+CGREG=3',
-    'AT+CEREG=2',
-    'AT+CEREG=3',
-    'AT+COPS=3,2',
-    'AT+CSCS="GSM"',
-  ],
+  // Operators as numbers; names and own numbers in plain letters.
+  setUp: ['AT+COPS=3,2', 'AT+CSCS="GSM"'],
   // The last reads EF-ICCID itself (3GPP TS 31.102 §4.2.1, 27.007 §8.18): digits swapped.
   iccidCommands: ['AT+CCID', 'AT+ICCID', 'AT^ICCID?', 'AT+CRSM=176,12258,0,0,10'],
   // 3GPP TS 27.007 §8.65. `+CPINR: SIM PIN,3,3`; some firmware quotes the name.

@@ -53,7 +53,7 @@ export interface ProfileUrcs {
   readonly storeFull: RegExp;
   /** The network or its technology may be another one: operator and signal are asked again. */
   readonly networkChanged?: RegExp;
-  /** Known, and nothing is done about them. */
+  /** Known, and nothing is done about them. Others are logged once, for who adds a make. */
   readonly ignorable: RegExp;
   readonly signal: readonly SignalUrc[];
 }

@@ -33,7 +33,7 @@ export const QUECTEL: ModemProfile = {
     storeFull: /^\+QIND: ?"smsfull"/,
     networkChanged: /^\+QIND: ?"act"/,
     ignorable:
-      /^(\+QIND: ?"?(?!csq|act|smsfull)|\+QPCMV:|\+QURC:|\^DSCI:|\+QTONEDET:|RING|\+CLIP:|NO CARRIER|\+CUSD:)/,
+      /^(\+QIND:(?! ?"(?:csq|act|smsfull)")|\+QPCMV:|\+QURC:|\^DSCI:|\+QTONEDET:|RING|\+CLIP:|NO CARRIER|\+CUSD:)/,
     signal: [
       { match: /^\+QIND: ?"csq",(\d+)/, scale: 'rssi' },
       { match: /^\+QCSQ: ?"(?:GSM|WCDMA|LTE)",(-\d+)/, scale: 'dbm' },

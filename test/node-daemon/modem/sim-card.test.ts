@@ -1,17 +1,23 @@
 // What the SIM's lines say, and the lines of message storage.
 import t from 'tap';
-import { findProfile } from '#node-daemon/modem/profiles/find-profile.ts';
 import { iccidOf, ownNumberOf, simStateOf } from '#node-daemon/modem/sim-card.ts';
 import { digestOf, parseList, parseRead, parseStorages } from '#node-daemon/modem/sms-storage.ts';
 
 t.test('the state of the SIM', async (t) => {
-  t.equal(simStateOf('+CPIN: READY'), 'ready');
-  t.equal(simStateOf('+CPIN: SIM PIN2'), 'ready', 'locks nothing that messages need');
-  for (const state of ['SIM PIN', 'SIM PUK', 'PH-SIM PIN', 'PH-NET PIN']) {
-    t.equal(simStateOf(`+CPIN: ${state}`), 'locked', state);
+  t.same(simStateOf('+CPIN: READY'), { kind: 'ready' });
+  t.same(simStateOf('+CPIN: SIM PIN2'), { kind: 'ready' }, 'locks nothing that messages need');
+  const locks = {
+    'SIM PIN': 'sim_pin',
+    'SIM PUK': 'sim_puk',
+    'PH-SIM PIN': 'ph_sim_pin',
+    'PH-NET PIN': 'ph_net_pin',
+    'PH-NETSUB PUK': 'ph_netsub_puk',
+  };
+  for (const [state, reason] of Object.entries(locks)) {
+    t.same(simStateOf(`+CPIN: ${state}`), { kind: 'locked', reason });
   }
-  t.equal(simStateOf('+CPIN: NOT INSERTED'), 'absent');
-  t.equal(simStateOf('+CPIN: NOT READY'), 'busy');
+  t.same(simStateOf('+CPIN: NOT INSERTED'), { kind: 'absent', reason: 'sim_absent' });
+  t.same(simStateOf('+CPIN: NOT READY'), { kind: 'busy' });
 });
 
 t.test('the ICCID in each form in which modems tell it', async (t) => {
@@ -20,6 +26,7 @@ t.test('the ICCID in each form in which modems tell it', async (t) => {
   t.equal(iccidOf('+CCID: "898600710000000012"'), '898600710000000012');
   t.equal(iccidOf('8901260222193590037'), '8901260222193590037');
   t.equal(iccidOf('+CRSM: 144,0,"981062202291530930F7"', true), '8901260222193590037', 'as EF-ICCID has it');
+  t.equal(iccidOf('+CCID: 98109800221239850073'), '89018900222193580037', 'swapped nibbles');
   t.equal(iccidOf('+CCID: '), undefined);
   t.equal(iccidOf('+CRSM: 106,130', true), undefined);
 });
@@ -40,6 +47,12 @@ t.test('storages: all parts of the union are swept, modem memory receives first'
     readable: ['ME', 'SM', 'SR'],
     receiving: ['SM'],
   });
+  t.same(
+    parseStorages('+CPMS: ("SM","ME","SM_P","ME_P","MT"),("SM","ME","SM_P","ME_P","MT"),("SM","ME")')
+      .readable,
+    ['SM', 'ME'],
+    'none twice under two names',
+  );
   t.same(parseStorages('+CPMS: ("MT"),("MT"),("MT")'), { readable: ['MT'], receiving: ['MT'] });
   t.same(parseStorages(''), { readable: ['SM'], receiving: ['SM'] });
 });
@@ -64,10 +77,4 @@ t.test('lists and reads give received messages only', async (t) => {
 t.test('the identity of a PDU does not hang on the case of its digits', async (t) => {
   t.equal(digestOf('07ab'), digestOf('07AB'));
   t.not(digestOf('07AB'), digestOf('07AC'));
-});
-
-t.test('a modem is known by what it says of itself', async (t) => {
-  t.equal(findProfile(['Quectel', 'EC25', 'Revision: EC25AFFAR07A08M4G']).name, 'Quectel EC2x');
-  t.equal(findProfile(['Acme', 'Rack 1']).name, 'generic 3GPP');
-  t.equal(findProfile([]).name, 'generic 3GPP');
 });

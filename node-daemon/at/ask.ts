@@ -1,0 +1,22 @@
+// Asking a modem what it may not know.
+import { isUnanswered } from './at-error.ts';
+import type { AtChannel } from './channel.ts';
+import type { AtCommand } from './command.ts';
+import type { Priority } from './command-queue.ts';
+
+/**
+ * The lines of the answer; `undefined` when the modem answers with an error, as it does to what it does
+ * not know. Rejects with `AtTimeoutError` and `PortClosedError`.
+ */
+export async function ask(
+  channel: AtChannel,
+  command: AtCommand,
+  priority: Priority = 'normal',
+): Promise<string[] | undefined> {
+  try {
+    return (await channel.send(command, priority)).map(({ line }) => line);
+  } catch (error) {
+    if (isUnanswered(error)) throw error;
+    return undefined;
+  }
+}

@@ -10,6 +10,7 @@ import { Rack } from './rack.ts';
 import { SimulatedCarrier } from './simulated-carrier.ts';
 import type { Subscriber } from './subscriber.ts';
 import { Traffic } from './traffic.ts';
+import { listOf } from './verdict.ts';
 
 export interface RunOptions {
   seed: number;
@@ -101,12 +102,12 @@ function subscriberOf(sold: ReadonlyMap<string, Subscriber>, number: string): Su
   return subscriber;
 }
 
-function progressOf({ accepted, claimed }: Traffic, beganAtMs: number): string {
+function progressOf({ accepted, claimed, refusals }: Traffic, beganAtMs: number): string {
   const seconds = (Date.now() - beganAtMs) / 1000;
   const rate = ((accepted.inbound + accepted.outbound) / seconds).toFixed(0);
   const megabytes = (process.memoryUsage().rss / 2 ** 20).toFixed(0);
   return (
     `${seconds.toFixed(0)} s: ${accepted.inbound} in, ${accepted.outbound} out, ${claimed} claimed, ` +
-    `${rate} messages/s, ${megabytes} MiB`
+    `${rate} messages/s, ${megabytes} MiB; not sent: ${listOf(refusals)}`
   );
 }

@@ -24,6 +24,8 @@ export class Traffic {
   readonly claims: ClaimRecord[][];
   /** Accepted, both ways. */
   accepted = { inbound: 0, outbound: 0 };
+  /** Sends that were not accepted, by reason. */
+  readonly refusals = new Map<string, number>();
   claimed = 0;
   lastClaimAtMs = 0;
   readonly #plan: MessagePlan;
@@ -129,7 +131,11 @@ export class Traffic {
         if (answer.kind === 'accepted') {
           accepted += 1;
           this.#progress('outbound');
-        } else await pause(FAILED_PAUSE_MS);
+          continue;
+        }
+        const reason = answer.kind === 'refused' ? answer.reason : answer.kind;
+        this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
+        await pause(FAILED_PAUSE_MS);
       }
     };
     await Promise.all(Array.from({ length: SENDS_AT_ONCE }, one));

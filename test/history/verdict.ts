@@ -2,7 +2,8 @@
 import { RULES } from './findings.ts';
 import type { RunOptions, RunResult } from './run.ts';
 
-const listOf = (counts: ReadonlyMap<string, number>): string =>
+/** Counts by name, as text. */
+export const listOf = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, count]) => `${count} ${name}`)

@@ -4,7 +4,6 @@ import { createLogger } from '#shared/process/logger.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { daemonOptions, type Settings, settingsOf } from './config.ts';
-import { startDaemon } from './daemon.ts';
 import { ENROL_COMMAND } from './link/enrol-command.ts';
 import { nodeNameOf } from './link/identity.ts';
 
@@ -12,6 +11,7 @@ if (!(await runCommand('node-daemon', [ENROL_COMMAND]))) {
   const settings = readSettings();
   const log = createLogger('node-daemon', settings.logLevel);
   await runProgram(log, async () => {
+    const { startDaemon } = await import('./daemon.ts');
     const daemon = await startDaemon(settings, { log });
     process.stdout.write(`${JSON.stringify({ node_id: nodeNameOf(settings.dataDir) })}\n`);
     return {

@@ -204,8 +204,6 @@ export class NodeSession implements NodeLink {
     this.#version = version;
     const openedAt = new Date(this.#parts.clock.now());
     await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
-    if (this.#inbox === undefined) return;
-    this.#snapshots.put(hello);
     await settleOpenSends(this.#parts, this, openedAt);
   }
 
@@ -233,6 +231,7 @@ export class NodeSession implements NodeLink {
       ...{ window: FACT_WINDOW, acknowledged },
     });
     this.#heartbeat.start();
+    this.#snapshots.put(hello);
     log.info({ version: this.#version, slots: hello.slots.length, acknowledged }, 'node linked');
   }
 

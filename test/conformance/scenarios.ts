@@ -4,13 +4,18 @@ import type { NodeFrame, ServerFrame } from '#shared/link/frame.ts';
 
 export type LinkVersion = 1 | 2;
 
+interface WrittenFrame<T extends string> {
+  readonly type: T;
+  readonly [field: string]: unknown;
+}
+
 /**
  * One step. A frame `from` the half under test is awaited and compared; from the other half it is sent as it
  * stands. Values that only a run knows are written as `ANY`.
  */
 export type Step =
-  | { readonly from: 'node'; readonly frame: { readonly type: NodeFrame['type'] } & object }
-  | { readonly from: 'server'; readonly frame: { readonly type: ServerFrame['type'] } & object }
+  | { readonly from: 'node'; readonly frame: WrittenFrame<NodeFrame['type']> }
+  | { readonly from: 'server'; readonly frame: WrittenFrame<ServerFrame['type']> }
   /** Text that is no frame of this version: only sent to the half under test, never expected of it. */
   | { readonly from: 'node' | 'server'; readonly text: string }
   /** The half under test ends the link with this code. */

@@ -1,7 +1,7 @@
 // Enrolment on the node: interrupted anywhere, the same command is the same enrolment; the daemon sees what came of it.
 import { createPublicKey } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -19,7 +19,7 @@ const OTHER_CODE = '7KQ2M-0000A-1111B-2222D';
 async function startPlane(t: Test) {
   const keys = new Map<string, string>();
   const plane = { url: '', keys, answers: true, requests: 0 };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = '';
     for await (const chunk of request) text += String(chunk);
     plane.requests += 1;
@@ -28,7 +28,8 @@ async function startPlane(t: Test) {
     if (!plane.answers) request.socket.destroy();
     else if (keys.get(code) === key) response.end(JSON.stringify({ node_id: 'lab' }));
     else response.writeHead(403).end(JSON.stringify({ error: 'enrolment_refused', message: 'no' }));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   plane.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   t.teardown(() => server.close());

@@ -66,7 +66,7 @@ function isExcused(
   later: Placed,
   { modem, disturbances }: { modem: number; disturbances: Disturbances },
 ): boolean {
-  const around = disturbances.around(modem, earlier.taken.atMs, later.taken.atMs);
+  const around = disturbances.around(modem, earlier.taken.atMs, toldAtMs(earlier));
   const haveDifferentStamps = earlier.copy.untilSecond < later.copy.fromSecond;
   return haveDifferentStamps ? around.some(({ mayReorder }) => mayReorder) : around.length > 0;
 }
@@ -80,5 +80,8 @@ function story(
     ({ key, taken, arrival }) =>
       `${key} in ${taken.memory} ${taken.index} at ${clock(taken.atMs)}, row ${arrival.row.id} at ${arrival.row.createdAt}`,
   );
-  return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, later.taken.atMs)}`;
+  return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, toldAtMs(earlier))}`;
 }
+
+/** Until then the message was on its way: the one that was overtaken is told last. */
+const toldAtMs = ({ arrival }: Placed): number => Date.parse(arrival.row.createdAt);

@@ -1,4 +1,4 @@
-// Both sides of a ratio in one run: alternating rounds, the first of which warms up.
+// Both sides of a ratio in one run: alternating rounds, after some that warm up.
 import type { Measurement } from './report.ts';
 
 /** What one side did in a round: things per second. */
@@ -15,6 +15,9 @@ export interface Comparison {
   unit: string;
 }
 
+/** Node compiles what is hot in steps: the first rounds are slower. */
+const WARM_UPS = 2;
+
 /** The ratio, and what we did in each round. */
 export interface Compared {
   measurement: Measurement;
@@ -26,10 +29,10 @@ export async function compare(comparison: Comparison): Promise<Compared> {
   const ratios: number[] = [];
   const ourRounds: number[] = [];
   let remark = '';
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = -WARM_UPS; round < rounds; round += 1) {
     const a = await ours();
     const b = await theirs();
-    if (round > 0) {
+    if (round >= 0) {
       ratios.push(a / b);
       ourRounds.push(a);
     }

@@ -7,6 +7,7 @@ import { startPostgres } from '../fixtures/postgres.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { residentMegabytes, startChild } from './child.ts';
+import { daemonFolder, startDaemonChild } from './daemon-child.ts';
 import { type LatencyMeter, latencyMeter } from './latency-meter.ts';
 import { OTHER_PROGRAMS_MAX, type SmsProgram, startOtherPrograms } from './other-programs.ts';
 import type { Measurement } from './report.ts';
@@ -41,11 +42,8 @@ export function benchInbound(): Promise<Measurement[]> {
       RELAYER_KEY: RELAYER.privateKey,
     });
     const url = String(service.ready['base_url']);
-    await enrolFolder(url, 'bench', `${folder}/node`, { databaseUrl, dataDir: folder });
-    const daemon = await startChild('node-daemon/main.ts', {
-      MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
-      DATA_DIR: `${folder}/node`,
-    });
+    await enrolFolder(url, 'bench', daemonFolder(folder), { databaseUrl, dataDir: folder });
+    const daemon = await startDaemonChild(folder, modems);
     try {
       await until('all modems are registered', async () => {
         const response = await fetch(`${url}/availability`);

@@ -1,11 +1,11 @@
 // The daemon as a program beside the bench, with a control plane of frames that keeps its modems busy.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import type { FactOf } from '#shared/link/messages.ts';
 import { writeIdentity } from '../fixtures/enrolled-node.ts';
 import { until } from '../fixtures/until.ts';
 import { type FrameOf, ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
-import { type Child, startChild } from './child.ts';
+import type { Child } from './child.ts';
+import { daemonFolder, startDaemonChild } from './daemon-child.ts';
 import type { RackModem } from './simulated-rack.ts';
 import { BODY } from './submit-pdu.ts';
 
@@ -33,17 +33,8 @@ export class LinkedDaemon {
   /** Resolves when all modems are in service. */
   static async start(folder: string, modems: readonly RackModem[]): Promise<LinkedDaemon> {
     const plane = await ScriptedControlPlane.start();
-    const profiles = process.env['BENCH_CPU_PROFILE'];
-    mkdirSync(`${folder}/node`);
-    writeIdentity(`${folder}/node`, plane.url);
-    const child = await startChild(
-      'node-daemon/main.ts',
-      {
-        MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
-        DATA_DIR: `${folder}/node`,
-      },
-      profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
-    );
+    writeIdentity(daemonFolder(folder), plane.url);
+    const child = await startDaemonChild(folder, modems);
     await until(
       'all modems are in service',
       () => modems.every(({ slot }) => plane.slotState(slot) === 'registered'),

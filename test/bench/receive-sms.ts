@@ -1,15 +1,18 @@
 // Receiving on one SIM, from the air to a fact and the deletion: against a raw AT loop and other SMS programs.
 import { until } from '../fixtures/until.ts';
 import { startChild } from './child.ts';
-import { against, compare, perSecond } from './compare.ts';
+import { against, type Compared, compare, perSecond } from './compare.ts';
 import { LinkedDaemon } from './linked-daemon.ts';
 import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './other-programs.ts';
+import { ProcessorMeter } from './processor-meter.ts';
 import { type Measurement, median } from './report.ts';
 import { type RackModem, SimulatedRack } from './simulated-rack.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 const ROUNDS = 7;
-const MESSAGES = 500;
+/** A round is some bursts; a burst is less than the modem has room for (255). */
+const BURSTS = 4;
+const BURST_MESSAGES = 200;
 /** Fewer than a SIM has room for. */
 const OTHERS_MESSAGES = 40;
 const OTHERS_ROUNDS = 3;
@@ -19,10 +22,11 @@ export function benchReceiveSms(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
     const rack = await SimulatedRack.start({ folder, modems: 2 + OTHER_PROGRAMS_MAX });
     try {
-      const { measurement, ours } = await receiveBesideRaw(rack, folder);
+      const { measurement, cost, ours } = await receiveBesideRaw(rack, folder);
       const others = await receiveWithOthers(rack, folder, rack.modems.slice(2));
       return [
         measurement,
+        cost,
         ...others.map(({ name, rate }) => against(`received by one SIM : ${name}`, ours, rate)),
       ];
     } finally {
@@ -31,21 +35,30 @@ export function benchReceiveSms(): Promise<Measurement[]> {
   });
 }
 
-async function receiveBesideRaw(rack: SimulatedRack, folder: string): ReturnType<typeof compare> {
+async function receiveBesideRaw(
+  rack: SimulatedRack,
+  folder: string,
+): Promise<Compared & { cost: Measurement }> {
   const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
   const daemon = await LinkedDaemon.start(folder, [modem]);
   const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
-  const ours = (): Promise<number> => {
-    const before = daemon.receivedCount;
-    return receivedPerSecond(rack, modem, MESSAGES, () => daemon.receivedAtLeast(before + MESSAGES));
+  const meter = new ProcessorMeter(daemon.pid);
+  const ourBurst = (): Promise<number> => {
+    const wanted = daemon.receivedCount + BURST_MESSAGES;
+    return receivedPerSecond(rack, modem, BURST_MESSAGES, () => daemon.receivedAtLeast(wanted));
   };
+  const ours = (): Promise<number> => meter.round(BURSTS * BURST_MESSAGES, () => roundOf(ourBurst));
   const theirs = (): Promise<number> =>
-    receivedPerSecond(rack, rawModem, MESSAGES, () => raw.ask({ send: 0, receive: MESSAGES, to: [] }));
+    roundOf(() => {
+      const work = { send: 0, receive: BURST_MESSAGES, to: [] };
+      return receivedPerSecond(rack, rawModem, BURST_MESSAGES, () => raw.ask(work));
+    });
   try {
-    return await compare({
+    const compared = await compare({
       name: 'received by one SIM : raw AT loop',
       ...{ ours, theirs, rounds: ROUNDS, atLeast: 0.8, unit: 'SMS/s' },
     });
+    return { ...compared, cost: meter.measurement('node-daemon, each message received', ROUNDS) };
   } finally {
     for (const program of [daemon, raw]) await program.stop();
   }
@@ -73,6 +86,13 @@ async function receiveWithOthers(
   } finally {
     for (const program of programs) await program.stop();
   }
+}
+
+/** Messages per second over the bursts of a round, without the time between them. */
+async function roundOf(burst: () => Promise<number>): Promise<number> {
+  let seconds = 0;
+  for (let each = 0; each < BURSTS; each += 1) seconds += 1 / (await burst());
+  return BURSTS / seconds;
 }
 
 /** From the moment at which all may come to the moment at which all are `done` and deleted on the modem. */

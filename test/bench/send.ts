@@ -1,9 +1,10 @@
 // Sending from one SIM without radio delay: the daemon against a raw AT loop, then other SMS programs.
 import { until } from '../fixtures/until.ts';
 import { startChild } from './child.ts';
-import { against, compare, perSecond } from './compare.ts';
+import { against, type Compared, compare, perSecond } from './compare.ts';
 import { LinkedDaemon } from './linked-daemon.ts';
 import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './other-programs.ts';
+import { ProcessorMeter } from './processor-meter.ts';
 import { sentPerMinute } from './radio.ts';
 import type { Measurement } from './report.ts';
 import { type RackModem, SimulatedRack } from './simulated-rack.ts';
@@ -20,10 +21,11 @@ export function benchSend(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
     const rack = await SimulatedRack.start({ folder, modems: 2 + OTHER_PROGRAMS_MAX });
     try {
-      const { measurement, ours } = await sendBesideRaw(rack, folder);
+      const { measurement, cost, ours } = await sendBesideRaw(rack, folder);
       const others = await sendWithOthers(rack, folder, rack.modems.slice(2));
       return [
         measurement,
+        cost,
         ...others.map(({ name, rate }) => against(`sent from one SIM : ${name}`, ours, rate)),
       ];
     } finally {
@@ -32,17 +34,20 @@ export function benchSend(): Promise<Measurement[]> {
   });
 }
 
-async function sendBesideRaw(rack: SimulatedRack, folder: string): ReturnType<typeof compare> {
+async function sendBesideRaw(rack: SimulatedRack, folder: string): Promise<Compared & { cost: Measurement }> {
   const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
   const daemon = await LinkedDaemon.start(folder, [modem]);
   const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
+  const meter = new ProcessorMeter(daemon.pid);
+  const send = (): Promise<void> => daemon.sendMany(modem, TO, MESSAGES);
   try {
-    return await compare({
+    const compared = await compare({
       name: 'sent from one SIM : raw AT loop',
-      ours: () => perSecond(MESSAGES, () => daemon.sendMany(modem, TO, MESSAGES)),
+      ours: () => meter.round(MESSAGES, () => perSecond(MESSAGES, send)),
       theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
       ...{ rounds: ROUNDS, atLeast: 0.8, unit: 'SMS/s' },
     });
+    return { ...compared, cost: meter.measurement('node-daemon, each message sent', ROUNDS) };
   } finally {
     for (const program of [daemon, raw]) await program.stop();
   }

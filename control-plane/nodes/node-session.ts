@@ -95,7 +95,7 @@ export class NodeSession implements NodeLink {
     });
   }
 
-  get #isOpen(): boolean {
+  #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
@@ -104,7 +104,7 @@ export class NodeSession implements NodeLink {
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]> {
-    if (!this.#isOpen) throw new NodeUnavailable('the link is closed', false);
+    if (!this.#isOpen()) throw new NodeUnavailable('the link is closed', false);
     if (this.#isDraining) throw new NodeUnavailable('this instance is about to stop', false);
     const { id, timeLeftMs, timeoutMs } = options;
     const text = encodeFrame({ type: 'command', id, name, params, time_left_ms: timeLeftMs });
@@ -149,7 +149,7 @@ export class NodeSession implements NodeLink {
   }
 
   close(code: number, reason: string): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen()) return;
     this.#socket.close(closeCodeFor(this.#version, code), reason);
     // A peer that does not answer the close frame must not keep the socket.
     this.#timers.push(this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate()));
@@ -208,7 +208,7 @@ export class NodeSession implements NodeLink {
   }
 
   async #open(hello: Hello): Promise<void> {
-    if (!this.#isOpen || this.#isDraining) return;
+    if (!this.#isOpen() || this.#isDraining) return;
     const { db, bus, clock, fleet, log, heartbeatMs } = this.#parts;
     const acknowledged = await openLink(db, {
       ...this.#link,
@@ -218,7 +218,7 @@ export class NodeSession implements NodeLink {
     // The node was revoked or enrolled anew since its upgrade.
     if (acknowledged === undefined) return this.recheck();
     // Closed meanwhile: the end of the link ran before the store knew of it.
-    if (!this.#isOpen) return closeLink(db, this.#linkId);
+    if (!this.#isOpen()) return closeLink(db, this.#linkId);
     this.#inbox = new FactInbox({
       ...{ db, bus, clock, log, nodeId: this.nodeId, journalId: hello.journal_id, acknowledged },
       oldestSequence: hello.oldest_sequence,
@@ -252,7 +252,7 @@ export class NodeSession implements NodeLink {
   }
 
   #send(frame: ServerFrame): void {
-    if (this.#isOpen && hasFrame(this.#version, frame.type)) this.#socket.send(encodeFrame(frame));
+    if (this.#isOpen() && hasFrame(this.#version, frame.type)) this.#socket.send(encodeFrame(frame));
   }
 
   #fail(error: unknown): void {

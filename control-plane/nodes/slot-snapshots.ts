@@ -10,6 +10,8 @@ interface Snapshot {
   alarms: readonly string[];
 }
 
+const NO_ALARMS = '[]';
+
 export class SlotSnapshots {
   readonly #parts: ProvisioningParts;
   readonly #link: NodeLink;
@@ -19,7 +21,8 @@ export class SlotSnapshots {
   #writing: Promise<void> | undefined;
   #binding: Promise<void> | undefined;
   #writtenSlots = '';
-  #writtenAlarms = '';
+  /** A new link has none. */
+  #writtenAlarms = NO_ALARMS;
 
   constructor(parts: ProvisioningParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
     this.#parts = parts;
@@ -62,7 +65,7 @@ export class SlotSnapshots {
     if (text === this.#writtenAlarms) return;
     await setAlarms(this.#parts.db, { nodeId: this.#link.nodeId, linkId: this.#linkId }, alarms);
     if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'the node has troubles');
-    else if (this.#writtenAlarms !== '') this.#parts.log.info({}, 'the node has no trouble any more');
+    else this.#parts.log.info({}, 'the node has no trouble any more');
     this.#writtenAlarms = text;
   }
 

@@ -15,7 +15,7 @@ interface LinkRow {
 }
 
 /**
- * Notes that a node's link is up, taking over from an older one, and returns the highest sequence of its
+ * Notes that a node's link is up, without alarms, taking over from an older one, and returns the highest sequence of its
  * journal that is committed, 0 for one that is new. Undefined when the key is not the node's any more.
  */
 export async function openLink(
@@ -24,7 +24,7 @@ export async function openLink(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ acknowledged: number }>`
     with opened as (
-      update nodes set link_id = ${link.linkId}, link_alive_until = ${link.aliveUntil}
+      update nodes set link_id = ${link.linkId}, link_alive_until = ${link.aliveUntil}, alarms = '{}'
       where id = ${link.nodeId} and public_key = ${link.publicKey} and revoked_at is null
       returning id
     )

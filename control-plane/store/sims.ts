@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import { withoutNul } from '../domain/storable-text.ts';
-import type { Database, DatabaseTransaction } from './database.ts';
+import type { Database } from './database.ts';
 
 type HeldSlot = Slot & { iccid: string };
 
 /**
- * Replaces what is known of a node's slots, unless a newer link of the node has taken over. A SIM that tells
- * its own number brings that number into the service; a number that another SIM has already is left with it
- * and returned as a conflict.
+ * Replaces what is known of a node's slots, in one statement, unless a newer link of the node has taken over. A
+ * SIM that tells its own number brings that number into the service; a number that another SIM has already is
+ * left with it and returned as a conflict.
  */
 export async function replaceSlots(
   db: Database,
@@ -18,22 +18,32 @@ export async function replaceSlots(
   now: Date,
 ): Promise<{ conflicts: Array<{ iccid: string; number: string }> }> {
   const held = heldSlots(slots);
-  return db.transaction().execute(async (trx) => {
-    const node = await trx
-      .selectFrom('nodes')
-      .select('id')
-      .where('id', '=', nodeId)
-      .where('link_id', '=', linkId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (node === undefined) return { conflicts: [] };
-    await sql`
-      delete from sims
-      where node_id = ${nodeId} and iccid <> all (${held.map(({ iccid }) => iccid)}::text[])`.execute(trx);
-    if (held.length === 0) return { conflicts: [] };
-    await upsertSims(trx, nodeId, held, now);
-    return { conflicts: await introduceNumbers(trx, held, now) };
-  });
+  const column = <K extends keyof HeldSlot>(key: K) => held.map((slot) => slot[key]);
+  const { rows } = await sql`
+    with node as (
+      select id from nodes where id = ${nodeId} and link_id = ${linkId} for update
+    ), gone as (
+      delete from sims using node
+      where sims.node_id = node.id and sims.iccid <> all (${column('iccid')}::text[])
+    ), held as (
+      insert into sims (iccid, node_id, slot, device_id, state, operator, signal_dbm, model, usb_path, reason,
+        updated_at)
+      select told.iccid, node.id, told.slot, told.device_id, told.state, told.operator, told.signal_dbm,
+        told.model, told.usb_path, told.reason, ${now}::timestamptz
+      from node, unnest(${column('iccid')}::text[], ${column('slot')}::text[], ${column('device_id')}::text[],
+        ${column('state')}::text[], ${column('operator')}::text[], ${column('signal_dbm')}::integer[],
+        ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[])
+        as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason)
+      on conflict (iccid) do update set
+        node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
+        state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
+        model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
+        updated_at = excluded.updated_at
+      -- A slot that lost its modem tells what was in it last: the SIM may be elsewhere by now.
+      where sims.node_id = excluded.node_id or excluded.state <> 'lost'
+    )
+    select from node`.execute(db);
+  return { conflicts: rows.length === 0 ? [] : await introduceNumbers(db, held, now) };
 }
 
 /** One slot a SIM, in the order of SIMs: two nodes that tell the same ones must not wait for each other. */
@@ -42,59 +52,25 @@ function heldSlots(slots: readonly Slot[]): HeldSlot[] {
   for (const slot of slots) {
     if (slot.iccid === null) continue;
     // Two slots tell the same SIM when it was moved: the one that lost its modem tells the past.
-    if (slot.state !== 'lost' || !held.has(slot.iccid)) held.set(slot.iccid, { ...slot, iccid: slot.iccid });
+    if (slot.state !== 'lost' || !held.has(slot.iccid))
+      held.set(slot.iccid, storable({ ...slot, iccid: slot.iccid }));
   }
   return [...held.values()].sort((a, b) => (a.iccid < b.iccid ? -1 : 1));
 }
 
-const storable = (text: string | null): string | null => (text === null ? null : withoutNul(text));
+const storable = (slot: HeldSlot): HeldSlot => ({
+  ...slot,
+  slot: withoutNul(slot.slot),
+  operator: withoutNulOrNull(slot.operator),
+  model: withoutNulOrNull(slot.model),
+  usb_path: withoutNulOrNull(slot.usb_path),
+  reason: withoutNulOrNull(slot.reason),
+});
 
-async function upsertSims(
-  trx: DatabaseTransaction,
-  nodeId: string,
-  held: readonly HeldSlot[],
-  now: Date,
-): Promise<void> {
-  await trx
-    .insertInto('sims')
-    .values(
-      held.map((slot) => ({
-        iccid: slot.iccid,
-        node_id: nodeId,
-        slot: withoutNul(slot.slot),
-        device_id: slot.device_id,
-        state: slot.state,
-        operator: storable(slot.operator),
-        signal_dbm: slot.signal_dbm,
-        model: storable(slot.model),
-        usb_path: storable(slot.usb_path),
-        reason: storable(slot.reason),
-        updated_at: now,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .column('iccid')
-        .doUpdateSet((eb) => ({
-          node_id: eb.ref('excluded.node_id'),
-          slot: eb.ref('excluded.slot'),
-          device_id: eb.ref('excluded.device_id'),
-          state: eb.ref('excluded.state'),
-          operator: eb.ref('excluded.operator'),
-          signal_dbm: eb.ref('excluded.signal_dbm'),
-          model: eb.ref('excluded.model'),
-          usb_path: eb.ref('excluded.usb_path'),
-          reason: eb.ref('excluded.reason'),
-          updated_at: eb.ref('excluded.updated_at'),
-        }))
-        // A slot that lost its modem tells what was in it last: the SIM may be elsewhere by now.
-        .where((eb) => eb.or([eb('sims.node_id', '=', nodeId), eb('excluded.state', '<>', 'lost')])),
-    )
-    .execute();
-}
+const withoutNulOrNull = (text: string | null): string | null => (text === null ? null : withoutNul(text));
 
 async function introduceNumbers(
-  trx: DatabaseTransaction,
+  db: Database,
   held: readonly HeldSlot[],
   now: Date,
 ): Promise<Array<{ iccid: string; number: string }>> {
@@ -102,7 +78,7 @@ async function introduceNumbers(
   if (told.length === 0) return [];
   const numbers = told.map(({ number }) => number);
   const known = async (): Promise<Map<string, string>> => {
-    const rows = await trx
+    const rows = await db
       .selectFrom('numbers')
       .select(['number', 'iccid'])
       .where('number', 'in', numbers)
@@ -112,7 +88,7 @@ async function introduceNumbers(
   let owners = await known();
   const fresh = told.filter(({ number }) => !owners.has(number));
   if (fresh.length > 0) {
-    await trx
+    await db
       .insertInto('numbers')
       .values(fresh.map((row) => ({ ...row, created_at: now })))
       .onConflict((conflict) => conflict.doNothing())

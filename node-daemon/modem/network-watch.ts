@@ -53,6 +53,7 @@ export class NetworkWatch {
   #operatorAt = Number.NEGATIVE_INFINITY;
   #operatorTimer: Timer | undefined;
   #withoutServiceSince: number | undefined;
+  #hasServed = false;
   #stopped = false;
 
   constructor(parts: NetworkWatchParts) {
@@ -61,6 +62,11 @@ export class NetworkWatch {
 
   get isRegistered(): boolean {
     return this.#service.state === 'registered';
+  }
+
+  /** Whether any network has served the SIM since the watch began. */
+  get hasServed(): boolean {
+    return this.#hasServed;
   }
 
   /**
@@ -145,6 +151,7 @@ export class NetworkWatch {
 
   #reportService(more: NetworkReport = {}): void {
     const { state, reason } = this.#service;
+    this.#hasServed ||= state === 'registered';
     if (state === 'registered') this.#withoutServiceSince = undefined;
     else this.#withoutServiceSince ??= this.#parts.clock.now();
     if (state !== 'denied') this.#told = undefined;

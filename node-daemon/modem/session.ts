@@ -35,6 +35,8 @@ const SIM_BUSY_POLL_MS = 1_000;
 export const SIM_BUSY_MAX_MS = 60_000;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
 export const NO_SERVICE_MAX_MS = 120_000;
+/** A network that was there comes back within seconds, or the modem has lost its way to it. */
+export const LOST_SERVICE_MAX_MS = 45_000;
 
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
@@ -54,7 +56,7 @@ export interface SessionParts {
   readonly sims: SimSettings;
   /** Where the port is one of a USB device. */
   readonly usbId?: UsbId;
-  /** Without service for longer, the session ends. Defaults to `NO_SERVICE_MAX_MS`. */
+  /** Without service for longer, the session ends. Defaults to the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
 }
@@ -209,7 +211,8 @@ export class ModemSession {
   }
 
   async #poll(sim: Sim, network: NetworkWatch, settings: Settings): Promise<void> {
-    const { noServiceMaxMs = NO_SERVICE_MAX_MS } = this.#parts;
+    const usualMs = network.hasServed ? LOST_SERVICE_MAX_MS : NO_SERVICE_MAX_MS;
+    const { noServiceMaxMs = usualMs } = this.#parts;
     await network.poll();
     await this.#checkUnchanged(sim, settings);
     await this.#inbox?.sweep();

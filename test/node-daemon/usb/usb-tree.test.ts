@@ -45,7 +45,7 @@ t.test('names are read each time, attributes only of what is new', async (t) => 
   sysfs.plug('1-1', '2c7c:0306', quectel(4));
   const [device] = usbDevices(reader.read());
   t.equal(device?.id.product, '0306', 'another device at the same place');
-  t.equal(device.interfaces[2]?.tty, 'ttyUSB6');
+  t.equal(device?.interfaces[2]?.tty, 'ttyUSB6');
 });
 
 function watch(t: Test, sysfs: FakeSysfs) {

@@ -1,0 +1,181 @@
+// Devices that come, go, move, turn and flap on the simulated USB: the right modem in the right slot, all the time.
+import { readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import t from 'tap';
+import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
+import { fastClock } from '../fixtures/fast-clock.ts';
+import { until } from '../fixtures/until.ts';
+
+const STRANGER = '+12065559999';
+
+/** Terminals that this process has open. */
+function openTerminals(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith('/dev/pts/');
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+t.test('with nothing configured every modem on the bus is used, whatever its make', async (t) => {
+  const { modem, plane, serves, simulator, alarms } = await startDaemonOnUsb(t, {
+    ...{ modems: 4, makes: ['quectel', 'simcom', 'huawei-e303', 'quectel'], identicalSerials: true },
+  });
+  for (const [index, path] of ['1-1.1', '1-1.2', '1-1.3', '1-1.4'].entries()) {
+    const slot = await serves(path, modem(index));
+    t.match(slot, { usb_path: path, iccid: modem(index).identity.iccid, reason: null });
+  }
+  t.same(alarms(), []);
+  for (let index = 0; index < 4; index += 1) {
+    const to = modem(index).identity.number;
+    simulator.carrier.send({
+      from: STRANGER,
+      to,
+      body: `for ${index}`,
+      encoding: undefined,
+      referenceBits: 8,
+    });
+  }
+  await until('four messages', () => plane.factsOf('sms_received').length === 4);
+  for (const { iccid, body } of plane.factsOf('sms_received')) {
+    t.equal(body, `for ${simulator.modems.findIndex(({ identity }) => identity.iccid === iccid)}`);
+  }
+});
+
+t.test('no modem at all is an alarm, and one that comes is used', async (t) => {
+  const { alarms, modem, serves, simulator } = await startDaemonOnUsb(t, { modems: 1 });
+  await serves('1-1.1', modem(0));
+  modem(0).play(parseFault({ kind: 'unplug' }));
+  await until('the alarm', () => alarms().includes('no_modem'));
+  simulator.modems[0]?.clearFaults();
+  await serves('1-1.1', modem(0));
+  await until('its end', () => alarms().length === 0);
+});
+
+t.test('ports come back under other numbers, again and again: same slots, no port left open', async (t) => {
+  const host = await startDaemonOnUsb(t, {
+    modems: 3,
+    config: 'slots: [{ name: top, imei: 867588040000016 }, { name: left, usb_path: 1-1.2 }]',
+  });
+  const { modem, serves, slots } = host;
+  const areServed = async () => {
+    await serves('top', modem(0));
+    await serves('left', modem(1));
+    await serves('1-1.3', modem(2));
+  };
+  await areServed();
+  const before = openTerminals();
+  const namesOf = (index: number) =>
+    modem(index)
+      .usb.ttys.map(({ tty }) => tty)
+      .join();
+  for (let round = 0; round < 5; round += 1) {
+    const names = [0, 1, 2].map(namesOf);
+    for (const index of [0, 1, 2]) {
+      modem(index).play(parseFault({ kind: 'port_gone', back_after_ms: 100 + 50 * ((index + round) % 3) }));
+    }
+    await until('the loss', () => [...slots().values()].every(({ state }) => state === 'lost'));
+    await areServed();
+    for (const index of [0, 1, 2]) t.not(namesOf(index), names[index], 'other numbers');
+  }
+  t.equal(openTerminals(), before);
+  t.equal(slots().size, 3);
+});
+
+t.test('a modem that is moved keeps the slot that names it, and a card is found where it is', async (t) => {
+  const host = await startDaemonOnUsb(t, {
+    modems: 2,
+    config: 'slots: [{ name: top, imei: 867588040000016 }]',
+  });
+  const { modem, plane, serves, simulator, slots } = host;
+  await serves('top', modem(0));
+  await serves('1-1.2', modem(1));
+  const [first, second] = [modem(0).identity, modem(1).identity];
+  modem(0).play(parseFault({ kind: 'unplug', back_after_ms: 300, usb_path: '1-1.7' }));
+  await until('the move', () => slots().get('top')?.usb_path === '1-1.7');
+  await serves('top', modem(0));
+  t.same([...slots().keys()].sort(), ['1-1.2', 'top']);
+  simulator.tray.swap(modem(0), modem(1), { tells: true });
+  await until('the swap', () => slots().get('top')?.iccid === second.iccid);
+  await until('the other', () => slots().get('1-1.2')?.iccid === first.iccid);
+  await serves('top', modem(0));
+  await serves('1-1.2', modem(1));
+  const sent = await plane.command('send_sms', {
+    iccid: first.iccid,
+    to: STRANGER,
+    body: 'moved',
+    segments_max: 1,
+  });
+  t.match(sent, { type: 'result', result: { status: 'accepted' } });
+  t.equal([...simulator.carrier.heard()].at(-1)?.from, first.number, 'sent by the card, wherever it is');
+});
+
+t.test('a stick that shows its disk first says so and is used when it turns', async (t) => {
+  const { modem, serves, slots } = await startDaemonOnUsb(t, {
+    ...{ modems: 1, makes: ['huawei-e303'], storageFirstMs: 3_000 },
+  });
+  await until('the disk', () => slots().get('1-1.1')?.reason === 'mass_storage');
+  await serves('1-1.1', modem(0));
+});
+
+t.test('a stick that never turns by itself is turned by the configured command', async (t) => {
+  const { modem, serves, slots } = await startDaemonOnUsb(t, {
+    ...{ modems: 1, makes: ['huawei-e303'], storageFirstMs: 0, daemonClock: fastClock(4) },
+    config: 'mode_switch: [curl, -sS, -X, POST, "%URL%/modems/m0/mode-switch"]',
+  });
+  modem(0).play(parseFault({ kind: 'storage' }));
+  await until('the disk', () => slots().get('1-1.1')?.reason === 'mass_storage');
+  await serves('1-1.1', modem(0));
+});
+
+t.test('what is ignored, and what is not named where discovery is off, is left alone', async (t) => {
+  const { modem, serves, slots } = await startDaemonOnUsb(t, {
+    modems: 3,
+    config: 'discover: false\nslots: [{ name: a, usb_path: 1-1.1 }, { name: b, imei: 867588040000024 }]',
+  });
+  await serves('a', modem(0));
+  await serves('b', modem(1));
+  t.same([...slots().keys()].sort(), ['a', 'b']);
+  t.notOk(
+    modem(2).commandLines.some((line) => /CMG|CPMS|CNMI|CPIN/.test(line)),
+    'nothing was done to it',
+  );
+});
+
+t.test(
+  'a device that flaps costs little, is opened no faster than it comes, and is back when it rests',
+  async (t) => {
+    const { modem, plane, serves } = await startDaemonOnUsb(t, { modems: 2 });
+    await serves('1-1.1', modem(0));
+    await serves('1-1.2', modem(1));
+    const framesBefore = plane.frames.length;
+    const before = process.cpuUsage();
+    const startedAt = performance.now();
+    let flaps = 0;
+    while (performance.now() - startedAt < 5_000) {
+      modem(0).play(parseFault({ kind: 'port_gone', back_after_ms: 150 }));
+      flaps += 1;
+      await setTimeout(300);
+    }
+    const { user, system } = process.cpuUsage(before);
+    const share = (user + system) / 1000 / (performance.now() - startedAt);
+    t.comment(`${(share * 100).toFixed(1)} % of a core for daemon, simulator and ${flaps} flaps`);
+    // Simulator and control plane are in this process too: the daemon alone has less.
+    t.ok(share < 0.25, 'no tight loop');
+    t.ok(plane.frames.length - framesBefore < flaps * 12, 'a handful of frames each time');
+    t.notOk(
+      plane.frames
+        .slice(framesBefore)
+        .some(
+          (frame) =>
+            frame.type === 'slots' &&
+            frame.slots.some((slot) => slot.slot === '1-1.2' && slot.state !== 'registered'),
+        ),
+      'the other one notices nothing',
+    );
+    await serves('1-1.1', modem(0));
+  },
+);

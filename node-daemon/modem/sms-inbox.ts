@@ -1,21 +1,18 @@
-// Receiving: from a +CMTI or a sweep to a durable fact, and only then to the deletion on the modem.
+// Receiving: from an announcement or a sweep to a durable fact, and only then to the deletion on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { FactOf } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand, quoted } from '../at/command.ts';
-import { fieldsOf, integerField } from '../at/fields.ts';
 import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryKey } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
-import type { ReadonlyGroups } from '../journal/written-groups.ts';
-import { groupKey, joinParts, type MessagePart, placeOf } from '../sms/concatenation.ts';
-import { type Deliver, decodeReceived } from '../sms/tpdu.ts';
-import { TpduError } from '../sms/tpdu-error.ts';
-import { factRecords, receivedFacts, reportFact, unreadableFact } from './sms-facts.ts';
-import { digestOf, parseList, parseRead, type StoredMessage, UNION_STORAGE } from './sms-storage.ts';
+import { DirectMessages } from './direct-messages.ts';
+import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
+import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
+import { readPdu } from './sms-pdu.ts';
+import { digestOf, inOrderOfArrival, parseList, parseRead, type StoredMessage } from './sms-storage.ts';
 
 /** A full store of 255 messages at SIM speed. */
 const LIST_TIMEOUT_MS = 60_000;
@@ -23,12 +20,12 @@ const LIST_TIMEOUT_MS = 60_000;
 const STORAGE_TIMEOUT_MS = 15_000;
 /** Announced messages that wait to be read. Beyond it the sweep finds them. */
 const READS_MAX = 512;
+/** So many announced messages of one storage are read with one command. */
+const LIST_FROM = 4;
 /** After the last +CMTI of a burst: modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
 /** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
 const CMS_INVALID_INDEX = 321;
-/** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
-const PID_TYPE_0 = 0x40;
 
 /** What the inbox of one SIM works on. */
 export interface SmsInboxParts {
@@ -43,24 +40,27 @@ export interface SmsInboxParts {
   readonly sendingDone: () => Promise<void>;
 }
 
-interface Place {
-  readonly storage: string;
-  readonly index: number;
-}
-
 /**
  * One worker takes reads first, deletions next, sweeps last, so that what was announced is a fact as soon
- * as can be and the choice of storage (AT+CPMS) never changes under a command.
+ * as can be and the choice of storage (AT+CPMS) never changes under a command. The disk is on nobody's way:
+ * what was read goes to the journal while the next is read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
   readonly #log: Logger;
-  readonly #reads: Place[] = [];
+  readonly #acceptance: SmsAcceptance;
+  readonly #direct: DirectMessages;
+  readonly #reads: Announced[] = [];
   /** By `entryKey`: places in which, when they were last read, lay what may be deleted. */
   readonly #deletions = new Map<string, StorageEntry>();
+  /** By `entryKey`: digests of what the modem says it deleted, until the journal has it. */
+  readonly #deleted = new Map<string, string>();
   readonly #sweeps = new Set<string>();
   /** Entries on their way into the journal. */
   readonly #accepting = new Map<string, Promise<void>>();
+  /** Readings whose entries are not settled. */
+  readonly #settling = new Set<Promise<void>>();
+  #canList = true;
   #storage: string | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -69,6 +69,8 @@ export class SmsInbox {
   constructor(parts: SmsInboxParts) {
     this.#parts = parts;
     this.#log = parts.log;
+    this.#acceptance = new SmsAcceptance(parts);
+    this.#direct = new DirectMessages(parts, this.#acceptance);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
@@ -76,7 +78,10 @@ export class SmsInbox {
   async sweep(): Promise<void> {
     for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#work();
-    while (this.#working !== undefined) await this.#working;
+    while (this.#working !== undefined || this.#settling.size > 0) {
+      await this.#working;
+      await Promise.all(this.#settling);
+    }
   }
 
   /** Takes nothing more. What was read and is not journalled yet stays on the modem. */
@@ -88,26 +93,16 @@ export class SmsInbox {
     this.#sweeps.clear();
   }
 
-  #onUrc({ line, body }: Urc): void {
+  #onUrc(urc: Urc): void {
     if (this.#stopped) return;
-    if (/^\+(CMTI|CDSI):/.test(line)) this.#onAnnounced(line);
-    else if (/^\+(CMT|CDS):/.test(line) && body !== undefined) {
-      // Not stored on the modem: the journal is its only copy.
-      this.#accept(body).catch((error) =>
-        this.#log.error({ err: error }, 'a message given directly is lost: the journal refused it'),
-      );
+    if (isDirect(urc)) {
+      this.#direct.take(urc.body);
+      return;
     }
-  }
-
-  #onAnnounced(line: string): void {
-    const [storage = ''] = fieldsOf(line);
-    const index = integerField(fieldsOf(line), 1);
-    // Some firmware announces index -1 or no storage when it could not store: the sweep knows better.
-    const readable = /^[A-Z_]{2,8}$/.test(storage) && index !== undefined && index >= 0;
-    // An index of the union "MT" would give the message a second identity.
-    const swept = storage === UNION_STORAGE && !this.#parts.storages.includes(storage);
-    if (readable && !swept && this.#reads.length < READS_MAX) this.#reads.push({ storage, index });
-    else for (const each of this.#parts.storages) this.#sweeps.add(each);
+    const announced = announcedBy(urc.line, this.#parts.storages);
+    if (announced === undefined) return;
+    if (announced !== 'somewhere' && this.#reads.length < READS_MAX) this.#reads.push(announced);
+    else for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
     this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
       this.sweep().catch((error) => this.#log.warn({ err: error }, 'a sweep failed'));
@@ -116,7 +111,7 @@ export class SmsInbox {
   }
 
   #work(): void {
-    this.#working ??= this.#workAll();
+    if (!this.#stopped) this.#working ??= this.#workAll();
   }
 
   async #workAll(): Promise<void> {
@@ -141,8 +136,13 @@ export class SmsInbox {
   }
 
   #nextJob(): (() => Promise<void>) | undefined {
-    const read = this.#reads.shift();
-    if (read !== undefined) return () => this.#read(read);
+    const [read] = this.#reads;
+    if (read !== undefined) {
+      const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
+      if (many && this.#canList) return () => this.#readMany(read.storage);
+      this.#reads.shift();
+      return () => this.#readOne(read);
+    }
     const [deletion] = this.#deletions.values();
     if (deletion !== undefined) {
       this.#deletions.delete(entryKey(deletion));
@@ -151,56 +151,55 @@ export class SmsInbox {
     const [storage] = this.#sweeps;
     if (storage === undefined) return undefined;
     this.#sweeps.delete(storage);
-    return () => this.#sweep(storage);
+    return async () => this.#settleList(storage, await this.#list(storage, 'background'), []);
   }
 
-  async #read({ storage, index }: Place): Promise<void> {
+  async #readOne({ storage, index }: Announced): Promise<void> {
     await this.#select(storage);
-    const message = await this.#readMessage(index);
-    if (message === undefined) return;
-    // The next read need not wait for the disk.
-    this.#acceptStored(storage, message).then(
-      (entry) => {
-        this.#deletions.set(entryKey(entry), entry);
-        this.#work();
-      },
-      (error) => this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
-    );
-  }
-
-  async #readMessage(index: number): Promise<StoredMessage | undefined> {
     const command = atCommand(`AT+CMGR=${index}`, {
-      answer: /^\+CMGR:/,
-      answerHasBody: true,
-      timeoutMs: STORAGE_TIMEOUT_MS,
+      ...{ answer: /^\+CMGR:/, answerHasBody: true, timeoutMs: STORAGE_TIMEOUT_MS },
     });
     try {
-      return parseRead(index, await this.#parts.channel.send(command, 'urgent'));
+      const message = parseRead(index, await this.#parts.channel.send(command, 'urgent'));
+      if (message !== undefined) this.#settle(storage, message);
     } catch (error) {
-      if (error instanceof CmsError && error.code === CMS_INVALID_INDEX) return undefined;
+      if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
+    }
+  }
+
+  /** Reads what was announced in a storage in one go. */
+  async #readMany(storage: string): Promise<void> {
+    const announced = this.#reads.filter((read) => read.storage === storage);
+    try {
+      const messages = await this.#list(storage, 'urgent');
+      // What was announced meanwhile may not be in the list.
+      const rest = this.#reads.filter((read) => !announced.includes(read));
+      this.#reads.splice(0, this.#reads.length, ...rest);
+      this.#settleList(storage, messages, announced);
+    } catch (error) {
+      if (!(error instanceof PortClosedError)) this.#canList = false;
       throw error;
     }
   }
 
-  async #sweep(storage: string): Promise<void> {
+  async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {
     await this.#select(storage);
-    await Promise.allSettled(this.#accepting.values());
     const command = atCommand('AT+CMGL=4', {
-      answer: /^\+CMGL:/,
-      answerHasBody: true,
-      timeoutMs: LIST_TIMEOUT_MS,
+      ...{ answer: /^\+CMGL:/, answerHasBody: true, timeoutMs: LIST_TIMEOUT_MS },
     });
-    const messages = parseList(await this.#parts.channel.send(command, 'background'));
-    await this.#forgetGone(storage, messages);
-    for (const message of messages) {
-      if (this.#stopped) return;
-      const entry = await this.#acceptStored(storage, message);
-      this.#deletions.set(entryKey(entry), entry);
+    return parseList(await this.#parts.channel.send(command, priority));
+  }
+
+  #settleList(storage: string, messages: readonly StoredMessage[], announced: readonly Announced[]): void {
+    this.#forgetGone(storage, messages);
+    const places = announced.map(({ index }) => index);
+    for (const message of inOrderOfArrival(messages, places)) {
+      if (!this.#stopped) this.#settle(storage, message);
     }
   }
 
   /** Entries that the modem does not list any more are deleted for good. */
-  async #forgetGone(storage: string, messages: readonly StoredMessage[]): Promise<void> {
+  #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
     const { iccid, journal } = this.#parts;
     const listed = new Map(messages.map(({ index, pdu }) => [index, digestOf(pdu)]));
     const gone = [...journal.state.entries.values()].filter(
@@ -208,121 +207,75 @@ export class SmsInbox {
         entry.iccid === iccid && entry.storage === storage && listed.get(entry.index) !== entry.digest,
     );
     if (gone.length > 0) {
-      await journal.append(...gone.map(({ entry }): NewRecord => ({ kind: 'gone', entry })));
+      journal.appendLazily(...gone.map(({ entry }): NewRecord => ({ kind: 'gone', entry })));
     }
   }
 
-  /** Resolves with the entry when it is safe to delete it. Rejects when the journal refuses. */
-  async #acceptStored(storage: string, { index, unread, pdu }: StoredMessage): Promise<StorageEntry> {
+  /** Has a message that was read accepted, and then deleted. */
+  #settle(storage: string, { index, unread, pdu }: StoredMessage): void {
     const entry: StorageEntry = { iccid: this.#parts.iccid, storage, index, digest: digestOf(pdu) };
     // What was to be deleted there may be gone: this reading decides.
     this.#deletions.delete(entryKey(entry));
-    const key = `${entryKey(entry)}/${entry.digest}`;
-    const accepting = this.#accepting.get(key);
-    if (accepting !== undefined) {
-      await accepting;
-      return entry;
-    }
-    const known = this.#parts.journal.state.entries.get(entryKey(entry));
-    // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal.
-    const isNew = known?.entry.digest !== entry.digest || (known.deleted && unread);
-    if (!isNew) {
-      // It lies there all the same: the deletion did not happen, and is due again.
-      if (known.deleted) await this.#parts.journal.append({ kind: 'read', entry });
-      return entry;
-    }
-    const accepted = this.#accept(pdu, entry).finally(() => this.#accepting.delete(key));
-    this.#accepting.set(key, accepted);
-    await accepted;
-    return entry;
+    const settled = this.#accepted(entry, pdu, unread).then(
+      () => {
+        if (this.#stopped) return;
+        this.#deletions.set(entryKey(entry), entry);
+        this.#work();
+      },
+      (error: unknown) =>
+        this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
+    );
+    this.#settling.add(settled);
+    void settled.then(() => this.#settling.delete(settled));
   }
 
-  async #accept(pdu: string, entry?: StorageEntry): Promise<void> {
-    const { clock, iccid, journal } = this.#parts;
-    const receivedAt = new Date(clock.now()).toISOString();
-    const place = entry === undefined ? {} : { entry };
-    let decoded: ReturnType<typeof decodeReceived>;
-    try {
-      decoded = decodeReceived(pdu);
-    } catch (error) {
-      if (!(error instanceof TpduError)) throw error;
-      const fact = unreadableFact(iccid, pdu, error.message, receivedAt);
-      return journal.append({ kind: 'fact', fact, ...place });
-    }
-    if (decoded.kind === 'deliver') {
-      return this.#acceptMessage(decoded, pdu, receivedAt, entry);
-    }
-    const report = decoded;
-    const factNow = (): FactOf<'sms_report'> => reportFact(iccid, report, journal.state.commands, receivedAt);
-    if (factNow().command_id === null) await this.#parts.sendingDone();
-    return journal.append({ kind: 'fact', fact: factNow(), ...place });
-  }
-
-  async #acceptMessage(
-    deliver: Deliver,
-    pdu: string,
-    receivedAt: string,
-    entry?: StorageEntry,
-  ): Promise<void> {
-    const { iccid, journal } = this.#parts;
-    const { content, concatenation, port } = deliver.userData;
-    const place = entry === undefined ? {} : { entry };
-    if (deliver.protocolIdentifier === PID_TYPE_0) return journal.append(...readRecords(entry));
-    if (content.kind === 'octets') {
-      const reason = port === undefined ? '8 bit data' : `data for port ${port}`;
-      return journal.append({
-        ...{ kind: 'fact', fact: unreadableFact(iccid, pdu, reason, receivedAt) },
-        ...place,
-      });
-    }
-    const { from, sentAt } = deliver;
-    const { text } = content;
-    if (concatenation !== undefined && concatenation.total > 1) {
-      const part = { ...concatenation, from, text, sentAt, receivedAt };
-      return journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
-    }
-    const facts = receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false });
-    return journal.append(...factRecords(facts, place));
-  }
-
-  #partRecords(groups: ReadonlyGroups, part: MessagePart, entry?: StorageEntry): NewRecord[] {
-    const { iccid } = this.#parts;
-    const group = groupKey(iccid, part);
-    const place = entry === undefined ? {} : { entry };
-    const waiting = groups.get(group)?.parts ?? [];
-    const [first] = waiting;
-    const placed = placeOf(waiting, part);
-    if (placed === 'repeated') return readRecords(entry);
-    if (placed === 'other' && first !== undefined) {
-      const abandoned = factRecords(receivedFacts(iccid, joinParts([first, ...waiting.slice(1)])), { group });
-      return [...abandoned, { kind: 'part', group, iccid, part, ...place }];
-    }
-    const message = joinParts([part, ...waiting]);
-    if (message.partial) return [{ kind: 'part', group, iccid, part, ...place }];
-    return factRecords(receivedFacts(iccid, message), { group, ...place });
+  /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
+  #accepted(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
+    const key = entryKey(entry);
+    const acceptingKey = `${key}/${entry.digest}`;
+    const accepting = this.#accepting.get(acceptingKey);
+    if (accepting !== undefined) return accepting;
+    const known = this.#parts.journal.state.entries.get(key);
+    const isKnown = known?.entry.digest === entry.digest;
+    const isDeleted = isKnown && (known.deleted || this.#deleted.get(key) === entry.digest);
+    if (isKnown && !isDeleted) return Promise.resolve();
+    this.#deleted.delete(key);
+    // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
+    // that was read lies there all the same: the deletion did not happen, and is due again.
+    const accepted = (
+      isDeleted && !unread
+        ? this.#parts.journal.append(...readRecords(entry))
+        : this.#acceptance.accept(readPdu(pdu), entry)
+    ).finally(() => this.#accepting.delete(acceptingKey));
+    this.#accepting.set(acceptingKey, accepted);
+    return accepted;
   }
 
   /** One deletion for one message: by now the place may hold the next one. */
   async #delete(entry: StorageEntry): Promise<void> {
-    const known = this.#parts.journal.state.entries.get(entryKey(entry));
-    if (known?.entry.digest !== entry.digest || known.deleted) return;
+    const { channel, journal } = this.#parts;
+    const key = entryKey(entry);
+    const known = journal.state.entries.get(key);
+    if (known?.entry.digest !== entry.digest || known.deleted || this.#deleted.has(key)) return;
     await this.#select(entry.storage);
-    await this.#parts.channel.send(atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS }));
-    await this.#parts.journal.append({ kind: 'deleted', entry });
+    await channel.send(atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS }));
+    this.#deleted.set(key, entry.digest);
+    void journal.appendLazily({ kind: 'deleted', entry }).durable.then(
+      () => {
+        if (this.#deleted.get(key) === entry.digest) this.#deleted.delete(key);
+      },
+      // It is not written down, and still true.
+      () => undefined,
+    );
   }
 
   async #select(storage: string): Promise<void> {
     if (this.#storage === storage) return;
     this.#storage = undefined;
     const command = atCommand(`AT+CPMS=${quoted(storage)}`, {
-      answer: /^\+CPMS:/,
-      timeoutMs: STORAGE_TIMEOUT_MS,
+      ...{ answer: /^\+CPMS:/, timeoutMs: STORAGE_TIMEOUT_MS },
     });
     await this.#parts.channel.send(command, 'urgent');
     this.#storage = storage;
   }
-}
-
-function readRecords(entry: StorageEntry | undefined): NewRecord[] {
-  return entry === undefined ? [] : [{ kind: 'read', entry }];
 }

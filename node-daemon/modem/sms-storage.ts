@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Information } from '../at/exchange.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
+import { readPdu } from './sms-pdu.ts';
 
 /** A received message in a storage. */
 export interface StoredMessage {
@@ -35,6 +36,30 @@ export function parseRead(index: number, information: readonly Information[]): S
   const status = integerField(fieldsOf(answer.line), 0);
   if (status !== RECEIVED_UNREAD && status !== RECEIVED_READ) return undefined;
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
+}
+
+/**
+ * Messages in the order in which they came: by the service centre's time, then as they were announced, then
+ * by place. `announced`: the places, first one first.
+ */
+export function inOrderOfArrival(
+  messages: readonly StoredMessage[],
+  announced: readonly number[],
+): StoredMessage[] {
+  const known = messages.map((message) => {
+    const position = announced.indexOf(message.index);
+    return { message, sentAt: sentAtOf(message.pdu), position: position < 0 ? announced.length : position };
+  });
+  known.sort((a, b) => {
+    return a.sentAt - b.sentAt || a.position - b.position || a.message.index - b.message.index;
+  });
+  return known.map(({ message }) => message);
+}
+
+/** The service centre's time of a message, milliseconds since the epoch; 0 where there is none. */
+function sentAtOf(pdu: string): number {
+  const { decoded } = readPdu(pdu);
+  return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;
 }
 
 /** What AT+CPMS=? offers. */

@@ -1,4 +1,5 @@
 // Address fields of a TPDU: numbers as swapped semi-octets, names as septets (3GPP TS 23.040 §9.1.2.5).
+import { indicationOf, type WaitingIndication } from './data-coding.ts';
 import { textOfSeptets, unpackSeptets } from './gsm7.ts';
 import { TpduError } from './tpdu-error.ts';
 
@@ -39,6 +40,16 @@ export function decodeAddress(field: Uint8Array): string {
   }
   const digits = digitsOf(value, semiOctets);
   return typeOfNumber === TON_INTERNATIONAL && digits !== '' ? `+${digits}` : digits;
+}
+
+/**
+ * A sender's address that is none, but tells of voice mail: two octets marked as a name (Common PCN Handset
+ * Specification 4.2, B.4.2). The first bit says whether some waits, the fifth that it is such an address.
+ */
+export function decodeVoicemailAddress(field: Uint8Array): WaitingIndication | undefined {
+  const [semiOctets, type = 0, flags = 0] = field;
+  const isIndication = semiOctets === 4 && (type & 0x7f) === TON_ALPHANUMERIC << 4 && (flags & 0x7e) === 0x10;
+  return isIndication ? indicationOf(0, (flags & 1) === 1) : undefined;
 }
 
 /** Swapped semi-octets as digits, up to the filler 0xF. */

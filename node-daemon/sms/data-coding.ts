@@ -1,24 +1,52 @@
-// The data coding scheme of a TPDU: how its user data are to be read (3GPP TS 23.038 §4).
+// The data coding scheme of a TPDU: how its user data are to be read, and what for (3GPP TS 23.038 §4).
 
 /** How octets of user data are to be read. */
 export type Coding = 'gsm7' | 'ucs2' | 'octets' | 'compressed';
 
-/**
- * The coding that a TP-DCS octet stands for. Reserved groups are read as GSM 7 bit, as the standard
- * asks. `compressed` cannot be read.
- */
-export function codingOf(dcs: number): Coding {
+/** A message that tells of others that wait: voice mail, fax, e-mail. */
+export interface WaitingIndication {
+  readonly about: 'voicemail' | 'fax' | 'email' | 'other';
+  /** Whether such messages wait, or do no more. */
+  readonly isActive: boolean;
+}
+
+/** What a TP-DCS octet says. */
+export interface DataCoding {
+  /** `compressed` cannot be read. */
+  readonly coding: Coding;
+  /** 0 is to be shown at once ("flash"), 1 and 2 name a place for it, 3 is for the terminal equipment. */
+  readonly messageClass: 0 | 1 | 2 | 3 | undefined;
+  readonly indication: WaitingIndication | undefined;
+}
+
+/** Bits 3 and 2 of the general groups; the fourth is reserved. */
+const ALPHABETS: readonly Coding[] = ['gsm7', 'octets', 'ucs2', 'gsm7'];
+const CLASSES = [0, 1, 2, 3] as const;
+const ABOUT = ['voicemail', 'fax', 'email', 'other'] as const;
+
+/** Reads a TP-DCS octet. Reserved groups are GSM 7 bit, as the standard asks. */
+export function dataCodingOf(dcs: number): DataCoding {
   const group = dcs >> 4;
   // 00xx: general; 01xx: the same, marked for automatic deletion.
   if (group < 0x8) {
-    if (dcs & 0x20) return 'compressed';
-    return ALPHABETS[(dcs >> 2) & 3] ?? 'gsm7';
+    const coding = dcs & 0x20 ? 'compressed' : (ALPHABETS[(dcs >> 2) & 3] ?? 'gsm7');
+    return { coding, messageClass: dcs & 0x10 ? classOf(dcs) : undefined, indication: undefined };
   }
-  // 1110: message waiting, UCS2. 1111: data coding and message class. 1000 to 1101: GSM 7 bit.
-  if (group === 0xe) return 'ucs2';
-  if (group === 0xf && dcs & 0x04) return 'octets';
-  return 'gsm7';
+  // 1100: message waiting, the text may be discarded; 1101: stored; 1110: stored, UCS2.
+  if (group >= 0xc && group <= 0xe) {
+    const indication = indicationOf(dcs & 3, (dcs & 0x08) !== 0);
+    return { coding: group === 0xe ? 'ucs2' : 'gsm7', messageClass: undefined, indication };
+  }
+  // 1111: data coding and message class. 1000 to 1011 are reserved.
+  if (group < 0xc) return { coding: 'gsm7', messageClass: undefined, indication: undefined };
+  return { coding: dcs & 0x04 ? 'octets' : 'gsm7', messageClass: classOf(dcs), indication: undefined };
 }
 
-/** Bits 3 and 2 of the general group; the fourth is reserved. */
-const ALPHABETS: readonly Coding[] = ['gsm7', 'octets', 'ucs2', 'gsm7'];
+/** An indication of the kind that its two lowest bits name (3GPP TS 23.040 §9.2.3.24.2 numbers them alike). */
+export function indicationOf(kind: number, isActive: boolean): WaitingIndication {
+  return { about: ABOUT[kind & 3] ?? 'other', isActive };
+}
+
+function classOf(dcs: number): DataCoding['messageClass'] {
+  return CLASSES[dcs & 3];
+}

@@ -3,8 +3,8 @@
 //   SMS-SUBMIT         first octet, TP-MR, TP-DA, TP-PID, TP-DCS, TP-VP, TP-UDL, TP-UD
 //   SMS-DELIVER        first octet, TP-OA, TP-PID, TP-DCS, TP-SCTS (7), TP-UDL, TP-UD
 //   SMS-STATUS-REPORT  first octet, TP-MR, TP-RA, TP-SCTS (7), TP-DT (7), TP-ST
-import { addressOctets, decodeAddress, encodeAddress } from './address.ts';
-import { codingOf } from './data-coding.ts';
+import { addressOctets, decodeAddress, decodeVoicemailAddress, encodeAddress } from './address.ts';
+import { type DataCoding, dataCodingOf, type WaitingIndication } from './data-coding.ts';
 import { fillBitsAfter, packSeptets, septetsOf } from './gsm7.ts';
 import { decodeTimestamp, TIMESTAMP_OCTETS } from './timestamp.ts';
 import { TpduError } from './tpdu-error.ts';
@@ -36,6 +36,9 @@ export interface Deliver {
   readonly protocolIdentifier: number;
   /** ISO 8601 with offset; null when the service centre's time stamp is invalid. */
   readonly sentAt: string | null;
+  readonly messageClass: DataCoding['messageClass'];
+  /** Set where the message tells of others that wait; its text, if it has one, is for the user. */
+  readonly indication: WaitingIndication | undefined;
   readonly userData: UserData;
 }
 
@@ -44,6 +47,8 @@ export interface StatusReport {
   readonly kind: 'statusReport';
   readonly messageReference: number;
   readonly recipient: string;
+  /** When the service centre took the message (TP-SCTS); null when invalid. */
+  readonly acceptedAt: string | null;
   /** When the service centre decided this status; null when invalid. */
   readonly dischargedAt: string | null;
   /** TP-Status. */
@@ -107,21 +112,28 @@ export function decodeReceived(pdu: string): Deliver | StatusReport {
 }
 
 function decodeDeliver(reader: Reader, hasHeader: boolean): Deliver {
-  const from = reader.address();
+  const sender = reader.addressField();
   const protocolIdentifier = reader.octet('TP-PID');
-  const dcs = reader.octet('TP-DCS');
+  const { coding, messageClass, indication } = dataCodingOf(reader.octet('TP-DCS'));
   const sentAt = decodeTimestamp(reader.octets(TIMESTAMP_OCTETS, 'TP-SCTS'));
   const length = reader.octet('TP-UDL');
-  const userData = decodeUserData(reader.rest(), { coding: codingOf(dcs), length, hasHeader });
-  return { kind: 'deliver', from, protocolIdentifier, sentAt, userData };
+  const userData = decodeUserData(reader.rest(), { coding, length, hasHeader });
+  return {
+    kind: 'deliver',
+    from: decodeAddress(sender),
+    ...{ protocolIdentifier, sentAt, messageClass, userData },
+    // Three ways to say the same: in the coding, in the header, and, long ago, in the sender's address.
+    indication: indication ?? userData.indication ?? decodeVoicemailAddress(sender),
+  };
 }
 
 function decodeStatusReport(reader: Reader): StatusReport {
   const messageReference = reader.octet('TP-MR');
-  const recipient = reader.address();
-  reader.octets(TIMESTAMP_OCTETS, 'TP-SCTS');
+  const recipient = decodeAddress(reader.addressField());
+  const acceptedAt = decodeTimestamp(reader.octets(TIMESTAMP_OCTETS, 'TP-SCTS'));
   const dischargedAt = decodeTimestamp(reader.octets(TIMESTAMP_OCTETS, 'TP-DT'));
-  return { kind: 'statusReport', messageReference, recipient, dischargedAt, status: reader.octet('TP-ST') };
+  const status = reader.octet('TP-ST');
+  return { kind: 'statusReport', messageReference, recipient, acceptedAt, dischargedAt, status };
 }
 
 function packedText(text: string, header: Uint8Array): { data: Uint8Array; length: number } {
@@ -156,8 +168,8 @@ class Reader {
     return this.octets(1, field)[0] ?? 0;
   }
 
-  address(): string {
-    return decodeAddress(this.octets(addressOctets(this.#octets[0] ?? 0), 'an address'));
+  addressField(): Uint8Array {
+    return this.octets(addressOctets(this.#octets[0] ?? 0), 'an address');
   }
 
   rest(): Uint8Array {

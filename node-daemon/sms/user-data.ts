@@ -1,9 +1,8 @@
 // TP-User-Data: the header's information elements and the text after them (3GPP TS 23.040 §9.2.3.24).
 
-import { GSM7_ALPHABET, GSM7_EXTENSION } from '#shared/sms/gsm7-alphabet.ts';
-import type { Coding } from './data-coding.ts';
+import { type Coding, indicationOf, type WaitingIndication } from './data-coding.ts';
 import { fillBitsAfter, textOfSeptets, unpackSeptets } from './gsm7.ts';
-import { LOCKING_SHIFT, SINGLE_SHIFT } from './national-language.ts';
+import { lockingShiftTable, singleShiftTable } from './national-language.ts';
 import { TpduError } from './tpdu-error.ts';
 
 /** This message is part `part` (1 to `total`) of a longer one (3GPP TS 23.040 §9.2.3.24.1 and .8). */
@@ -23,11 +22,13 @@ export interface UserData {
   readonly concatenation: ConcatenationHeader | undefined;
   /** Destination port of application data. */
   readonly port: number | undefined;
+  readonly indication: WaitingIndication | undefined;
 }
 
 type Elements = ReadonlyMap<number, Uint8Array>;
 
 const IE_CONCATENATION_8 = 0x00;
+const IE_SPECIAL_MESSAGE = 0x01;
 const IE_PORTS_8 = 0x04;
 const IE_PORTS_16 = 0x05;
 const IE_CONCATENATION_16 = 0x08;
@@ -55,7 +56,7 @@ export function decodeUserData(
     coding === 'gsm7'
       ? { kind: 'text' as const, text: decodeSeptets(data, length, headerOctets, elements) }
       : contentOf(data.subarray(headerOctets), coding, port);
-  return { content, concatenation: concatenationOf(elements), port };
+  return { content, concatenation: concatenationOf(elements), port, indication: waitingOf(elements) };
 }
 
 /** The information element of a part: with an 8 bit or a 16 bit reference. */
@@ -94,14 +95,17 @@ function portOf(elements: Elements): number | undefined {
   return narrow?.length === 2 ? narrow[0] : undefined;
 }
 
+/** "Special SMS message indication": what waits, and how many (3GPP TS 23.040 §9.2.3.24.2). */
+function waitingOf(elements: Elements): WaitingIndication | undefined {
+  const element = elements.get(IE_SPECIAL_MESSAGE);
+  if (element?.length !== 2) return undefined;
+  const [kind = 0, count = 0] = element;
+  return indicationOf(kind, count > 0);
+}
+
 function decodeSeptets(data: Uint8Array, length: number, headerOctets: number, elements: Elements): string {
-  const locking = elements.get(IE_LOCKING_SHIFT)?.[0];
-  const single = elements.get(IE_SINGLE_SHIFT)?.[0];
-  const alphabet = locking === undefined ? GSM7_ALPHABET : LOCKING_SHIFT.get(locking);
-  const extension = single === undefined ? GSM7_EXTENSION : SINGLE_SHIFT.get(single);
-  if (alphabet === undefined || extension === undefined) {
-    throw new TpduError(`national language table ${locking ?? single ?? ''} is not known`);
-  }
+  const alphabet = lockingShiftTable(elements.get(IE_LOCKING_SHIFT)?.[0]);
+  const extension = singleShiftTable(elements.get(IE_SINGLE_SHIFT)?.[0]);
   const fillBits = fillBitsAfter(headerOctets);
   const headerSeptets = (headerOctets * 8 + fillBits) / 7;
   const septets = unpackSeptets(data.subarray(headerOctets), Math.max(0, length - headerSeptets), fillBits);

@@ -1,5 +1,6 @@
 // Receiving over a scripted port: every message a fact once, whatever is lost, repeated or refused.
 import t from 'tap';
+import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
 import { LateParts, PARTS_WAIT_MS } from '#node-daemon/modem/late-parts.ts';
 import { SWEEP_AFTER_URC_MS } from '#node-daemon/modem/sms-inbox.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -101,12 +102,15 @@ t.test('a deletion that fails is tried again and the message is not told twice',
 });
 
 t.test('a deletion that is confirmed and does not happen repeats nothing', async (t) => {
-  const { modem, start } = await setUpInbox(t);
+  const { clock, modem, start } = await setUpInbox(t);
   const { inbox, bodies, journal } = await start();
   modem.port.on(/^AT\+CMGD/, lines('OK'));
   modem.deliver(HI);
   for (let sweep = 0; sweep < 3; sweep += 1) await inbox.sweep();
-  await until('the record', () => [...journal.state.entries.values()][0]?.deleted);
+  await until('the record', () => {
+    clock.advance(LAZY_SYNC_MS);
+    return [...journal.state.entries.values()][0]?.deleted;
+  });
   await inbox.sweep();
   t.same(bodies(), ['Hi']);
 });

@@ -117,12 +117,15 @@ t.test('octets for a port are no text, whatever they look like', async (t) => {
   t.equal(content.kind, 'octets');
 });
 
-t.test('Turkish tables: locking, single, and one that is not known', async (t) => {
+t.test('Turkish tables: locking, single, and identifiers of no language', async (t) => {
   // Septets 0x1C 0x40 0x0B: Şİ Ğ of the locking table (3GPP TS 23.038 A.3.1).
   t.equal(textOf(withData('00', `0803250101${septetData([0x1c, 0x40, 0x0b], 4)}`, '44')), 'ŞİĞ');
   // Escape and "g", "S" of the single shift table (A.2.1).
   t.equal(textOf(withData('00', `0903240101${septetData([0x1b, 0x67, 0x1b, 0x53], 4)}`, '44')), 'ğŞ');
-  t.throws(() => deliver(withData('00', `0803250106${septetData([1, 2, 3], 4)}`, '44')), TpduError);
+  // Identifiers of no language are to be ignored (3GPP TS 23.040 §9.2.3.24.15 and .16).
+  for (const header of ['03250102', '0325010e', '032401ff']) {
+    t.equal(textOf(withData('00', `08${header}${septetData([1, 2, 3], 4)}`, '44')), '£$¥', header);
+  }
 });
 
 t.test('time stamps: zones of both signs, and invalid ones are null', async (t) => {
@@ -151,6 +154,7 @@ t.test('SMS-STATUS-REPORT', async (t) => {
     kind: 'statusReport',
     messageReference: 7,
     recipient: '+15550000012',
+    acceptedAt: '2025-11-12T11:00:00+00:00',
     dischargedAt: '2025-11-12T11:00:00+00:00',
     status: 0,
   });

@@ -36,8 +36,8 @@ const STALL_MS_MAX = 25_000;
 export function usualCounts(messages: number): DisturbanceCounts {
   return {
     faults: Math.max(40, Math.round(messages / 125)),
-    kills: Math.max(7, Math.round(messages / 1_000)),
-    stalls: Math.max(2, Math.round(messages / 4_000)),
+    kills: Math.max(7, Math.round(messages / 1_600)),
+    stalls: Math.max(2, Math.round(messages / 7_000)),
   };
 }
 

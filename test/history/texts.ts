@@ -58,7 +58,7 @@ export function plannedText(
     const sign = alphabet !== 'gsm7' && part === 1 ? 'я' : '';
     const mark = `${carried}${key}:${part}/${total} ${sign}`;
     const used = mark.length + (alphabet === 'gsm7' ? carried.length : 0);
-    parts.push(mark + filling(random, alphabet, wanted - used - (splits ? 1 : 0)));
+    parts.push([mark, filling(random, alphabet, wanted - used - (splits ? 1 : 0))].join(''));
     carried = splits ? random.pick(alphabet === 'gsm7' ? SEPTETS_2 : UCS2_2) : '';
   }
   return { text: parts.join(''), parts };
@@ -79,11 +79,12 @@ export const keyOf = (text: string): string | undefined => marksOf(text)[0]?.key
 function filling(random: Random, alphabet: Alphabet, units: number): string {
   const [ones, twos] = alphabet === 'gsm7' ? [SEPTETS_1, SEPTETS_2] : [UCS2_1, UCS2_2];
   const share = alphabet === 'emoji' ? 0.5 : alphabet === 'gsm7' ? 0.05 : 0;
-  let text = '';
+  // Joined at once: a text that grows by characters is kept as a tree of them.
+  const characters: string[] = [];
   for (let left = units; left > 0; ) {
     const isTwo = left >= 2 && random.chance(share);
-    text += random.pick(isTwo ? twos : ones);
+    characters.push(random.pick(isTwo ? twos : ones));
     left -= isTwo ? 2 : 1;
   }
-  return text;
+  return characters.join('');
 }

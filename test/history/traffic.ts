@@ -14,7 +14,7 @@ const WAITING_PARTS_MAX = 40;
 const AHEAD_MAX = 60;
 const IDLE_MS = 20;
 /** After a send that failed: the modem or the service is away. */
-const FAILED_PAUSE_MS = 250;
+const FAILED_PAUSE_MS = 400;
 const CLAIM_IDLE_MS = 200;
 const CLAIM_LIMIT = 100;
 

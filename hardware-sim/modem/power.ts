@@ -8,6 +8,9 @@ import type { ModemPorts } from './modem-ports.ts';
 import type { CuringStep } from './stuck.ts';
 import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
 
+/** From the command to the loss of the bus: the answer gets out, and the client reads it. */
+const RESTART_DELAY_MS = 50;
+
 /** What power needs from the modem. */
 export interface PowerOptions {
   bus: UsbBus;
@@ -104,9 +107,12 @@ export class Power {
   /** On command: the device leaves the bus and comes back with terminals of other numbers. */
   restart(): void {
     if (this.#plug.state !== 'modem') return;
-    this.#plug.unplug({ holdsNumbers: true });
-    this.#isRestarting = true;
-    this.#plugInAfter(this.#options.bootMs);
+    this.#replug?.cancel();
+    this.#replug = this.#options.clock.after(RESTART_DELAY_MS, () => {
+      this.#plug.unplug({ holdsNumbers: true });
+      this.#isRestarting = true;
+      this.#plugInAfter(this.#options.bootMs);
+    });
   }
 
   /** Throws `FaultError` for a place that is taken. */

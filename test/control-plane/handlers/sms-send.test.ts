@@ -248,3 +248,45 @@ t.test('a bad destination or body is 400, and no node hears of it', async (t) =>
   t.equal(node.commands('send_sms').length, 0);
   t.same(await history(), []);
 });
+
+t.test('the limit of a SIM is 429 with the time after which another may pass', async (t) => {
+  for (const [version, wait, retryAfter] of [
+    [2, { retry_after_ms: 12_300 }, '13'],
+    [2, {}, '60'],
+  ] as const) {
+    const { url, headers, history } = await subscriber(t, rig, {
+      version,
+      onCommand: ({ id }) => ({ type: 'refusal', id, code: 'rate_limited', message: 'slow down', ...wait }),
+    });
+    const response = await fetch(`${url}/sms/send`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to: '+13105550188', body: 'too many' }),
+    });
+    t.equal(response.status, 429);
+    t.equal(response.headers.get('retry-after'), retryAfter);
+    t.match(await response.json(), { error: 'rate_limited', message: 'slow down' });
+    t.match(await history(), [{ status: 'failed' }], 'it was not tried');
+  }
+});
+
+t.test('a node of version 1 says that the slot is busy, and no class', async (t) => {
+  const { send } = await subscriber(t, rig, {
+    version: 1,
+    onCommand: ({ id }) => ({ type: 'refusal', id, code: 'rate_limited', message: 'slow down' }),
+  });
+  t.match(await send({ to: '+13105550188', body: 'x' }), { status: 502, body: { reason: 'slot_busy' } });
+});
+
+t.test('what the modem said of a rejection is told with its class', async (t) => {
+  const at = new Date().toISOString();
+  const { send } = await subscriber(t, rig, {
+    onCommand: ({ id }) => ({
+      ...{ type: 'result', id, ok: true },
+      result: { status: 'rejected', code: 'cms_38', class: 'retry', message: 'network out of order', at },
+    }),
+  });
+  t.match(await send({ to: '+13105550188', body: 'x' }), {
+    ...{ status: 502, body: { error: 'phone_node_error', reason: 'cms_38', class: 'retry' } },
+  });
+});

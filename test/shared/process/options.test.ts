@@ -47,7 +47,7 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/main.ts', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
     ['control-plane/main.ts', [], CONTROL_PLANE, /127\.0\.0\.1:1/],
     ['control-plane/main.ts', ['--nope'], CONTROL_PLANE, /--nope/],
-    ['node-daemon/main.ts', [], {}, /MODEM_PORTS/],
+    ['node-daemon/main.ts', [], { NODE_CONFIG: '/nonexistent' }, /\/nonexistent/],
     ['node-daemon/main.ts', [], { ...NODE_DAEMON, MODEM_PORTS: 'a=/dev/x,a=/dev/y' }, /MODEM_PORTS/],
     ['node-daemon/main.ts', ['enrol'], {}, /url/],
     ['node-daemon/main.ts', ['enrol', 'ftp://x', 'A'], {}, /ftp/],

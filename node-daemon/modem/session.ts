@@ -75,6 +75,8 @@ export class ModemSession {
   #profile: ModemProfile;
   #imei: string | undefined;
   #network: NetworkWatch | undefined;
+  /** Since when the SIM has been about to be ready. */
+  #busySince = 0;
   #lookNow = false;
   #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
@@ -126,7 +128,7 @@ export class ModemSession {
 
   async #awaitSim(): Promise<Sim> {
     const { clock, report } = this.#parts;
-    let busySince = clock.now();
+    this.#busySince = clock.now();
     for (;;) {
       const state = await readSimState(this.#channel);
       const found =
@@ -137,8 +139,8 @@ export class ModemSession {
       if (state.kind === 'absent') {
         report({ state: 'sim_absent', iccid: null, number: null, reason: state.reason });
       }
-      if (!isBusy) busySince = clock.now();
-      else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
+      if (!isBusy) this.#busySince = clock.now();
+      else if (clock.now() - this.#busySince >= SIM_BUSY_MAX_MS) {
         throw new SessionEndedError('faulty', 'the SIM does not become ready');
       }
       await this.#pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
@@ -147,7 +149,7 @@ export class ModemSession {
 
   /** Enters the PIN where that is allowed; resolves with whether the card is about to be ready. */
   async #open(lock: string): Promise<boolean> {
-    const { journal, log, report, sims } = this.#parts;
+    const { clock, journal, log, report, sims } = this.#parts;
     // Most cards tell their ICCID before they are opened.
     const iccid = (await readIccid(this.#channel, this.#profile.iccidCommands))?.iccid;
     const card = iccid ?? `device ${this.#imei ?? 'without IMEI'}`;
@@ -158,9 +160,13 @@ export class ModemSession {
       const parts = { channel: this.#channel, journal, log, pinTries };
       reason = await enterPin(parts, card, sims.pinOf(iccid));
     }
-    if (reason === undefined) this.#opened.add(card);
-    else report({ state: 'sim_locked', iccid: iccid ?? null, number: null, reason });
-    return reason === undefined;
+    if (reason !== undefined) {
+      report({ state: 'sim_locked', iccid: iccid ?? null, number: null, reason });
+      return false;
+    }
+    this.#opened.add(card);
+    this.#busySince = clock.now();
+    return true;
   }
 
   async #describe({ iccid }: Sim): Promise<void> {

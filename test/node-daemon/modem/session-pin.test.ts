@@ -1,0 +1,207 @@
+// A PIN is entered once when it is wrong, whatever is killed when, and never as the last try.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { simSettings } from '#node-daemon/modem/sim-settings.ts';
+import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { until } from '../../fixtures/until.ts';
+import { SessionRig } from './session-rig.ts';
+
+const RIGHT = '73519';
+const WRONG = '80246';
+const MINUTES_MS = 60_000;
+const ENTERED = /^AT\+CPIN="/;
+
+/** A card behind a modem; what it was asked and answers outlives both. */
+class Card {
+  tries = 3;
+  isOpen = false;
+  /** Makes of modems tell the tries or do not. */
+  isMute = false;
+  /** The modem is cut off when it has the PIN: before or after the card saw it. */
+  cut: 'before' | 'after' | undefined;
+  readonly entered: string[] = [];
+
+  prepare = (port: ScriptedPort): void => {
+    port.on(/^AT\+CPIN\?$/, () => this.#state());
+    port.on(/^AT\+CPINR="SIM PIN"$/, () =>
+      this.isMute ? lines('ERROR') : lines(`+CPINR: SIM PIN,${this.tries},3`, 'OK'),
+    );
+    port.on(/^AT\+CPIN="(\d+)"$/, ([, pin = '']) => {
+      this.entered.push(pin);
+      if (this.cut !== 'before') this.#see(pin);
+      if (this.cut === undefined) return this.isOpen ? lines('OK', '+CPIN: READY') : lines('+CME ERROR: 16');
+      port.hangUp();
+      return undefined;
+    });
+  };
+
+  #see(pin: string): void {
+    this.isOpen = pin === RIGHT;
+    this.tries = this.isOpen ? 3 : this.tries - 1;
+  }
+
+  #state(): string {
+    if (this.isOpen) return lines('+CPIN: READY', 'OK');
+    return lines(this.tries > 0 ? '+CPIN: SIM PIN' : '+CPIN: SIM PUK', 'OK');
+  }
+}
+
+const configured = (pin: string) => ({ sims: simSettings({ [TEST_ICCID]: { pin } }) });
+
+async function setUp(t: Test) {
+  const rig = await SessionRig.create(t);
+  return { rig, card: new Card() };
+}
+
+/** Lets the card be looked at for some minutes, and the disk answer. */
+async function waitLong(rig: SessionRig): Promise<void> {
+  rig.startTime();
+  await until('a reason', () => typeof rig.slot.reason === 'string' && rig.slot.state === 'sim_locked');
+  rig.stopTime();
+  await rig.pass(5 * MINUTES_MS);
+}
+
+t.test('the right PIN opens the card, once, and leaves no trace', async (t) => {
+  const { rig, card } = await setUp(t);
+  void rig.run(card.prepare, configured(RIGHT));
+  await rig.inService();
+  t.same(card.entered, [RIGHT]);
+  t.match(rig.slot, { state: 'registered', reason: null, iccid: TEST_ICCID });
+  t.equal(rig.journal.state.pins.size, 0);
+  t.notOk(rig.reports.some(({ state }) => state === 'sim_locked'));
+});
+
+t.test('a wrong one is not entered again: in this session, the next one, the next daemon', async (t) => {
+  const { rig, card } = await setUp(t);
+  void rig.run(card.prepare, configured(WRONG));
+  await waitLong(rig);
+  t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_wrong', iccid: TEST_ICCID });
+  for (let times = 0; times < 3; times += 1) {
+    await rig.restartDaemon();
+    void rig.run(card.prepare, configured(WRONG));
+    await waitLong(rig);
+    t.equal(rig.slot.reason, 'sim_pin_wrong');
+  }
+  t.same(card.entered, [WRONG]);
+});
+
+t.test('another PIN in the configuration is a new chance', async (t) => {
+  const { rig, card } = await setUp(t);
+  void rig.run(card.prepare, configured(WRONG));
+  await waitLong(rig);
+  await rig.restartDaemon();
+  void rig.run(card.prepare, configured(RIGHT));
+  await rig.inService();
+  t.same(card.entered, [WRONG, RIGHT]);
+});
+
+t.test('the try is on disk before the modem has the PIN, which is not', async (t) => {
+  const { rig, card } = await setUp(t);
+  void rig.run((port) => {
+    card.prepare(port);
+    port.on(ENTERED, () => undefined);
+  }, configured(WRONG));
+  rig.startTime();
+  await until('the PIN', () => rig.port.count(ENTERED) === 1);
+  const journal = await readFile(join(rig.folder, 'journal.log'), 'utf8');
+  t.match(journal, /"kind":"pin"/);
+  t.notMatch(journal, `"${WRONG}"`);
+});
+
+t.test('killed while the card judged a wrong PIN: the tries tell, and it is not entered again', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.cut = 'after';
+  await rig.run(card.prepare, configured(WRONG)).catch(() => undefined);
+  card.cut = undefined;
+  for (let times = 0; times < 2; times += 1) {
+    await rig.restartDaemon();
+    void rig.run(card.prepare, configured(WRONG));
+    await waitLong(rig);
+    t.equal(rig.slot.reason, 'sim_pin_wrong');
+    // Somebody opens the card with another device: its tries are whole again.
+    card.tries = 3;
+  }
+  t.same(card.entered, [WRONG]);
+});
+
+t.test('killed before the card saw it: as many tries as before, and it is entered', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.cut = 'before';
+  await rig.run(card.prepare, configured(RIGHT)).catch(() => undefined);
+  card.cut = undefined;
+  await rig.restartDaemon();
+  void rig.run(card.prepare, configured(RIGHT));
+  await rig.inService();
+  t.same(card.entered, [RIGHT, RIGHT]);
+});
+
+t.test('killed at that moment where the modem tells no tries: it is not entered again', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.isMute = true;
+  card.cut = 'after';
+  await rig.run(card.prepare, configured(WRONG)).catch(() => undefined);
+  card.cut = undefined;
+  await rig.restartDaemon();
+  void rig.run(card.prepare, configured(WRONG));
+  await waitLong(rig);
+  t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_unproved' });
+  t.same(card.entered, [WRONG]);
+});
+
+t.test('the last try is never used', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.tries = 1;
+  void rig.run(card.prepare, configured(RIGHT));
+  await waitLong(rig);
+  t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_last_try' });
+  t.same(card.entered, []);
+});
+
+t.test('without a PIN, and with locks that no PIN opens, nothing is entered', async (t) => {
+  const locks: Record<string, string> = {
+    'SIM PUK': 'sim_puk',
+    'PH-NET PIN': 'ph_net_pin',
+    'PH-SIM PIN': 'ph_sim_pin',
+  };
+  for (const [lock, reason] of Object.entries(locks)) {
+    const { rig, card } = await setUp(t);
+    void rig.run((port) => {
+      card.prepare(port);
+      port.on(/^AT\+CPIN\?$/, lines(`+CPIN: ${lock}`, 'OK'));
+    }, configured(RIGHT));
+    await waitLong(rig);
+    t.match(rig.slot, { state: 'sim_locked', reason, iccid: TEST_ICCID });
+    t.same(card.entered, []);
+  }
+  const { rig, card } = await setUp(t);
+  void rig.run(card.prepare);
+  await waitLong(rig);
+  t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin' });
+  t.same(card.entered, []);
+});
+
+t.test('what cannot be remembered is not tried', async (t) => {
+  const { rig, card } = await setUp(t);
+  await rig.journal.close();
+  void rig.run(card.prepare, configured(RIGHT));
+  await waitLong(rig);
+  t.match(rig.slot, { state: 'sim_locked', reason: 'journal_unavailable' });
+  t.same(card.entered, []);
+});
+
+t.test('a card that tells no ICCID while it is locked is known by its device', async (t) => {
+  const { rig, card } = await setUp(t);
+  const sims = simSettings({}, WRONG);
+  const prepare = (port: ScriptedPort): void => {
+    card.prepare(port);
+    port.on(/^AT\+(CCID|ICCID|CRSM.*)$|^AT\^ICCID\?$/, lines('+CME ERROR: 11'));
+  };
+  for (let times = 0; times < 2; times += 1) {
+    void rig.run(prepare, { sims });
+    await waitLong(rig);
+    t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_wrong', iccid: null });
+    await rig.restartDaemon();
+  }
+  t.same(card.entered, [WRONG]);
+});

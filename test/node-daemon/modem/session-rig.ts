@@ -1,0 +1,126 @@
+// A session over a scripted modem, with time that the test moves, or that runs as fast as the modem answers.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { AtChannel } from '#node-daemon/at/channel.ts';
+import { Journal } from '#node-daemon/journal/journal.ts';
+import { ModemSession, type SessionParts, type SlotReport } from '#node-daemon/modem/session.ts';
+import { NO_SIM_SETTINGS } from '#node-daemon/modem/sim-settings.ts';
+import type { SessionEndedError } from '#node-daemon/modem/trouble.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ScriptedModem, type ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { until } from '../../fixtures/until.ts';
+
+/** Between two steps of running time everything is answered that is answered at all. */
+const STEP_MS = 500;
+
+export class SessionRig {
+  readonly folder: string;
+  readonly clock = new ManualClock(Date.parse('2026-11-21T08:00:00Z'));
+  readonly device = new ScriptedModem();
+  readonly slot: SlotReport = {};
+  /** What was told of the slot, in order. */
+  readonly reports: SlotReport[] = [];
+  journal: Journal;
+  channel: AtChannel | undefined;
+  session: ModemSession | undefined;
+  #isRunning = false;
+
+  private constructor(folder: string, journal: Journal) {
+    this.folder = folder;
+    this.journal = journal;
+  }
+
+  static async create(t: Test): Promise<SessionRig> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-'));
+    const rig = new SessionRig(folder, await openJournal(folder));
+    t.teardown(async () => {
+      rig.stopTime();
+      await rig.channel?.close(new Error('the test is over'));
+      await rig.journal.close();
+      await rm(folder, { recursive: true });
+    });
+    return rig;
+  }
+
+  get port(): ScriptedPort {
+    return this.device.port;
+  }
+
+  /** Opens the modem; `prepare` gets its fresh port. Resolves with what ended the session. */
+  run(
+    prepare: (port: ScriptedPort) => void = () => undefined,
+    parts: Partial<SessionParts> = {},
+  ): Promise<SessionEndedError> {
+    prepare(this.device.plug());
+    this.channel = new AtChannel(this.device.port, this.clock, silentLogger);
+    this.session = new ModemSession({
+      ...{ channel: this.channel, journal: this.journal, clock: this.clock, log: silentLogger },
+      sims: NO_SIM_SETTINGS,
+      report: (report) => {
+        this.reports.push(report);
+        Object.assign(this.slot, report);
+      },
+      ...parts,
+    });
+    return this.session.run().then(
+      () => Promise.reject(new Error('a session never ends well')),
+      (error) => error,
+    );
+  }
+
+  /** Ends the daemon without a word to the modem, and starts another on the same disk. */
+  async restartDaemon(): Promise<void> {
+    await this.channel?.close(new Error('killed'));
+    await this.journal.close();
+    this.journal = await openJournal(this.folder);
+  }
+
+  /** From now on time runs. */
+  startTime(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const step = (): void => {
+      if (!this.#isRunning) return;
+      this.clock.advance(STEP_MS);
+      void settle().then(step);
+    };
+    void settle().then(step);
+  }
+
+  stopTime(): void {
+    this.#isRunning = false;
+  }
+
+  /** Moves time on, from one thing that is due to the next, so that every answer comes in its time. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; ) {
+      await settle();
+      const stepMs = Math.min(left, this.clock.untilNextMs);
+      this.clock.advance(stepMs);
+      left -= stepMs;
+    }
+    await settle();
+  }
+
+  /** Resolves when the slot is registered and nothing is asked any more. */
+  async inService(): Promise<void> {
+    this.startTime();
+    await until('service', () => this.slot.state === 'registered');
+    await until('the first sweep', () => this.port.count(/^AT\+CMGL=4$/) >= 2);
+    this.stopTime();
+    await settle();
+  }
+}
+
+/** Lets everything happen that happens without time. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function openJournal(folder: string): Promise<Journal> {
+  return Journal.open({ folder, clock: systemClock, log: silentLogger });
+}

@@ -1,0 +1,172 @@
+// A session's life: what it survives, what ends it and with which trouble, and how much it asks.
+import t, { type Test } from 'tap';
+import { atCommand } from '#node-daemon/at/command.ts';
+import { POLL_MS, SIM_BUSY_MAX_MS } from '#node-daemon/modem/session.ts';
+import { simSettings } from '#node-daemon/modem/sim-settings.ts';
+import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { until } from '../../fixtures/until.ts';
+import { SessionRig, settle } from './session-rig.ts';
+
+async function inService(t: Test, prepare?: (port: ScriptedPort) => void) {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run(prepare);
+  await rig.inService();
+  return { rig, ended };
+}
+
+t.test('what ends a session says what to do about it', async (t) => {
+  const ends: [string, (rig: SessionRig) => void, string][] = [
+    ['the port is gone', ({ port }) => port.hangUp(), 'port_gone'],
+    ['the modem is dead', ({ port }) => port.on(/^/, () => undefined), 'silent'],
+    ['a restart that is told', ({ port }) => port.say(lines('RDY')), 'restarted'],
+    [
+      'a restart without a word',
+      ({ port }) => port.on(/^AT\+CNMI\?$/, lines('+CNMI: 0,0,0,0,0', 'OK')),
+      'restarted',
+    ],
+    ['text mode again', ({ port }) => port.on(/^AT\+CMGF\?$/, lines('+CMGF: 1', 'OK')), 'restarted'],
+    ['no SIM any more', ({ port }) => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10')), 'sim_changed'],
+    [
+      'another SIM without a word',
+      ({ device }) => {
+        device.iccid = '8901000000000000025';
+      },
+      'sim_changed',
+    ],
+  ];
+  for (const [what, happen, trouble] of ends) {
+    const { rig, ended } = await inService(t);
+    happen(rig);
+    rig.startTime();
+    t.match(await ended, { name: 'SessionEndedError', trouble }, what);
+    rig.stopTime();
+  }
+});
+
+t.test('a SIM that is taken out is noticed at once where the modem says so', async (t) => {
+  const { rig, ended } = await inService(t);
+  rig.port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));
+  rig.port.say(lines('+CPIN: NOT INSERTED'));
+  t.match(await ended, { trouble: 'sim_changed' }, 'no time has passed');
+});
+
+t.test('an answer that is lost now and then ends no session, several in a row do', async (t) => {
+  const { rig, ended } = await inService(t);
+  let asked = 0;
+  rig.port.on(/^AT\+CSQ$/, () => (asked++ % 2 === 0 ? undefined : lines('+CSQ: 9,99', 'OK')));
+  rig.startTime();
+  await until('two answers', () => asked >= 4);
+  t.match(rig.slot, { state: 'registered', signal_dbm: -95 });
+  rig.port.on(/^AT\+CSQ$/, () => undefined);
+  t.match(await ended, { trouble: 'silent' });
+});
+
+t.test('a line of the set-up that gets no answer costs its time only', async (t) => {
+  const { rig } = await inService(t, (port) => port.on(/^AT\+CSCS=/, () => undefined));
+  t.equal(rig.slot.state, 'registered');
+});
+
+t.test('an error in place of a setting is no restart', async (t) => {
+  const { rig } = await inService(t);
+  rig.port.on(/^AT\+CNMI\?$/, lines('+CMS ERROR: 314'));
+  await rig.pass(3 * POLL_MS);
+  t.equal(rig.slot.state, 'registered');
+  t.notOk(rig.port.closed);
+});
+
+t.test('a modem that says ^BOOT all its life is left in peace', async (t) => {
+  const { rig } = await inService(t);
+  for (let times = 0; times < 10; times += 1) {
+    rig.port.say(lines('^BOOT:35323129,0,0,0,26'));
+    await rig.pass(POLL_MS);
+  }
+  t.equal(rig.slot.state, 'registered');
+  t.notOk(rig.port.closed);
+});
+
+t.test('a SIM that is busy is waited for, but not for ever', async (t) => {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run((port) => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 14')));
+  await rig.pass(SIM_BUSY_MAX_MS / 2);
+  t.equal(rig.slot.state, 'starting');
+  rig.startTime();
+  t.match(await ended, { trouble: 'faulty' });
+});
+
+t.test('a SIM that is not there is waited for as long as it takes', async (t) => {
+  const rig = await SessionRig.create(t);
+  let answer = lines('+CME ERROR: 10');
+  void rig.run((port) => port.on(/^AT\+CPIN\?$/, () => answer));
+  await rig.pass(10 * SIM_BUSY_MAX_MS);
+  t.match(rig.slot, { state: 'sim_absent', reason: 'sim_absent', iccid: null });
+  answer = lines('+CPIN: READY', 'OK');
+  await rig.inService();
+  t.match(rig.slot, { state: 'registered', reason: null, iccid: TEST_ICCID });
+});
+
+t.test('while the SIM is busy no worse way of announcing is chosen', async (t) => {
+  let refusals = 3;
+  const { rig } = await inService(t, (port) =>
+    port.on(/^AT\+CNMI=2,1,0,1,0$/, () => (refusals-- > 0 ? lines('+CMS ERROR: 314') : lines('OK'))),
+  );
+  t.equal(rig.port.count(/^AT\+CNMI=2,1,0,1,0$/), 4);
+  t.equal(rig.port.count(/^AT\+CNMI=2,1,0,2,0$/), 0);
+});
+
+t.test('a modem that cannot list its storages is known by its make', async (t) => {
+  const { rig } = await inService(t, (port) => {
+    port.on(/^ATI$/, lines('Quectel', 'EC25', 'Revision: 1', 'OK'));
+    port.on(/^AT\+CPMS=\?$/, lines('ERROR'));
+  });
+  t.ok(rig.port.received.includes('AT+CPMS="ME","ME","ME"'));
+});
+
+t.test('a modem without room for messages is faulty', async (t) => {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run((port) => port.on(/^AT\+CPMS="/, lines('+CPMS: 0,0,0,0,0,0', 'OK')));
+  rig.startTime();
+  t.match(await ended, { trouble: 'faulty', message: /storage/ });
+});
+
+t.test('a full storage is emptied at once', async (t) => {
+  const { rig } = await inService(t);
+  for (const urc of ['^SMMEMFULL:"SM"', '+SMS FULL', '+QIND: "smsfull","SM"', '+CIEV: "smsfull",1']) {
+    const before = rig.port.count(/^AT\+CMGL=4$/);
+    rig.port.say(lines(urc));
+    await settle();
+    t.equal(rig.port.count(/^AT\+CMGL=4$/), before + 2, `${urc}: both storages, and no time has passed`);
+  }
+});
+
+t.test("the number is the configuration's, or else what the SIM tells", async (t) => {
+  const mute = (port: ScriptedPort): unknown => port.on(/^AT\+CNUM$/, lines('OK'));
+  const configured = simSettings({ [TEST_ICCID]: { number: '+12065550199' } });
+  for (const [prepare, sims, number] of [
+    [() => undefined, undefined, '+12065550017'],
+    [mute, undefined, null],
+    [mute, configured, '+12065550199'],
+    [() => undefined, configured, '+12065550199'],
+  ] as const) {
+    const rig = await SessionRig.create(t);
+    void rig.run(prepare, sims === undefined ? {} : { sims });
+    await rig.inService();
+    t.equal(rig.slot.number, number);
+  }
+});
+
+t.test('an idle modem is asked little, and nothing that is urgent waits for it', async (t) => {
+  const { rig } = await inService(t);
+  const before = rig.port.received.length;
+  await rig.pass(10 * 60_000);
+  const perMinute = (rig.port.received.length - before) / 10;
+  t.comment(`${perMinute} commands a minute`);
+  t.ok(perMinute <= 26, `${perMinute} commands a minute`);
+
+  rig.port.on(/^AT\+CREG\?$/, () => {
+    void rig.channel?.send(atCommand('AT+TRAFFIC'));
+    return lines('+CREG: 2,1', 'OK');
+  });
+  await rig.pass(POLL_MS);
+  const at = rig.port.received.lastIndexOf('AT+CREG?');
+  t.equal(rig.port.received[at + 1], 'AT+TRAFFIC');
+});

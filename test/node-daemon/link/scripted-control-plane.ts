@@ -123,6 +123,12 @@ export class ScriptedControlPlane {
     return tellers.at(-1)?.slots.find((each) => each.device_id === imei)?.state;
   }
 
+  /** What the node told last of its troubles. */
+  get alarms(): readonly string[] {
+    const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
+    return tellers.at(-1)?.alarms ?? [];
+  }
+
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.upgrades.push(request);
     if (this.refusal !== undefined || request.url !== LINK_PATH) {

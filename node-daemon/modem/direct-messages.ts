@@ -38,7 +38,11 @@ export class DirectMessages {
       this.#acknowledge(kind).catch((error: unknown) =>
         log.warn({ err: error }, 'a message given directly was not acknowledged'),
       );
-    void this.#acceptance.accept(readPdu(pdu)).then(
+    // Whoever waits for an answer of the modem goes first.
+    const accepted = new Promise((resolve) => setImmediate(resolve)).then(() =>
+      this.#acceptance.accept(readPdu(pdu)),
+    );
+    void accepted.then(
       () => acknowledge(POSITIVE),
       (error: unknown) => {
         log.error({ err: error }, 'a message given directly is refused: the journal does not take it');

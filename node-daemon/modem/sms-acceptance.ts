@@ -1,5 +1,5 @@
 // What a received PDU means for the journal: messages, parts of messages, reports, and what is no message.
-import { type Clock, sleep } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
 import type { ReadonlyGroups } from '../journal/written-groups.ts';
@@ -83,11 +83,14 @@ export class SmsAcceptance {
     await journal.append(...factRecords(facts, placeOfEntry(entry)));
   }
 
-  async #sendingDone(): Promise<void> {
-    const patience = new AbortController();
-    const waited = sleep(this.#parts.clock, REPORT_WAIT_MS, patience.signal).catch(() => undefined);
-    await Promise.race([this.#parts.sendingDone(), waited]);
-    patience.abort();
+  #sendingDone(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#parts.clock.after(REPORT_WAIT_MS, resolve);
+      void this.#parts.sendingDone().then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
   }
 
   #partRecords(groups: ReadonlyGroups, part: MessagePart, entry?: StorageEntry): NewRecord[] {

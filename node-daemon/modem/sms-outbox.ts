@@ -21,6 +21,8 @@ import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms
 export const OUTBOX_LENGTH_MAX = 64;
 /** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
 export const LOOK_AHEAD_MAX = 16;
+/** What the modem sends in this time is prepared; on the air that is the next message. */
+const LOOK_AHEAD_MS = 20;
 /** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
 const WAIT_MAX_MS = 60 * 60 * 1000;
 /** 3GPP TS 23.040 §9.2.3.24.1: the total is one octet. */
@@ -52,6 +54,8 @@ interface Waiting {
   timer: Timer | undefined;
   /** Settles when the journal has its intent; `undefined` before that was asked for. */
   intent: Promise<void> | undefined;
+  /** Its PDUs, or why there are none; made with the intent. */
+  pdus: readonly SubmitPdu[] | Error;
 }
 
 /** The messages that one modem is to send, one after the other. */
@@ -103,11 +107,12 @@ export class SmsOutbox {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         ...{ request, segmentation, resolve, reject },
-        ...{ timer: undefined, intent: undefined },
+        ...{ timer: undefined, intent: undefined, pdus: [] },
       };
       const leftMs = Math.min(WAIT_MAX_MS, Math.max(0, request.deadlineAt - this.#parts.clock.now()));
-      const passed = new CommandRefusal('deadline_passed', 'the deadline passed in the queue');
-      waiting.timer = this.#parts.clock.after(leftMs, () => this.#drop(waiting, passed));
+      waiting.timer = this.#parts.clock.after(leftMs, () =>
+        this.#drop(waiting, new CommandRefusal('deadline_passed', 'the deadline passed in the queue')),
+      );
       this.#queue.push(waiting);
       this.#prepare();
       this.#work();
@@ -157,7 +162,8 @@ export class SmsOutbox {
 
   /** Has the journal make the intents of the next messages durable: as many as the modem sends meanwhile. */
   #prepare(): void {
-    const ahead = 1 + Math.ceil((2 * this.#intentMs) / Math.max(1, this.#submitMs));
+    const aheadMs = Math.max(LOOK_AHEAD_MS, 2 * this.#intentMs);
+    const ahead = 1 + Math.floor(aheadMs / Math.max(1, this.#submitMs));
     const { clock, journal } = this.#parts;
     const wanted = Math.min(ahead, LOOK_AHEAD_MAX);
     // In groups, each of which shares a sync.
@@ -178,6 +184,16 @@ export class SmsOutbox {
           this.#intentMs = clock.now() - startedAt;
         });
       waiting.intent.catch(() => undefined);
+      waiting.pdus = this.#encoded(to, waiting.segmentation);
+    }
+  }
+
+  #encoded(to: string, segmentation: Segmentation): readonly SubmitPdu[] | Error {
+    this.#concatenationReference = (this.#concatenationReference + 1) % 256;
+    try {
+      return encodeMessage(to, segmentation, this.#concatenationReference);
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
     }
   }
 
@@ -204,11 +220,11 @@ export class SmsOutbox {
   /** Resolves when the modem is free again. */
   async #perform(waiting: Waiting): Promise<void> {
     const { clock } = this.#parts;
-    const { request, segmentation, resolve } = waiting;
+    const { request, pdus, resolve } = waiting;
     this.#queue.shift();
     waiting.timer?.cancel();
     const startedAt = clock.now();
-    const submitted = this.#submit(request, segmentation);
+    const submitted = this.#submit(request.commandId, pdus);
     const recorded = submitted.then(({ outcome }) =>
       this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: request.commandId, outcome } }),
     );
@@ -225,28 +241,25 @@ export class SmsOutbox {
   }
 
   /** Never rejects: a mistake of ours costs one message its outcome, and no modem its daemon. */
-  async #submit({ commandId, params }: SendRequest, segmentation: Segmentation): Promise<Submitted> {
-    const { clock, log } = this.#parts;
+  async #submit(commandId: string, pdus: readonly SubmitPdu[] | Error): Promise<Submitted> {
+    const { channel, clock, log } = this.#parts;
     const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
-    const now = (): string => new Date(clock.now()).toISOString();
-    this.#concatenationReference = (this.#concatenationReference + 1) % 256;
     this.#unanswered = undefined;
-    let pdus: readonly SubmitPdu[];
-    try {
-      pdus = encodeMessage(params.to, segmentation, this.#concatenationReference);
-    } catch (error) {
-      log.error({ err: error, command: commandId }, 'a message cannot be encoded');
-      return failed(rejected('not_encodable', 'final', { message: textOf(error), at: now() }));
+    if (pdus instanceof Error) {
+      log.error({ err: pdus, command: commandId }, 'a message cannot be encoded');
+      const at = new Date(clock.now()).toISOString();
+      return failed(rejected('not_encodable', 'final', { message: textOf(pdus), at }));
     }
+    const onSegment = (reference: number): void => {
+      if (pdus.length > 1) this.#append({ kind: 'segment', commandId, reference });
+    };
     try {
-      const onSegment = (reference: number): void => {
-        if (pdus.length > 1) this.#append({ kind: 'segment', commandId, reference });
-      };
-      const submitted = await submitMessage(pdus, { ...this.#parts, onSegment });
+      const submitted = await submitMessage(pdus, { channel, clock, onSegment });
       return this.#withWhatReportsSay(commandId, submitted, pdus.length);
     } catch (error) {
       log.error({ err: error, command: commandId }, 'sending a message failed unexpectedly');
-      return failed({ status: 'unknown', message: textOf(error), at: now() });
+      const at = new Date(clock.now()).toISOString();
+      return failed({ status: 'unknown', message: textOf(error), at });
     }
   }
 

@@ -23,6 +23,8 @@ const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 export interface ReportOwner {
   readonly commandId: string;
   readonly command: CommandState;
+  /** When the command was about to be given, milliseconds since the epoch. */
+  readonly at: number;
   /** From 1. */
   readonly part: number;
 }
@@ -46,10 +48,11 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
     ({ command, part }) => command.references[part - 1] === report.messageReference,
   );
   if (acceptedAt === undefined) return newest(owners);
-  const distances = owners.map((owner) => Math.abs(Date.parse(owner.command.at) - acceptedAt));
-  const nearest = Math.min(...distances);
-  if (nearest > ACCEPTED_WITHIN_MS) return undefined;
-  const close = owners.filter((_, index) => (distances[index] ?? nearest) <= nearest + CLOSE_MS);
+  const distanceOf = ({ at }: ReportOwner): number => Math.abs(at - acceptedAt);
+  const nearest = owners.reduce((least, owner) => Math.min(least, distanceOf(owner)), ACCEPTED_WITHIN_MS);
+  const close = owners.filter(
+    (owner) => distanceOf(owner) <= Math.min(nearest + CLOSE_MS, ACCEPTED_WITHIN_MS),
+  );
   return close.find(isUnreported) ?? close[0];
 }
 
@@ -60,7 +63,7 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
 export function isUncertain(owner: ReportOwner | undefined, report: StatusReport, now: number): boolean {
   if (owner === undefined || !isUnreported(owner)) return true;
   const acceptedAt = usableTime(report, now);
-  return acceptedAt === undefined || Math.abs(Date.parse(owner.command.at) - acceptedAt) > CLOSE_MS;
+  return acceptedAt === undefined || Math.abs(owner.at - acceptedAt) > CLOSE_MS;
 }
 
 /**
@@ -76,9 +79,8 @@ export function doubtfulOwner(report: StatusReport, search: ReportSearch): Repor
     ({ command, part }) => command.references[part - 1] === 0,
   );
   const candidates = [...silent, ...inDoubt(report, search)].filter((owner) => {
-    const { at, segments } = owner.command;
-    const begin = Date.parse(at) - DOUBT_BEFORE_MS;
-    const end = Date.parse(at) + segments * DOUBT_AFTER_MS;
+    const begin = owner.at - DOUBT_BEFORE_MS;
+    const end = owner.at + owner.command.segments * DOUBT_AFTER_MS;
     return isUnreported(owner) && acceptedAt >= begin && acceptedAt <= end;
   });
   const [only] = candidates;
@@ -133,11 +135,12 @@ function ownersOf(
   for (const commandId of commandIds) {
     const command = commands.get(commandId);
     if (command === undefined || lastDigits(command.to) !== recipient) continue;
-    command.references.forEach((_, index) => {
-      owners.push({ commandId, command, part: index + 1 });
-    });
+    const at = Date.parse(command.at);
+    for (let part = 1; part <= command.references.length; part += 1) {
+      owners.push({ commandId, command, at, part });
+    }
   }
-  return owners.sort((a, b) => Date.parse(a.command.at) - Date.parse(b.command.at));
+  return owners.sort((a, b) => a.at - b.at);
 }
 
 /** The first segment without a reference of each command that may have reached the network. */
@@ -151,7 +154,7 @@ function inDoubt(report: StatusReport, { iccid, commands }: ReportSearch): Repor
     if (command === undefined || (command.outcome === undefined && commandId !== given)) continue;
     const part = command.references.length + 1;
     if (part > command.segments || lastDigits(command.to) !== recipient) continue;
-    owners.push({ commandId, command, part });
+    owners.push({ commandId, command, at: Date.parse(command.at), part });
   }
   return owners;
 }
@@ -175,5 +178,6 @@ function usableTime({ acceptedAt }: StatusReport, now: number): number | undefin
 }
 
 function lastDigits(number: string): string {
-  return number.replace(/\D/g, '').slice(-RECIPIENT_DIGITS);
+  const digits = number.startsWith('+') ? number.slice(1) : number.replace(/\D/g, '');
+  return digits.slice(-RECIPIENT_DIGITS);
 }

@@ -67,8 +67,8 @@ export async function startDaemon(
   const outside = outsideSteps(config, { sysfsRoot, clock, guard });
   const limits = recoveryLimits(config.recovery);
   const observer: ModemObserver = {
-    onChange(modem) {
-      rack.rename(modem);
+    onChange() {
+      rack.rename();
       link.slotsChanged();
     },
     onOpen: ({ name }) => metrics.portOpened(name),

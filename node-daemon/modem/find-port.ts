@@ -16,6 +16,8 @@ export interface FindPortParts {
   readonly openPort: OpenPort;
   readonly clock: Clock;
   readonly log: Logger;
+  /** No further port is tried once it is aborted. */
+  readonly signal: AbortSignal;
 }
 
 /** A port that speaks AT, and the modem behind it. */
@@ -32,6 +34,7 @@ export interface FoundPort {
 export async function findPort(paths: readonly string[], parts: FindPortParts): Promise<FoundPort> {
   let failure: unknown;
   for (const path of paths) {
+    parts.signal.throwIfAborted();
     try {
       const channel = new AtChannel(await parts.openPort(path), parts.clock, parts.log);
       try {

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Journal } from '../journal/journal.ts';
+import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
 import type { OutsideSteps } from './outside-steps.ts';
 import type { Place } from './place.ts';
@@ -23,15 +24,13 @@ import { Whereabouts } from './whereabouts.ts';
 const ABSENT_RETRY_MS = 500;
 /** Another program has the port, or the rights are missing: somebody has to do something. */
 const DENIED_RETRY_MS = 5_000;
-/** Most systems switch the mode of a stick by themselves, at once. */
-const MODE_SWITCH_AFTER_MS = 3_000;
-const MODE_SWITCH_RETRY_MS = 10_000;
-const MODE_SWITCHES_MAX = 3;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
+/** An open that hangs is not waited for. */
+const STOP_MS = 2_000;
 /** Who is told of what happens to modems. */
 export interface ModemObserver {
-  onChange(modem: Modem): void;
+  onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
   /** Something is wrong with the device: a look at the USB tree may tell what. */
@@ -80,7 +79,7 @@ export class Modem {
     this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
       const { state } = this.#record.slot;
       if (state !== before.state) parts.log.info({ slot: this.name, state }, 'slot state');
-      parts.observer.onChange(this);
+      parts.observer.onChange();
     });
   }
 
@@ -124,61 +123,37 @@ export class Modem {
     // All of the device is closed at once, or the system could not give its port the same name again.
     const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
     if (!isOpen) void this.#channel?.close(new Error('the device went away'));
+    // Its name is free for where it is plugged in next, however long the closing takes.
+    if (place === undefined) this.#record.reportLost('absent');
   }
 
   /** Lets the message that is being sent end, then closes the port. */
   async stop(): Promise<void> {
-    const { clock } = this.#parts;
     const outbox = this.outbox;
     outbox?.close();
-    if (outbox !== undefined) {
-      const patience = new AbortController();
-      await Promise.race([
-        outbox.sendingDone(),
-        sleep(clock, STOP_SENDING_MS, patience.signal).catch(() => undefined),
-      ]);
-      patience.abort();
-    }
+    if (outbox !== undefined) await this.#atMost(STOP_SENDING_MS, outbox.sendingDone());
     this.#stopping.abort(new Error('the daemon stops'));
     await this.#channel?.close(new Error('the daemon stops'));
-    await this.#running;
+    await this.#atMost(STOP_MS, this.#running);
   }
 
   async #run(): Promise<void> {
+    const { log, outside } = this.#parts;
     this.#isStarting();
     for (;;) {
-      const place = await this.#untilReachable();
+      const place = await untilReachable({
+        ...{ whereabouts: this.#whereabouts, outside, log, signal: this.#stopping.signal },
+        isRefused: () => this.isRefused,
+        onAway: (reason) => this.#record.reportLost(reason),
+      });
       if (place === undefined) return;
       const error = await this.#serve(place).catch((reason: unknown) => reason);
       this.#session = undefined;
       this.#channel = undefined;
       this.#path = undefined;
       if (this.#isStopping()) return;
-      // A port that went because the device did needs nothing but that it comes back.
       if (place === this.#whereabouts.place && !this.isRefused) await this.#recover(place, error);
     }
-  }
-
-  /** The place once it has ports; `undefined` when the daemon stops. */
-  async #untilReachable(): Promise<Place | undefined> {
-    const { log, outside } = this.#parts;
-    for (let switches = 0; !this.#isStopping(); ) {
-      const { place } = this.#whereabouts;
-      if (place !== undefined && place.ports.length > 0 && !this.isRefused) return place;
-      this.#record.reportLost(place?.reason ?? 'absent');
-      const usb = place?.usb;
-      const isSwitched =
-        place?.reason === 'mass_storage' && usb !== undefined && outside.switchMode !== undefined;
-      if (!isSwitched || switches === MODE_SWITCHES_MAX) {
-        await this.#moves(undefined);
-        continue;
-      }
-      if (await this.#moves(switches === 0 ? MODE_SWITCH_AFTER_MS : MODE_SWITCH_RETRY_MS)) continue;
-      switches += 1;
-      log.info({ usbPath: usb.path }, 'switching a stick from its disk to its modem');
-      await outside.switchMode(usb).catch((error) => log.warn({ err: error }, 'the mode was not switched'));
-    }
-    return undefined;
   }
 
   /** One life of the modem; always rejects. */
@@ -208,7 +183,12 @@ export class Modem {
       const [path = ''] = place.ports;
       return new AtChannel(await openPort(path), clock, log);
     }
-    const { channel, imei, path } = await findPort(place.ports, { openPort, clock, log });
+    const { channel, imei, path } = await findPort(place.ports, {
+      openPort,
+      clock,
+      log,
+      signal: this.#stopping.signal,
+    });
     // Its slot has its name before anything else is told of it.
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
@@ -231,6 +211,8 @@ export class Modem {
       return;
     }
     observer.onLoss();
+    // A port that went because the device did needs nothing but that it comes back.
+    if (place !== this.#whereabouts.place) return;
     const seen = {
       trouble: setback,
       now: clock.now(),
@@ -271,6 +253,12 @@ export class Modem {
       usb_reset: hasUsb && outside.resetUsb !== undefined ? limits.usb_reset : 0,
       power_cycle: hasUsb && outside.powerCycle !== undefined ? limits.power_cycle : 0,
     };
+  }
+
+  async #atMost(limitMs: number, promise: Promise<void> | undefined): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([promise, sleep(this.#parts.clock, limitMs, patience.signal).catch(() => undefined)]);
+    patience.abort();
   }
 
   #isStopping(): boolean {

@@ -71,18 +71,22 @@ export class Rack {
     for (const device of wanted) this.#place(device);
   }
 
-  /** Gives the modem the name that it has by what is known of it now. To be called when it has changed. */
-  rename(modem: Modem): void {
-    const { device_id: imei, usb_path: usbPath } = modem.slot;
-    if (usbPath === null) return;
-    const name = this.#names.nameOf({ imei, usbPath });
-    const isTaken = this.#modems().some(
-      (other) => other !== modem && isPresent(other) && other.name === name,
-    );
-    if (name !== undefined && isTaken && isPresent(modem)) {
-      this.#parts.log.warn({ slot: name, usbPath }, 'two modems say the same IMEI: the second has no name');
+  /** Gives each modem the name that it has by what is known now. To be called when any has changed. */
+  rename(): void {
+    for (const modem of this.#atUsb.values()) {
+      const { device_id: imei, usb_path: usbPath } = modem.slot;
+      if (usbPath === null) continue;
+      const wanted = this.#names.nameOf({ imei, usbPath });
+      const isTaken = this.#modems().some(
+        (other) => other !== modem && isPresent(other) && other.name === wanted,
+      );
+      const name = wanted === undefined || isTaken ? this.#names.defaultName(usbPath) : wanted;
+      if (name === modem.name) continue;
+      if (isTaken && isPresent(modem)) {
+        this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem is in this slot already');
+      }
+      modem.name = name;
     }
-    modem.name = name === undefined || isTaken ? this.#names.defaultName(usbPath) : name;
   }
 
   /** Every slot. A SIM that moved is only in its new one, though the old one cannot see that it left. */

@@ -78,6 +78,22 @@ t.test('every hang-up is noticed once, also in the middle of traffic', async (t)
   t.equal(guard.hanging, 0);
 });
 
+t.test('a port is not even opened while others that hang have all threads', async (t) => {
+  const { guard, open, plug } = await setUp(t);
+  plug();
+  let release = (): void => undefined;
+  const hanging = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const others = ['/dev/a', '/dev/b'].map((key) => guard.call({ key, timeoutMs: 50, run: () => hanging }));
+  await Promise.allSettled(others);
+  t.ok(guard.isExhausted);
+  const opening = open();
+  release();
+  await opening;
+  t.equal(guard.hanging, 0, 'it waited for its turn');
+});
+
 t.test('closing is told once and may be repeated; the port can be opened again', async (t) => {
   const { open, plug, received } = await setUp(t);
   plug();

@@ -70,7 +70,7 @@ async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<R
     createModem: (options) => host.create(options),
     ...parts,
   });
-  host.onChange = (modem) => rack.rename(modem);
+  host.onChange = () => rack.rename();
   rack.start();
   const bus = new Bus(host, rack);
   const modems = IMEIS.map((_, index) => new TravellingModem(index));

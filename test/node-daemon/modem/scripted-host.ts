@@ -24,7 +24,7 @@ export class ScriptedHost {
   readonly opened: string[] = [];
   readonly #devices = new Map<string, () => Port>();
   readonly #modems: Modem[] = [];
-  onChange: (modem: Modem) => void = () => undefined;
+  onChange: () => void = () => undefined;
   onLoss: () => void = () => undefined;
 
   private constructor(journal: Journal, clock: Clock) {
@@ -59,7 +59,7 @@ export class ScriptedHost {
       ...{ limits: LIMITS, outside: {}, admits: () => true },
       openPort: async (path) => this.#open(path),
       observer: {
-        onChange: (changed) => this.onChange(changed),
+        onChange: () => this.onChange(),
         onOpen: () => undefined,
         onStep: ({ name }, step, trouble) => this.steps.push(`${name} ${step} ${trouble}`),
         onLoss: () => this.onLoss(),

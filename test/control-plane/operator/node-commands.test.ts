@@ -14,8 +14,12 @@ import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
 
+const { bin } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+  bin: Record<string, string>;
+};
+
 async function run(program: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [join(PROJECT_FOLDER, program, 'bin.mjs'), ...args], {
+  const child = spawn(process.execPath, [join(PROJECT_FOLDER, String(bin[program])), ...args], {
     env: { PATH: String(process.env['PATH']), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

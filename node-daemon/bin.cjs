@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// `npx node-daemon …`: the program from its TypeScript sources. No module itself: modules are read by the thread
+// pool, whose size is fixed by its first use, and ports that hang must leave threads for the journal.
+process.env.UV_THREADPOOL_SIZE ??= '64';
+import('tsx/esm/api').then(({ register }) => {
+  register();
+  return import('./main.ts');
+});

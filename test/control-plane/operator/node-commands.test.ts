@@ -1,7 +1,7 @@
 // `control-plane node …` as an operator runs it: beside a service, without one, on both databases.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startControlPlane } from '../../fixtures/control-plane.ts';

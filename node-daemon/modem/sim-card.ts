@@ -66,7 +66,7 @@ export function simStateOf(line: string): SimState {
 }
 
 /** 18 digits and more are in many lines: only whole ones, with the prefix that some makes use, are ICCIDs. */
-const ICCID_ANSWER = /^(?:[+^](?:CCID|QCCID|ICCID|CICCID): ?)?"?\d{18,22}F{0,2}"?$|^\+CRSM:/i;
+const ICCID_ANSWER = /^(?:[+^](?:CCID|QCCID|ICCID|CICCID): ?)?"?[0-9F]{18,24}"?$|^\+CRSM:/i;
 
 /** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none tells one. */
 export async function readIccid(
@@ -85,18 +85,13 @@ export async function readIccid(
 
 /** The 18 to 22 digits in a line, without the filler "F"; `swapped` as the card stores them. */
 export function iccidOf(line: string, swapped = false): string | undefined {
-  if (!swapped) {
-    const digits = /\d{18,22}/.exec(line)?.[0];
-    return digits === undefined ? undefined : straightened(digits);
-  }
-  const hex = /[0-9A-F]{20}/i.exec(fieldsOf(line)[2] ?? '')?.[0];
-  const digits = hex === undefined ? undefined : swappedNibbles(hex).toUpperCase();
-  return digits !== undefined && /^\d{18,20}F{0,2}$/.test(digits) ? digits.replace(/F+$/, '') : undefined;
-}
-
-/** ITU-T E.118: every ICCID begins with 89, so that one which begins with 98 has its nibbles swapped. */
-function straightened(digits: string): string {
-  return digits.startsWith('98') && digits.length % 2 === 0 ? swappedNibbles(digits) : digits;
+  const told = swapped ? (fieldsOf(line)[2] ?? '') : line.replace(/^[^:]*:/, '');
+  const stored = /[0-9F]{18,24}/i.exec(told)?.[0];
+  if (stored === undefined) return undefined;
+  // ITU-T E.118: every ICCID begins with 89. Huawei tells it as the card stores it.
+  const isSwapped = swapped || stored.startsWith('98');
+  const digits = (isSwapped ? swappedNibbles(stored) : stored).replace(/F+$/i, '');
+  return /^\d{18,22}$/.test(digits) ? digits : undefined;
 }
 
 function swappedNibbles(digits: string): string {

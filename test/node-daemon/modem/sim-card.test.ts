@@ -27,7 +27,9 @@ t.test('the ICCID in each form in which modems tell it', async (t) => {
   t.equal(iccidOf('8901260222193590037'), '8901260222193590037');
   t.equal(iccidOf('+CRSM: 144,0,"981062202291530930F7"', true), '8901260222193590037', 'as EF-ICCID has it');
   t.equal(iccidOf('+CCID: 98109800221239850073'), '89018900222193580037', 'swapped nibbles');
+  t.equal(iccidOf('^ICCID: 981062202291531930F7'), '8901260222193591037', 'with the filler among them');
   t.equal(iccidOf('+CCID: '), undefined);
+  t.equal(iccidOf('+CCID: FFFFFFFFFFFFFFFFFFFF'), undefined, 'an empty card');
   t.equal(iccidOf('+CRSM: 106,130', true), undefined);
 });
 

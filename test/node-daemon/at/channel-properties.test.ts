@@ -63,7 +63,7 @@ function setUp() {
   return { port, clock, channel, urcs };
 }
 
-t.test('the same frames for every way of cutting the bytes', async () => {
+t.test('the same frames for every way of cutting the bytes', async (t) => {
   const frames = (chunks: readonly string[]): Frame[] => {
     const framer = new Framer();
     return chunks.flatMap((chunk) => framer.push(Buffer.from(chunk, 'latin1')));
@@ -74,9 +74,10 @@ t.test('the same frames for every way of cutting the bytes', async () => {
     }),
     RUNS,
   );
+  t.pass('for all of them');
 });
 
-t.test('the same answer and the same URCs for every way of cutting the bytes', async () => {
+t.test('the same answer and the same URCs for every way of cutting the bytes', async (t) => {
   const run = async (asked: AtCommand, chunks: readonly string[]) => {
     const { port, channel, urcs } = setUp();
     const outcome = channel.send(asked).then(
@@ -93,9 +94,10 @@ t.test('the same answer and the same URCs for every way of cutting the bytes', a
     }),
     RUNS,
   );
+  t.pass('for all of them');
 });
 
-t.test('garbage between the lines changes no answer, and the URCs in it keep their order', async () => {
+t.test('garbage between the lines changes no answer, and the URCs in it keep their order', async (t) => {
   const line = fc
     .oneof(
       fc.stringMatching(/^[ -~]{1,40}$/),
@@ -123,11 +125,12 @@ t.test('garbage between the lines changes no answer, and the URCs in it keep the
     }),
     RUNS,
   );
+  t.pass('for all of them');
 });
 
 t.test(
   'a command succeeds only when the modem said its end, as a line of its own, after the command',
-  async () => {
+  async (t) => {
     await fc.assert(
       fc.asyncProperty(bytes, bytes, async (earlier, text) => {
         const { port, channel } = setUp();
@@ -147,10 +150,11 @@ t.test(
       }),
       RUNS,
     );
+    t.pass('for all of them');
   },
 );
 
-t.test('whatever the modem says and when: every command ends, and few bytes are written', async () => {
+t.test('whatever the modem says and when: every command ends, and few bytes are written', async (t) => {
   const event = fc.oneof(bytes, fc.nat(20_000));
   await fc.assert(
     fc.asyncProperty(
@@ -182,4 +186,5 @@ t.test('whatever the modem says and when: every command ends, and few bytes are 
     ),
     { numRuns: 150 },
   );
+  t.pass('for all of them');
 });

@@ -59,7 +59,8 @@ async function applyFact(
       return;
     case 'sms_report':
       if (fact.command_id !== null && fact.status !== 'pending') {
-        await recordReport(trx, fact.command_id, fact.status);
+        const { status, part, parts } = fact;
+        await recordReport(trx, fact.command_id, { status, part, parts });
       }
       return;
   }

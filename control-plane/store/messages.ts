@@ -212,15 +212,34 @@ export async function setUnsettled(
     .execute();
 }
 
-/** Records a delivery report (3GPP TS 23.040 §9.2.2.3). */
+/** What the carrier reports of a segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
+export interface SegmentReport {
+  status: 'delivered' | 'failed' | 'expired';
+  part: number;
+  parts: number;
+}
+
+/**
+ * Records a delivery report: a message is delivered when all of its segments are, and failed when one finally
+ * is. The first end counts.
+ */
 export async function recordReport(
   trx: DatabaseTransaction,
   commandId: string,
-  status: 'delivered' | 'failed' | 'expired',
+  { status, part, parts }: SegmentReport,
 ): Promise<void> {
+  const delivered = sql`select distinct part from unnest(delivered_parts || ${part}::integer) as part`;
+  const change =
+    status === 'delivered'
+      ? {
+          delivered_parts: sql<number[]>`array(${delivered} order by part)`,
+          status: sql<string>`case when (select count(*) from (${delivered}) as parts) >= ${parts}::integer
+            then 'delivered' else status end`,
+        }
+      : { status };
   await trx
     .updateTable('messages')
-    .set({ status })
+    .set(change)
     .where('command_id', '=', commandId)
     .where('status', 'in', ['sending', 'unknown', 'queued', 'sent'])
     .execute();

@@ -124,6 +124,8 @@ export interface MessagesTable {
   created_at: Date;
   received_at: Date | null;
   delivered_at: Date | null;
+  /** Segments that the carrier reported as delivered, from 1. */
+  delivered_parts: ColumnType<number[], number[] | undefined, number[]>;
 }
 
 export interface UnreadableMessagesTable {

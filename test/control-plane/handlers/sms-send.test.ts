@@ -44,6 +44,42 @@ t.test('only a delivery report makes it delivered', async (t) => {
   t.match(await history(), [{ status: 'delivered', delivered_at: null }]);
 });
 
+t.test(
+  'a message of several segments is delivered when all are, and failed when one finally is',
+  async (t) => {
+    const { node, send, history } = await subscriber(t, rig);
+    await send({ to: '+13105550188', body: 'first' });
+    await send({ to: '+13105550188', body: 'second' });
+    const [first, second] = node.commands('send_sms').map(({ id }) => String(id));
+    const end = { delivered: 0x00, failed: 0x40, expired: 0x46 };
+    let sequence = 0;
+    const report = async (command_id: string | undefined, part: number, status: keyof typeof end) => {
+      sequence += 1;
+      node.sendFact(sequence, {
+        ...{ kind: 'sms_report', iccid: String(SLOT.iccid), command_id: String(command_id) },
+        ...{
+          message_reference: 7,
+          recipient: '+13105550188',
+          status,
+          tp_status: end[status],
+          part,
+          parts: 3,
+        },
+        at: new Date().toISOString(),
+      });
+      await until('committed', () => node.acknowledged === sequence);
+      return (await history()).map((message) => (message as { status: string }).status);
+    };
+    t.same(await report(first, 3, 'delivered'), ['queued', 'queued'], 'newest first');
+    t.same(await report(first, 1, 'delivered'), ['queued', 'queued']);
+    t.same(await report(first, 1, 'delivered'), ['queued', 'queued'], 'the same segment again');
+    t.same(await report(second, 1, 'delivered'), ['queued', 'queued']);
+    t.same(await report(second, 2, 'expired'), ['expired', 'queued']);
+    t.same(await report(first, 2, 'delivered'), ['expired', 'delivered']);
+    t.same(await report(first, 2, 'failed'), ['expired', 'delivered'], 'the first end counts');
+  },
+);
+
 t.test('what the carrier or the node refuses is 502 and failed', async (t) => {
   const { send, history } = await subscriber(t, rig, {
     onCommand: (command) => {

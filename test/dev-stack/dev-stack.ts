@@ -94,7 +94,7 @@ export async function startDevStack(
     // A program that is started again must be found where it was.
     programs['hardware-sim'].setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
     programs['control-plane'].setEnv({ PORT: new URL(file.base_url).port });
-    programs['node-daemon'].setEnv({ MODEM_PORTS: await modemPorts(file.simulator_url) });
+    writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
     await enrolRack({ dataDir, url: file.base_url });
     await start(programs['node-daemon']);
     await (isNew
@@ -122,6 +122,7 @@ function describePrograms(
       logFile: join(dataDir, `${name}.log`),
       onEvent,
     });
+  const rack = join(dataDir, 'rack');
   return {
     'control-plane': program('control-plane', {
       PORT: String(options.port),
@@ -134,18 +135,24 @@ function describePrograms(
     'hardware-sim': program('hardware-sim', {
       SIMULATOR_PORT: String(options.simulatorPort),
       MODEMS: String(options.modems),
-      RACK_DIR: join(dataDir, 'rack'),
+      RACK_DIR: rack,
     }),
-    'node-daemon': program('node-daemon', { DATA_DIR: nodeFolder(dataDir) }),
+    'node-daemon': program('node-daemon', {
+      DATA_DIR: nodeFolder(dataDir),
+      NODE_CONFIG: nodeConfigPath(dataDir),
+      SYSFS_ROOT: join(rack, 'sys'),
+      DEV_ROOT: join(rack, 'dev'),
+    }),
   };
 }
 
-async function modemPorts(simulatorUrl: string): Promise<string> {
+/** The operator's file: the names of the simulator's slots, which stay when a modem comes back elsewhere. */
+async function nodeConfig(simulatorUrl: string): Promise<string> {
   const modems = (await (await fetch(`${simulatorUrl}/modems`)).json()) as Array<{
     slot: string;
-    ports: { at: string };
+    imei: string;
   }>;
-  return modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(',');
+  return ['slots:', ...modems.map(({ slot, imei }) => `  - { name: ${slot}, imei: ${imei} }`), ''].join('\n');
 }
 
 async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number): Promise<void> {
@@ -158,6 +165,7 @@ async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number)
 }
 
 const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
+const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.yaml');
 
 /** As an operator does it. At every start: the port may be another one, and the database too. */
 async function enrolRack({ dataDir, url }: { dataDir: string; url: string }): Promise<void> {

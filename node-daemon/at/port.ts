@@ -1,5 +1,5 @@
 // A serial port: bytes in, bytes out, and the news that it is gone. The only file that knows serialport.
-import { accessSync, constants, readSync, statSync } from 'node:fs';
+import { accessSync, constants, readSync, statSync, writeSync } from 'node:fs';
 import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -94,6 +94,11 @@ function guardedBinding(guard: HangGuard): SerialBinding {
 
 function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): LinuxPortBinding {
   const close = binding.close.bind(binding);
+  const write = binding.write.bind(binding);
+  binding.write = async (buffer) => {
+    const written = writeNow(binding, buffer);
+    if (written < buffer.length) await write(buffer.subarray(written));
+  };
   binding.read = (buffer, offset, length) => readUntilHangUp(binding, buffer, offset, length);
   binding.close = () =>
     guard.call({
@@ -109,7 +114,7 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
   return binding;
 }
 
-/** The port is opened with O_NONBLOCK: reading right here, once it is readable, saves the thread pool. */
+/** The port is opened with O_NONBLOCK: reading and writing right here saves the way through the thread pool. */
 async function readUntilHangUp(
   binding: LinuxPortBinding,
   buffer: Buffer,
@@ -147,6 +152,18 @@ function readNow(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EAGAIN' || code === 'EINTR') return undefined;
+    throw new DisconnectError(`the port failed: ${code ?? String(cause)}`, { cause });
+  }
+}
+
+/** A line fits into the port's buffer nearly always. Returns the octets taken; the binding waits for the rest. */
+function writeNow(binding: LinuxPortBinding, buffer: Buffer): number {
+  if (binding.fd === null) throw new DisconnectError('the port is closed');
+  try {
+    return writeSync(binding.fd, buffer);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EAGAIN' || code === 'EINTR') return 0;
     throw new DisconnectError(`the port failed: ${code ?? String(cause)}`, { cause });
   }
 }

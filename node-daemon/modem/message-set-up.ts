@@ -15,6 +15,8 @@ const BUSY_PAUSE_MS = 1_000;
 const CME_BUSY = new Set([10, 11, 13, 14]);
 const CMS_BUSY = new Set([302, 310, 311, 313, 314, 500]);
 
+const TEXT_MODE = /^\+CMGF: ?1/;
+
 /** What the set-up works on. */
 export interface MessageSetUpParts {
   readonly channel: AtChannel;
@@ -28,6 +30,8 @@ export interface MessageSetUpParts {
 /** What was settled. */
 export interface MessageSetUp {
   readonly storages: Storages;
+  /** Where arriving messages are put. */
+  readonly receiving: string;
   readonly settings: Settings;
 }
 
@@ -40,13 +44,15 @@ export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSe
   await untilReady(parts, atCommand('AT+CMGF=0'));
   const offered = await untilReady(parts, atQuery('AT+CPMS=?', '+CPMS:'));
   const storages = parseStorages(offered[0] ?? `+CPMS: ${profile.storages}`);
-  await chooseReceiving(parts, storages);
+  const receiving = await chooseReceiving(parts, storages);
   const announces = await firstTaken(
     parts,
     profile.indications.map((value) => atCommand(`AT+CNMI=${value}`)),
   );
   if (!announces) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
-  return { storages, settings: await readSettings(channel) };
+  const settings = await readSettings(channel);
+  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem has no PDU mode');
+  return { storages, receiving, settings };
 }
 
 /** Reads what a restart puts back to the maker's values. */
@@ -81,15 +87,16 @@ async function untilReady({ channel, pause }: MessageSetUpParts, command: AtComm
  * Some firmware has a storage of no places, and some takes only the first argument: what arrives elsewhere
  * is found there all the same, for every storage is swept.
  */
-async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages): Promise<void> {
+async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages): Promise<string> {
   const order = parts.profile.receiving.filter((name) => receiving.includes(name));
-  for (const name of order.map(quoted)) {
+  for (const storage of order) {
+    const name = quoted(storage);
     const [line] = await untilReady(
       parts,
       atCommand(`AT+CPMS=${name},${name},${name}`, { answer: /^\+CPMS:/ }),
     );
     const places = line === undefined ? undefined : /^\+CPMS: ?\d+,(\d+)/.exec(line)?.[1];
-    if (places !== undefined && Number(places) > 0) return;
+    if (places !== undefined && Number(places) > 0) return storage;
   }
   throw new AtError('no storage for arriving messages');
 }

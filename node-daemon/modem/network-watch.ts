@@ -21,6 +21,8 @@ import type { ModemProfile, RegistrationDomain } from './profiles/profile.ts';
 const OPERATOR_POLL_MS = 10 * 60_000;
 /** Registrations come in bursts: the operator is asked once, after the last one. */
 const OPERATOR_AFTER_MS = 1_000;
+/** A modem that refuses to tell of a domain so often in a row does not know it. */
+const REFUSALS_MAX = 3;
 /** Signals that came as URC are told from this difference on. */
 const SIGNAL_STEP_DBM = 6;
 /** <n>: with the reject cause, with the place, without either (3GPP TS 27.007 §7.2). */
@@ -45,7 +47,8 @@ export interface NetworkWatchParts {
 /** Keeps an eye on one network, with background commands only. */
 export class NetworkWatch {
   readonly #parts: NetworkWatchParts;
-  readonly #unknownDomains = new Set<RegistrationDomain>();
+  /** How often each domain was refused since it last answered. */
+  readonly #refusals = new Map<RegistrationDomain, number>();
   #registration: Registration = {};
   /** The text of AT+CEER for this denial; `undefined` when it was not asked. */
   #told: string | undefined;
@@ -113,11 +116,7 @@ export class NetworkWatch {
 
   /** Asks for all of it. Rejects with `AtTimeoutError` and `PortClosedError`. */
   async poll(): Promise<void> {
-    const registration: Registration = {};
-    for (const domain of this.#parts.profile.registration) {
-      if (!this.#unknownDomains.has(domain)) Object.assign(registration, await this.#askDomain(domain));
-    }
-    this.#registration = registration;
+    for (const domain of this.#parts.profile.registration) await this.#askDomain(domain);
     if (this.#service.state === 'denied') this.#told ??= await this.#askWhy();
     this.#signalDbm = await this.#askSignal();
     this.#reportService({ signal_dbm: this.#signalDbm });
@@ -159,13 +158,22 @@ export class NetworkWatch {
     this.#parts.report({ state, reason, ...(state === 'registered' ? {} : { operator: null }), ...more });
   }
 
-  async #askDomain(domain: RegistrationDomain): Promise<Registration> {
+  /** What a URC says meanwhile counts, and a refusal now and then takes nothing back. */
+  async #askDomain(domain: RegistrationDomain): Promise<void> {
+    const refusals = this.#refusals.get(domain) ?? 0;
+    if (refusals >= REFUSALS_MAX) return;
     const command = atCommand(`AT+${domain}?`, {
       ...{ answer: REGISTRATION_ANSWER, answerRequired: true, answerSingle: true },
     });
     const lines = await ask(this.#parts.channel, command, 'background');
-    if (lines === undefined) this.#unknownDomains.add(domain);
-    return parseRegistration(lines?.[0] ?? '') ?? {};
+    if (lines === undefined) {
+      this.#refusals.set(domain, refusals + 1);
+      const { [domain]: _forgotten, ...others } = this.#registration;
+      if (refusals + 1 >= REFUSALS_MAX) this.#registration = others;
+      return;
+    }
+    this.#refusals.delete(domain);
+    this.#registration = { ...this.#registration, ...parseRegistration(lines[0] ?? '') };
   }
 
   async #askWhy(): Promise<string> {

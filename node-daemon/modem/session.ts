@@ -8,7 +8,13 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { Journal } from '../journal/journal.ts';
 import { identify } from './identity.ts';
-import { haveChanged, readSettings, type Settings, setUpMessages } from './message-set-up.ts';
+import {
+  haveChanged,
+  type MessageSetUp,
+  readSettings,
+  type Settings,
+  setUpMessages,
+} from './message-set-up.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
@@ -17,7 +23,6 @@ import { enterPin } from './sim-pin.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
-import type { Storages } from './sms-storage.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
 
 /** A modem that just got power answers only after some seconds. */
@@ -190,12 +195,12 @@ export class ModemSession {
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
     const pause = (delayMs: number): Promise<void> => this.#pause(delayMs);
-    const { storages, settings } = await setUpMessages({ ...parts, pause });
+    const setUp = await setUpMessages({ ...parts, pause });
     this.#network = network;
-    this.#startMessages(sim.iccid, storages, network);
+    this.#startMessages(sim.iccid, setUp, network);
     for (let misses = 0; ; ) {
       try {
-        await this.#poll(sim, network, settings);
+        await this.#poll(sim, network, setUp.settings);
         misses = 0;
       } catch (error) {
         misses += 1;
@@ -227,13 +232,14 @@ export class ModemSession {
     }
   }
 
-  #startMessages(iccid: string, { readable }: Storages, network: NetworkWatch): void {
+  #startMessages(iccid: string, { receiving, storages }: MessageSetUp, network: NetworkWatch): void {
     const { channel, clock, journal, log } = this.#parts;
     const isRegistered = (): boolean => network.isRegistered;
     const outbox = new SmsOutbox({ channel, clock, journal, log, isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
-    this.#inbox = new SmsInbox({ iccid, channel, clock, journal, log, storages: readable, sendingDone });
+    const parts = { iccid, channel, clock, journal, log, sendingDone };
+    this.#inbox = new SmsInbox({ ...parts, storages: storages.readable, receiving });
   }
 
   /** A reset or another SIM may have come without a word. */

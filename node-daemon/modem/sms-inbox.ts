@@ -1,7 +1,7 @@
 // Receiving: from an announcement or a sweep to a durable fact, and only then to the deletion on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { CmsError, PortClosedError } from '../at/at-error.ts';
+import { CmsError, isUnanswered, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand, quoted } from '../at/command.ts';
 import type { Urc } from '../at/urc.ts';
@@ -36,6 +36,8 @@ export interface SmsInboxParts {
   readonly log: Logger;
   /** Storages to sweep. */
   readonly storages: readonly string[];
+  /** Where arriving messages are put. */
+  readonly receiving?: string;
   /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
   readonly sendingDone: () => Promise<void>;
 }
@@ -272,10 +274,21 @@ export class SmsInbox {
   async #select(storage: string): Promise<void> {
     if (this.#storage === storage) return;
     this.#storage = undefined;
-    const command = atCommand(`AT+CPMS=${quoted(storage)}`, {
+    try {
+      await this.#choose([storage]);
+    } catch (error) {
+      const { receiving } = this.#parts;
+      if (isUnanswered(error) || receiving === undefined) throw error;
+      // Observed: Huawei E3372-325 takes all three arguments or none.
+      await this.#choose([storage, storage, receiving]);
+    }
+    this.#storage = storage;
+  }
+
+  async #choose(storages: readonly string[]): Promise<void> {
+    const command = atCommand(`AT+CPMS=${storages.map(quoted).join()}`, {
       ...{ answer: /^\+CPMS:/, timeoutMs: STORAGE_TIMEOUT_MS },
     });
     await this.#parts.channel.send(command, 'urgent');
-    this.#storage = storage;
   }
 }

@@ -83,11 +83,31 @@ t.test('on LTE alone the signal is that of +CESQ', async (t) => {
   t.equal(rig.slot.signal_dbm, -94);
 });
 
-t.test('a domain that the modem does not know is asked once', async (t) => {
+t.test('a domain that the modem does not know is asked three times', async (t) => {
   const { rig } = await inService(t, (port) => port.on(/^AT\+CEREG/, lines('COMMAND NOT SUPPORT')));
-  await rig.pass(3 * POLL_MS);
-  t.equal(rig.port.count(/^AT\+CEREG\?$/), 1);
-  t.ok(rig.port.count(/^AT\+CREG\?$/) >= 4);
+  await rig.pass(6 * POLL_MS);
+  t.equal(rig.port.count(/^AT\+CEREG\?$/), 3);
+  t.ok(rig.port.count(/^AT\+CREG\?$/) >= 6);
+});
+
+t.test('a domain that is refused now and then is not forgotten', async (t) => {
+  const { rig } = await inService(t);
+  let asked = 0;
+  rig.port.on(/^AT\+C(G|E)?REG\?$/, ([, kind = '']) =>
+    asked++ % 4 < 3 ? lines('+CME ERROR: 14') : lines(`+C${kind}REG: 2,1`, 'OK'),
+  );
+  rig.reports.length = 0;
+  await rig.pass(6 * POLL_MS);
+  t.notOk(rig.reports.some(({ state }) => state !== undefined && state !== 'registered'));
+});
+
+t.test('a URC that comes while the domains are asked counts', async (t) => {
+  const { rig } = await inService(t);
+  registration(rig.port, '2');
+  rig.port.on(/^AT\+CREG\?$/, lines('+CREG: 2,1', 'OK'));
+  rig.port.on(/^AT\+CGREG\?$/, lines('+CREG: 2', '+CGREG: 2,2', 'OK'));
+  await rig.pass(POLL_MS);
+  t.equal(rig.slot.state, 'searching');
 });
 
 t.test('a SIM that no network serves for too long ends the session', async (t) => {

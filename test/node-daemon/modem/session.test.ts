@@ -121,6 +121,25 @@ t.test('a modem that cannot list its storages is known by its make', async (t) =
   t.ok(rig.port.received.includes('AT+CPMS="ME","ME","ME"'));
 });
 
+t.test('a modem that takes all three storages or none is read and emptied all the same', async (t) => {
+  const { rig } = await inService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, lines('ERROR')));
+  rig.device.deliver('07915155000000F0040B915155000010F200005211211100000002C834', { storage: 'SM' });
+  rig.startTime();
+  await until('an empty store', () => rig.device.stores['SM']?.size === 0);
+  t.equal(rig.journal.state.facts.size, 1);
+  t.ok(rig.port.received.includes('AT+CPMS="SM","SM","ME"'), 'and new ones go where they went');
+});
+
+t.test('a modem that knows text mode alone is faulty', async (t) => {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run((port) => {
+    port.on(/^AT\+CMGF=0$/, lines('ERROR'));
+    port.on(/^AT\+CMGF\?$/, lines('+CMGF: 1', 'OK'));
+  });
+  rig.startTime();
+  t.match(await ended, { trouble: 'faulty', message: /PDU mode/ });
+});
+
 t.test('a modem without room for messages is faulty', async (t) => {
   const rig = await SessionRig.create(t);
   const ended = rig.run((port) => port.on(/^AT\+CPMS="/, lines('+CPMS: 0,0,0,0,0,0', 'OK')));

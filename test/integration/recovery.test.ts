@@ -5,6 +5,7 @@ import { parseFault } from '#hardware-sim/modem/faults.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
 import { fastClock } from '../fixtures/fast-clock.ts';
+import { freePort } from '../fixtures/free-port.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Answers that come in time at this speed on a busy machine; RECOVERY_SPEED=1 is the real thing. */
@@ -90,9 +91,10 @@ t.test('whatever cures a modem that hangs is done within 90 s, and the others se
 t.test(
   'a modem that nothing cures is given up with an alarm, and is back when somebody mends it',
   async (t) => {
+    const port = await freePort();
     const { alarms, events, modem, serves, slots } = await startDaemonOnUsb(t, {
       ...{ modems: 2, daemonClock: fastClock(20) },
-      config: 'recovery: { usb_reset: off, limits_per_hour: { restart: 0 } }',
+      config: `recovery: { usb_reset: off, limits_per_hour: { restart: 0 } }\nmetrics: { port: ${port} }`,
     });
     await serves('1-1.1', modem(0));
     await serves('1-1.2', modem(1));
@@ -102,6 +104,10 @@ t.test(
     t.equal(slots().get('1-1.2')?.state, 'registered');
     const steps = events().map(({ detail }) => detail.split(':')[0]);
     t.notOk(steps.includes('usb_reset') || steps.includes('restart'), 'what is switched off is not done');
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    t.match(metrics, 'simrack_node_recovery_steps_total{slot="1-1.1",step="radio",reason="silent"} 1');
+    t.match(metrics, 'simrack_node_slot_state{slot="1-1.1",state="lost"} 1');
+    t.match(metrics, 'simrack_node_link_up 1');
     modem(0).power.cycle(100);
     await serves('1-1.1', modem(0));
     await until('the end of the alarm', () => !alarms().includes('modem_given_up'));

@@ -40,7 +40,7 @@ export const slotSchema = z.object({
   model: z.string().max(64).nullable().default(null),
   /** Where the device is plugged in, such as "1-1.2" (bus, ports). Since version 2. */
   usb_path: z.string().max(64).nullable().default(null),
-  /** Why the slot is not in service, a word such as "sim_puk"; null where it is. Since version 2. */
+  /** Why the slot is not in service, a word such as "sim_puk"; "roaming" where it is, abroad; else null. Since version 2. */
   reason: z.string().max(64).nullable().default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;

@@ -25,7 +25,8 @@ export async function startChild(
   env: Record<string, string> = {},
   nodeFlags: readonly string[] = [],
 ): Promise<Child> {
-  const child = spawn(process.execPath, ['--import', 'tsx', ...nodeFlags, script], {
+  const loader = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
+  const child = spawn(process.execPath, [...loader, ...nodeFlags, script], {
     env: { ...process.env, LOG_LEVEL: 'warn', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -30,7 +30,7 @@ export function benchCpu(): Promise<Measurement[]> {
       }
       const rounds: number[] = [];
       let usedBefore = processorSeconds(daemon.pid);
-      const receivedBefore = daemon.receivedCount;
+      const receivedBefore = daemon.received.length;
       for (let round = 0; round < ROUNDS; round += 1) {
         const startedAt = performance.now();
         await pause(ROUND_MS);
@@ -38,7 +38,7 @@ export function benchCpu(): Promise<Measurement[]> {
         rounds.push(((used - usedBefore) * 1000 * 100) / (performance.now() - startedAt) / MODEMS);
         usedBefore = used;
       }
-      const received = daemon.receivedCount - receivedBefore;
+      const received = daemon.received.length - receivedBefore;
       return [
         {
           name: `processor, ${MODEMS} modems with 3 to 6 s of radio`,

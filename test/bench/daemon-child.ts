@@ -21,7 +21,7 @@ export function startDaemonChild(folder: string, modems: readonly RackModem[]): 
   writeFileSync(config, CONFIGURATION);
   const profiles = process.env['BENCH_CPU_PROFILE'];
   return startChild(
-    'node-daemon/main.ts',
+    'node-daemon/bin.cjs',
     {
       NODE_CONFIG: config,
       MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),

@@ -1,11 +1,11 @@
-// The daemon as a program beside the bench, with a control plane of frames that keeps its modems busy.
+// The daemon and the other end of its link: what keeps its modems busy, and what it tells of them.
 import { randomUUID } from 'node:crypto';
-import type { FactOf } from '#shared/link/messages.ts';
+import type { NodeFrame } from '#shared/link/frame.ts';
 import { writeIdentity } from '../fixtures/enrolled-node.ts';
 import { until } from '../fixtures/until.ts';
-import { type FrameOf, ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
 import type { Child } from './child.ts';
 import { daemonFolder, startDaemonChild } from './daemon-child.ts';
+import { LinkPeer } from './link-peer.ts';
 import type { RackModem } from './simulated-rack.ts';
 import { BODY } from './submit-pdu.ts';
 
@@ -14,56 +14,51 @@ const QUEUED = 32;
 const IN_SERVICE_TIMEOUT_MS = 60_000;
 const COMMAND_TIME_LEFT_MS = 10 * 60_000;
 
-type Answer = FrameOf<'result'> | FrameOf<'refusal'>;
+type Answer = Extract<NodeFrame, { type: 'result' | 'refusal' }>;
+
+/** A message that arrived. */
+export interface Received {
+  iccid: string;
+  /** When its fact came (performance.now). */
+  atMs: number;
+}
 
 export class LinkedDaemon {
-  readonly #plane: ScriptedControlPlane;
+  /** All messages that arrived, in the order of their facts. */
+  readonly received: Received[] = [];
+  readonly #peer: LinkPeer;
   readonly #child: Child;
   readonly #answers = new Map<string, (answer: Answer) => void>();
-  #receivedCount = 0;
-  #onFact: (() => void) | undefined;
+  #onReceived: (() => void) | undefined;
 
-  private constructor(plane: ScriptedControlPlane, child: Child) {
-    this.#plane = plane;
+  private constructor(peer: LinkPeer, child: Child) {
+    this.#peer = peer;
     this.#child = child;
-    // The plane has parsed the frame by then.
-    plane.socket?.on('message', () => this.#onFrame());
+    peer.onFrame = (frame) => this.#onFrame(frame);
   }
 
   /** Resolves when all modems are in service. */
   static async start(folder: string, modems: readonly RackModem[]): Promise<LinkedDaemon> {
-    const plane = await ScriptedControlPlane.start();
-    writeIdentity(daemonFolder(folder), plane.url);
+    const peer = await LinkPeer.start();
+    writeIdentity(daemonFolder(folder), peer.url);
     const child = await startDaemonChild(folder, modems);
     await until(
       'all modems are in service',
-      () => modems.every(({ slot }) => plane.slotState(slot) === 'registered'),
+      () => modems.every(({ slot }) => peer.slotState(slot) === 'registered'),
       IN_SERVICE_TIMEOUT_MS,
     );
-    return new LinkedDaemon(plane, child);
+    return new LinkedDaemon(peer, child);
   }
 
   get pid(): number {
     return this.#child.pid;
   }
 
-  /** Messages that arrived, in the order of their facts, with the time of each (performance.now). */
-  received(): { atMs: number; fact: FactOf<'sms_received'> }[] {
-    return this.#plane.facts.flatMap(({ atMs, fact }) =>
-      fact.kind === 'sms_received' ? [{ atMs, fact }] : [],
-    );
-  }
-
-  /** How many messages have arrived since the start. */
-  get receivedCount(): number {
-    return this.#receivedCount;
-  }
-
   /** Resolves when this many messages have arrived since the start. */
   async receivedAtLeast(count: number): Promise<void> {
-    while (this.#receivedCount < count) {
+    while (this.received.length < count) {
       await new Promise<void>((resolve) => {
-        this.#onFact = resolve;
+        this.#onReceived = resolve;
       });
     }
   }
@@ -72,7 +67,7 @@ export class LinkedDaemon {
   async send({ iccid }: RackModem, to: string): Promise<void> {
     const id = randomUUID();
     const answered = new Promise<Answer>((resolve) => this.#answers.set(id, resolve));
-    this.#plane.send({
+    this.#peer.send({
       ...{ type: 'command', id, name: 'send_sms', time_left_ms: COMMAND_TIME_LEFT_MS },
       params: { iccid, to, body: BODY, segments_max: 1 },
     });
@@ -96,15 +91,14 @@ export class LinkedDaemon {
 
   async stop(): Promise<void> {
     await this.#child.stop();
-    await this.#plane.stop();
+    await this.#peer.stop();
   }
 
-  #onFrame(): void {
-    const frame = this.#plane.frames.at(-1);
-    if (frame?.type === 'fact' && frame.fact.kind === 'sms_received') {
-      this.#receivedCount += 1;
-      this.#onFact?.();
-    } else if (frame?.type === 'result' || frame?.type === 'refusal') {
+  #onFrame(frame: NodeFrame): void {
+    if (frame.type === 'fact' && frame.fact.kind === 'sms_received') {
+      this.received.push({ iccid: frame.fact.iccid, atMs: performance.now() });
+      this.#onReceived?.();
+    } else if (frame.type === 'result' || frame.type === 'refusal') {
       this.#answers.get(frame.id)?.(frame);
       this.#answers.delete(frame.id);
     }

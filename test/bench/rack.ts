@@ -53,7 +53,7 @@ async function benchThroughput(
   });
   const total = 2 * MODEMS * MESSAGES;
   const ours = (): Promise<number> => {
-    const before = daemon.receivedCount;
+    const before = daemon.received.length;
     return perSecond(total, async () => {
       await Promise.all(
         modems.map((modem, position) => daemon.sendMany(modem, neighbour(modems, position), MESSAGES)),
@@ -120,7 +120,7 @@ async function turnaroundsMs(
     // Whole milliseconds: half of one is lost in the mean.
     announced.get(iccid)?.push(atMs + 0.5 - performance.timeOrigin);
   });
-  const before = daemon.receivedCount;
+  const before = daemon.received.length;
   for (let message = 0; message < PACED_MESSAGES; message += 1) {
     const modem = modems[message % modems.length];
     if (modem !== undefined)
@@ -130,8 +130,7 @@ async function turnaroundsMs(
   await rack.emptied(modems);
   events.close();
   // Of one SIM the order is kept: its nth announcement and its nth fact are the same message.
-  return daemon
-    .received()
+  return daemon.received
     .slice(before)
-    .map(({ atMs, fact }) => atMs - (announced.get(fact.iccid)?.shift() ?? Number.NaN));
+    .map(({ atMs, iccid }) => atMs - (announced.get(iccid)?.shift() ?? Number.NaN));
 }

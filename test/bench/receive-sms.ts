@@ -44,7 +44,7 @@ async function receiveBesideRaw(
   const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
   const meter = new ProcessorMeter(daemon.pid);
   const ourBurst = (): Promise<number> => {
-    const wanted = daemon.receivedCount + BURST_MESSAGES;
+    const wanted = daemon.received.length + BURST_MESSAGES;
     return receivedPerSecond(rack, modem, BURST_MESSAGES, () => daemon.receivedAtLeast(wanted));
   };
   const ours = (): Promise<number> => meter.round(BURSTS * BURST_MESSAGES, () => roundOf(ourBurst));

@@ -2,25 +2,19 @@
 import t from 'tap';
 import { decodeReceived } from '#node-daemon/sms/tpdu.ts';
 import { TpduError } from '#node-daemon/sms/tpdu-error.ts';
+import { randomFrom } from '../../fixtures/seeded-random.ts';
 
-const RUNS = 100_000;
-
-/** A small generator with a seed (xorshift32), so that a failure can be played again. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
+const RUNS = 1_000_000;
 
 const SAMPLES = [
   '07915155000000F0440B915155000010F20008521121110000000B0608041234020100410042',
   '07915155000000F0440B915155000010F2000052112111000000090500032A02018242',
   '07915155000000F0040BD0C7E7F3C82C0200005211211100000002C834',
   '07915155000000F006070B915155000010F2521121110000005211211100000000',
+  // Locking and single shift of Turkish, ports, a lamp for voice mail.
+  '07915155000000F0440B915155000010F200005211211100000012060325010124010182428242824282',
+  '07915155000000F0440B915155000010F2000452112111000000090605040B8423F04869',
+  '07915155000000F0440B915155000010F200C85211211100000005040102800300',
 ];
 
 t.test('random octets and damaged TPDUs decode or are a TpduError', async (t) => {

@@ -188,3 +188,68 @@ function septetData(septets: number[], headerOctets: number): string {
     .map((octet) => octet.toString(16).padStart(2, '0'))
     .join('');
 }
+
+t.test('what a message is for: classes and lamps, in the coding, the header and the address', async (t) => {
+  const classOf = (dcs: string): unknown => deliver(withData(dcs, '00')).messageClass;
+  // 3GPP TS 23.038 §4: general data coding with class, and "data coding/message class".
+  t.same(['10', '11', '12', '13', '50', '18', 'F0', 'F3'].map(classOf), [0, 1, 2, 3, 0, 0, 0, 3]);
+  t.same(['00', '08', '40', 'C8', 'E0'].map(classOf), Array(5).fill(undefined));
+  const lampOf = (dcs: string): unknown => deliver(withData(dcs, '00')).indication;
+  t.same(lampOf('C8'), { about: 'voicemail', isActive: true }, 'to be discarded');
+  t.same(lampOf('C1'), { about: 'fax', isActive: false });
+  t.same(lampOf('DA'), { about: 'email', isActive: true }, 'to be stored');
+  t.same(lampOf('EB'), { about: 'other', isActive: true }, 'UCS2');
+  t.equal(lampOf('00'), undefined);
+  // 3GPP TS 23.040 §9.2.3.24.2: voice mail, 3 messages, and none.
+  t.same(deliver(ucs2('01028003', '')).indication, { about: 'voicemail', isActive: true });
+  t.same(deliver(ucs2('01020000', '')).indication, { about: 'voicemail', isActive: false });
+  // CPHS 4.2 B.4.2.1: an address of four semi-octets, type "name", flags 0x11 or 0x10.
+  const from = (flags: string): Deliver => deliver(`${SMSC}0404D0${flags}100000521121110000000120`);
+  t.same(from('11').indication, { about: 'voicemail', isActive: true });
+  t.same(from('10').indication, { about: 'voicemail', isActive: false });
+  t.equal(from('C1').indication, undefined, 'a name of two letters');
+});
+
+t.test('several elements in one header, unknown ones and cut ones', async (t) => {
+  const PORTS = '05040B8423F0';
+  const PART = '00032A0201';
+  const several = deliver(ucs2(`${PORTS}${PART}70020102`, '0041')).userData;
+  t.same(several.concatenation, { reference: 42, referenceBits: 8, total: 2, part: 1 });
+  t.equal(several.port, 2948);
+  t.same(several.content, { kind: 'text', text: 'A' });
+  const cut = deliver(ucs2(`${PART}7009`, '0041')).userData;
+  t.same(
+    cut.concatenation,
+    { reference: 42, referenceBits: 8, total: 2, part: 1 },
+    'what is before it counts',
+  );
+  t.same(cut.content, { kind: 'text', text: 'A' });
+  const both = deliver(ucs2(`${PART}0804123403 02`.replace(' ', ''), '0041')).userData;
+  t.same(
+    both.concatenation,
+    { reference: 0x1234, referenceBits: 16, total: 3, part: 2 },
+    'the wider reference',
+  );
+  t.equal(deliver(ucs2('00022A02', '0041')).userData.concatenation, undefined, 'of another length');
+  t.equal(deliver(ucs2('04022380', '0041')).userData.port, 0x23, 'ports of 8 bits');
+});
+
+t.test('lengths that lie', async (t) => {
+  // TP-UDL tells of less than there is: the rest is no text.
+  t.equal(textOf(withData('00', '01C834')), 'H');
+  t.equal(textOf(withData('08', '020041004200')), 'A');
+  t.equal(textOf(withData('08', '0300410042')), 'A', 'half a character');
+  t.throws(() => deliver(withData('00', '03C834')), TpduError, 'of more than there is');
+  t.equal(textOf(withData('00', '00')), '', 'an empty message is one');
+  // Semi-octets of an address: odd for a name, more than there can be, more than there are.
+  t.equal(deliver(`${SMSC}0403D0C83400005211211100000002C834`).from, 'H');
+  t.throws(() => deliver(`${SMSC}041591${'00'.repeat(30)}`), TpduError);
+  t.throws(() => deliver(`${SMSC}040F91155500`), TpduError);
+});
+
+/** A DELIVER in UCS2 with these information elements and text, hexadecimal. */
+function ucs2(elements: string, text: string): string {
+  const octets = (hex: string): string => (hex.length / 2).toString(16).padStart(2, '0');
+  const header = octets(elements) + elements;
+  return withData('08', octets(header + text) + header + text, '44');
+}

@@ -67,8 +67,17 @@ t.test('lists its options and refuses bad ones', async (t) => {
     spawnSync(process.execPath, [...COMMAND, ...args], { cwd: ROOT, encoding: 'utf8' });
   const help = run('--help');
   t.equal(help.status, 0);
-  for (const name of ['MODEMS', 'RACK_DIR', 'SIMULATOR_PORT', 'RADIO_DELAY_MS', 'LOG_LEVEL']) {
-    t.match(help.stdout, name);
+  const names = `MODEMS RACK_DIR SIMULATOR_PORT MAKES RADIO_DELAY_MS BOOT_MS MESSAGING_AFTER_MS STORAGE_FIRST_MS
+    IDENTICAL_SERIALS SIM_SLOTS MODEM_SLOTS REPORT_SLOTS KEEP KEEP_EVENTS LOG_LEVEL`;
+  for (const name of names.split(/\s+/)) t.match(help.stdout, `(${name}`);
+  for (const [option, value] of [
+    ['--makes', 'quectel,nokia'],
+    ['--identical-serials', '1'],
+    ['--sim-slots', '0'],
+  ] as const) {
+    const { status, stderr } = run(option, value);
+    t.equal(status, 1);
+    t.match(stderr, option);
   }
   for (const modems of ['0', '257', 'x', '1.5']) {
     const { status, stderr } = run('--modems', modems);

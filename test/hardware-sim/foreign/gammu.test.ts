@@ -1,47 +1,39 @@
-// The real gammu program on a simulated modem: identify, read, send, delete.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+// The real gammu program on simulated modems: identify, read, send, delete.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startModem, temporaryFolder } from './fixtures/rack.ts';
+import type { MakeName } from '#hardware-sim/makes/make.ts';
+import { run, skipWithout } from '../fixtures/foreign-program.ts';
+import { startModem, temporaryFolder } from '../fixtures/rack.ts';
 
-const isInstalled = spawnSync('gammu', ['--version']).status === 0;
-const skip = isInstalled || process.env['CI'] !== undefined ? false : 'gammu is not installed';
+const skip = skipWithout('gammu', '--version');
+// The programs pause most of the time.
+t.jobs = 4;
+
 /** Each run takes about 3.5 s: gammu pauses when it opens a port. */
-const GAMMU_TIMEOUT_MS = 20_000;
-
-async function setup(t: Test) {
-  const { rack, modem, terminal } = await startModem(t);
-  terminal.close();
+async function setup(t: Test, make: MakeName = 'quectel') {
+  const { rack, modem, terminal } = await startModem(t, { makes: [make] });
+  await terminal.close();
   const configuration = join(temporaryFolder(t), 'gammurc');
   writeFileSync(configuration, `[gammu]\ndevice = ${modem.portPaths.at}\nconnection = at115200\n`);
-  const gammu = async (...args: string[]): Promise<string> => {
-    const child = spawn('gammu', ['-c', configuration, ...args], {
-      timeout: GAMMU_TIMEOUT_MS,
-      env: { ...process.env, LC_ALL: 'C.UTF-8' },
-    });
-    let output = '';
-    child.stdout.on('data', (bytes: Buffer) => {
-      output += bytes.toString();
-    });
-    child.stderr.on('data', (bytes: Buffer) => {
-      output += bytes.toString();
-    });
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new Error(`gammu ${args.join(' ')} ended with ${code}: ${output}`);
-    return output;
-  };
+  const gammu = (...args: string[]): Promise<string> => run('gammu', ['-c', configuration, ...args]);
   return { rack, modem, gammu };
 }
 
-t.test('gammu identifies the modem', { skip }, async (t) => {
-  const { modem, gammu } = await setup(t);
-  const text = await gammu('identify');
-  t.match(text, /Manufacturer +: Quectel/);
-  t.match(text, new RegExp(`IMEI +: ${modem.imei}`));
-  t.match(text, new RegExp(`SIM IMSI +: ${modem.identity.imsi}`));
-});
+for (const [make, manufacturer] of [
+  ['quectel', 'Quectel'],
+  ['simcom', 'SIMCOM'],
+  ['huawei', 'Huawei'],
+  ['generic', 'Generic'],
+] as const) {
+  t.test(`gammu identifies ${make}`, { skip }, async (t) => {
+    const { modem, gammu } = await setup(t, make);
+    const text = await gammu('identify');
+    t.match(text, new RegExp(`Manufacturer +: ${manufacturer}`));
+    t.match(text, new RegExp(`IMEI +: ${modem.imei}`));
+    t.match(text, new RegExp(`SIM IMSI +: ${modem.identity.imsi}`));
+  });
+}
 
 t.test('gammu reads and deletes what arrived, once', { skip }, async (t) => {
   const { rack, modem, gammu } = await setup(t);

@@ -39,6 +39,8 @@ export class Power {
   readonly #options: PowerOptions;
   readonly #plug: UsbPlug;
   #replug: Timer | undefined;
+  /** A restart that was asked for and has not begun. */
+  #leaving: Timer | undefined;
   #isRestarting = false;
   #isPlayingStorage = false;
 
@@ -94,6 +96,7 @@ export class Power {
   /** Takes the modem out of its slot: the ports hang up, the links go. Idempotent. */
   unplug(): void {
     this.#replug?.cancel();
+    this.#leaving?.cancel();
     this.#isRestarting = false;
     this.#plug.unplug();
   }
@@ -107,8 +110,8 @@ export class Power {
   /** On command: the device leaves the bus and comes back with terminals of other numbers. */
   restart(): void {
     if (this.#plug.state !== 'modem') return;
-    this.#replug?.cancel();
-    this.#replug = this.#options.clock.after(RESTART_DELAY_MS, () => {
+    this.#leaving?.cancel();
+    this.#leaving = this.#options.clock.after(RESTART_DELAY_MS, () => {
       this.#plug.unplug({ holdsNumbers: true });
       this.#isRestarting = true;
       this.#plugInAfter(this.#options.bootMs);
@@ -150,7 +153,7 @@ export class Power {
   }
 
   #playPortGone(fault: FaultOf<'port_gone'>): void {
-    this.#replug?.cancel();
+    this.#leaving?.cancel();
     this.#plug.unplug({ holdsNumbers: true });
     this.#options.faults.set(fault);
     this.#plugInAfter(fault.back_after_ms, fault.storage_ms);

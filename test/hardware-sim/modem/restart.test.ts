@@ -32,6 +32,14 @@ t.test('restart commands re-enumerate the device after the time of a start', asy
   }
 });
 
+t.test('a restart that was answered happens, whatever else is done to the modem', async (t) => {
+  const { modem, terminal } = await startModem(t, { bootMs: 1 });
+  t.match(await terminal.command('AT+CFUN=1,1'), /OK/);
+  modem.clearFaults();
+  await terminal.expectHangUp();
+  await until('it is back', () => modem.state === 'registered');
+});
+
 t.test('makes without a restart command of their own know none', async (t) => {
   const { terminal } = await startModem(t);
   t.match(await terminal.command('AT+CRESET'), /ERROR/);

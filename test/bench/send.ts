@@ -1,7 +1,7 @@
 // Sending from one SIM without radio delay: the daemon against a raw AT loop, then other SMS programs.
 import { until } from '../fixtures/until.ts';
 import { startChild } from './child.ts';
-import { against, type Compared, compare, perSecond } from './compare.ts';
+import { against, compare, perSecond } from './compare.ts';
 import { LinkedDaemon } from './linked-daemon.ts';
 import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './other-programs.ts';
 import { ProcessorMeter } from './processor-meter.ts';
@@ -21,11 +21,10 @@ export function benchSend(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
     const rack = await SimulatedRack.start({ folder, modems: 2 + OTHER_PROGRAMS_MAX });
     try {
-      const { measurement, cost, ours } = await sendBesideRaw(rack, folder);
+      const { measurements, ours } = await sendBesideRaw(rack, folder);
       const others = await sendWithOthers(rack, folder, rack.modems.slice(2));
       return [
-        measurement,
-        cost,
+        ...measurements,
         ...others.map(({ name, rate }) => against(`sent from one SIM : ${name}`, ours, rate)),
       ];
     } finally {
@@ -34,20 +33,36 @@ export function benchSend(): Promise<Measurement[]> {
   });
 }
 
-async function sendBesideRaw(rack: SimulatedRack, folder: string): Promise<Compared & { cost: Measurement }> {
+/**
+ * Twice: with a carrier that sends no delivery reports, where both sides do the same, and with one for each
+ * message, which the daemon matches, journals and tells, and the raw loop drops.
+ */
+async function sendBesideRaw(
+  rack: SimulatedRack,
+  folder: string,
+): Promise<{ measurements: Measurement[]; ours: number[] }> {
   const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
   const daemon = await LinkedDaemon.start(folder, [modem]);
   const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
   const meter = new ProcessorMeter(daemon.pid);
   const send = (): Promise<void> => daemon.sendMany(modem, TO, MESSAGES);
+  const sides = {
+    ours: () => meter.round(MESSAGES, () => perSecond(MESSAGES, send)),
+    theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
+    ...{ rounds: ROUNDS, unit: 'SMS/s' },
+  };
   try {
-    const compared = await compare({
-      name: 'sent from one SIM : raw AT loop',
-      ours: () => meter.round(MESSAGES, () => perSecond(MESSAGES, send)),
-      theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
-      ...{ rounds: ROUNDS, atLeast: 0.8, unit: 'SMS/s' },
+    for (const each of [modem, rawModem]) await rack.withholdReports(each);
+    const { measurement, ours } = await compare({
+      ...{ name: 'sent from one SIM : raw AT loop', ...sides, atLeast: 0.8 },
     });
-    return { ...compared, cost: meter.measurement('node-daemon, each message sent', ROUNDS) };
+    const cost = meter.measurement('node-daemon, each message sent', ROUNDS);
+    for (const each of [modem, rawModem]) await rack.release(each);
+    const reported = await compare({
+      ...{ name: 'the same, each with a report that the raw loop drops', ...sides },
+    });
+    const reportedCost = meter.measurement('node-daemon, each message sent and reported', ROUNDS);
+    return { measurements: [measurement, cost, reported.measurement, reportedCost], ours };
   } finally {
     for (const program of [daemon, raw]) await program.stop();
   }

@@ -80,9 +80,14 @@ export class SimulatedRack {
     await Promise.all(Array.from({ length: DELIVERIES_AT_ONCE }, giver));
   }
 
-  /** Lets them come, as fast as the modem's storage has room. */
+  /** Lets them come, as fast as the modem's storage has room; ends whatever else was played. */
   async release({ slot }: RackModem): Promise<void> {
     await this.#request(`/modems/${slot}/faults`, { method: 'DELETE' });
+  }
+
+  /** Has the carrier deliver what a modem sends and tell the sender nothing of it. */
+  async withholdReports(modem: RackModem): Promise<void> {
+    await this.play(modem, { kind: 'status_report', withheld: true });
   }
 
   async play({ slot }: RackModem, fault: Record<string, unknown>): Promise<void> {

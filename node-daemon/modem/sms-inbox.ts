@@ -22,6 +22,10 @@ const STORAGE_TIMEOUT_MS = 15_000;
 const READS_MAX = 512;
 /** So many announced messages of one storage are read with one command. */
 const LIST_FROM = 4;
+/** Beyond it deletions go before reads: under steady traffic the storage would fill up. */
+const DELETIONS_WAITING_MAX = 16;
+/** A sweep that is due lets so many other jobs pass: under steady traffic it would never come. */
+const JOBS_BEFORE_SWEEP_MAX = 64;
 /** After the last +CMTI of a burst: modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
 /** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
@@ -44,8 +48,9 @@ export interface SmsInboxParts {
 
 /**
  * One worker takes reads first, deletions next, sweeps last, so that what was announced is a fact as soon
- * as can be and the choice of storage (AT+CPMS) never changes under a command. The disk is on nobody's way:
- * what was read goes to the journal while the next is read.
+ * as can be and the choice of storage (AT+CPMS) never changes under a command. Only the first sweep of a
+ * storage goes before all: what lies there is older than what is announced. The disk is on nobody's way: what
+ * was read goes to the journal while the next is read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
@@ -58,6 +63,9 @@ export class SmsInbox {
   /** By `entryKey`: digests of what the modem says it deleted, until the journal has it. */
   readonly #deleted = new Map<string, string>();
   readonly #sweeps = new Set<string>();
+  /** Storages that were not swept yet: what is announced there comes with the first sweep. */
+  readonly #unswept: Set<string>;
+  #jobsBeforeSweep = 0;
   /** Entries on their way into the journal. */
   readonly #accepting = new Map<string, Promise<void>>();
   /** Readings whose entries are not settled. */
@@ -71,6 +79,7 @@ export class SmsInbox {
   constructor(parts: SmsInboxParts) {
     this.#parts = parts;
     this.#log = parts.log;
+    this.#unswept = new Set(parts.storages);
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
@@ -103,7 +112,8 @@ export class SmsInbox {
     }
     const announced = announcedBy(urc.line, this.#parts.storages);
     if (announced === undefined) return;
-    if (announced !== 'somewhere' && this.#reads.length < READS_MAX) this.#reads.push(announced);
+    const isPlace = announced !== 'somewhere' && !this.#unswept.has(announced.storage);
+    if (isPlace && this.#reads.length < READS_MAX) this.#reads.push(announced);
     else for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
     this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
@@ -138,22 +148,41 @@ export class SmsInbox {
   }
 
   #nextJob(): (() => Promise<void>) | undefined {
-    const [read] = this.#reads;
-    if (read !== undefined) {
-      const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
-      if (many && this.#canList) return () => this.#readMany(read.storage);
-      this.#reads.shift();
-      return () => this.#readOne(read);
-    }
-    const [deletion] = this.#deletions.values();
-    if (deletion !== undefined) {
-      this.#deletions.delete(entryKey(deletion));
-      return () => this.#delete(deletion);
-    }
     const [storage] = this.#sweeps;
-    if (storage === undefined) return undefined;
+    const isSweepFirst =
+      storage !== undefined && (this.#unswept.has(storage) || this.#jobsBeforeSweep >= JOBS_BEFORE_SWEEP_MAX);
+    const job = isSweepFirst ? undefined : (this.#nextRead() ?? this.#nextDeletion());
+    if (job !== undefined) {
+      this.#jobsBeforeSweep = storage === undefined ? 0 : this.#jobsBeforeSweep + 1;
+      return job;
+    }
+    this.#jobsBeforeSweep = 0;
+    return storage === undefined ? undefined : () => this.#sweep(storage);
+  }
+
+  #nextRead(): (() => Promise<void>) | undefined {
+    const [read] = this.#reads;
+    if (read === undefined || this.#deletions.size >= DELETIONS_WAITING_MAX) return undefined;
+    const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
+    if (many && this.#canList) return () => this.#readMany(read.storage);
+    this.#reads.shift();
+    return () => this.#readOne(read);
+  }
+
+  #nextDeletion(): (() => Promise<void>) | undefined {
+    const [deletion] = this.#deletions.values();
+    if (deletion === undefined) return undefined;
+    this.#deletions.delete(entryKey(deletion));
+    return () => this.#delete(deletion);
+  }
+
+  async #sweep(storage: string): Promise<void> {
     this.#sweeps.delete(storage);
-    return async () => this.#settleList(storage, await this.#list(storage, 'background'), []);
+    try {
+      this.#settleList(storage, await this.#list(storage, 'background'), []);
+    } finally {
+      this.#unswept.delete(storage);
+    }
   }
 
   async #readOne({ storage, index }: Announced): Promise<void> {

@@ -71,6 +71,16 @@ t.test('after an announcement the storages are swept: others may have been lost'
   await until('the second', () => bodies().length === 2);
 });
 
+t.test('what lay there at the start is told before what is announced meanwhile', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  const anHourEarlier = HI.replace('52112111', '52112101');
+  modem.deliver(anHourEarlier, { index: 9, announce: false });
+  const { facts } = await start(['SM', 'ME'], false);
+  modem.deliver(CODE, { index: 1 });
+  await until('both', () => facts().length === 2);
+  t.match(facts(), [{ from: '+15550000012' }, { from: '12345' }]);
+});
+
 t.test('killed between journal and deletion, the message is not told twice', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const first = await start();

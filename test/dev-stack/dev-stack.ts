@@ -142,6 +142,8 @@ function describePrograms(
       NODE_CONFIG: nodeConfigPath(dataDir),
       SYSFS_ROOT: join(rack, 'sys'),
       DEV_ROOT: join(rack, 'dev'),
+      // As its own start file does: its ports open side by side.
+      UV_THREADPOOL_SIZE: '16',
     }),
   };
 }

@@ -178,6 +178,5 @@ function usableTime({ acceptedAt }: StatusReport, now: number): number | undefin
 }
 
 function lastDigits(number: string): string {
-  const digits = number.startsWith('+') ? number.slice(1) : number.replace(/\D/g, '');
-  return digits.slice(-RECIPIENT_DIGITS);
+  return number.replace(/\D/g, '').slice(-RECIPIENT_DIGITS);
 }

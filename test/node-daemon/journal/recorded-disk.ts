@@ -12,8 +12,8 @@ interface Write {
 export class RecordedDisk {
   /** Called at every step of a write or a sync. */
   onStep: () => void = () => undefined;
-  #contents = Buffer.alloc(0);
-  #durable = Buffer.alloc(0);
+  #contents: Buffer = Buffer.alloc(0);
+  #durable: Buffer = Buffer.alloc(0);
   /** Written and not durable. */
   #pending: Write[] = [];
   /** The write that is under way. */

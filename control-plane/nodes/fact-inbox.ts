@@ -25,6 +25,7 @@ export class FactInbox {
   #received: number;
   readonly #first: number | undefined;
   #isStarted = false;
+  #hasFailed = false;
   #running: Promise<void> | undefined;
 
   constructor(options: {
@@ -50,9 +51,12 @@ export class FactInbox {
     this.#first = oldestSequence === 0 ? undefined : Math.max(acknowledged + 1, oldestSequence);
   }
 
-  /** Takes a fact. False when it leaves a gap or breaks the window. Facts that are known already are skipped. */
+  /**
+   * Takes a fact. False when it leaves a gap or breaks the window. Facts that are known already are skipped, and all
+   * that come after a failure: an acknowledgement of them would be one of those that were not committed.
+   */
   push(sequence: number, fact: Fact): boolean {
-    if (sequence <= this.#received) return true;
+    if (this.#hasFailed || sequence <= this.#received) return true;
     const expected = this.#isStarted ? this.#received + 1 : this.#first;
     if (expected !== undefined && sequence !== expected) return false;
     if (this.#queue.length >= FACT_WINDOW) return false;
@@ -76,6 +80,8 @@ export class FactInbox {
         await this.#commit(batch);
       }
     } catch (error) {
+      this.#hasFailed = true;
+      this.#queue = [];
       this.#options.fail(error);
     } finally {
       this.#running = undefined;

@@ -156,6 +156,8 @@ export class NodeSession implements NodeLink {
   }
 
   #onMessage(text: string, isBinary: boolean): void {
+    // What comes while the link is being closed is told again on the next one.
+    if (!this.#isOpen()) return;
     try {
       if (isBinary) throw new FrameError('binary frame');
       this.#onFrame(parseNodeFrame(text));

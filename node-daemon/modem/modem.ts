@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Journal } from '../journal/journal.ts';
+import { Acquaintance } from './acquaintance.ts';
 import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
 import type { OutsideSteps } from './outside-steps.ts';
@@ -63,6 +64,7 @@ export class Modem {
   readonly #whereabouts: Whereabouts;
   readonly #record: SlotRecord;
   readonly #stopping = new AbortController();
+  readonly #acquaintance = new Acquaintance();
   #recovery = NO_TROUBLE;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
@@ -103,6 +105,12 @@ export class Modem {
     return this.#refused !== undefined && this.#refused === this.#whereabouts.place;
   }
 
+  /** Whether the device may be no modem at all, or not one to be used: it has not told. */
+  get isStranger(): boolean {
+    const { place } = this.#whereabouts;
+    return place !== undefined && this.#acquaintance.isStranger(place);
+  }
+
   /** Whether all was tried and the modem does still not answer. */
   get isGivenUp(): boolean {
     return this.#recovery.gaveUp && !this.#record.isAnswering;
@@ -118,6 +126,9 @@ export class Modem {
     const before = this.#whereabouts.place;
     if (JSON.stringify(place) === JSON.stringify(before)) return;
     const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
+    const now = this.#parts.clock.now();
+    if (place === undefined) this.#acquaintance.left(now);
+    else this.#acquaintance.arrives(place, now);
     this.#whereabouts.move(place);
     if (isOther && place !== undefined && place.ports.length > 0) this.#isStarting();
     // All of the device is closed at once, or the system could not give its port the same name again.
@@ -196,6 +207,7 @@ export class Modem {
       await channel.close(new Error('this modem is not to be used'));
       throw new Error('this modem is not to be used');
     }
+    this.#acquaintance.meet(place);
     this.#path = path;
     return channel;
   }
@@ -203,6 +215,16 @@ export class Modem {
   async #recover(place: Place, error: unknown): Promise<void> {
     const { clock, limits, log, observer } = this.#parts;
     const setback = setbackOf(error);
+    if (this.#acquaintance.isStranger(place)) {
+      const waitMs = this.#acquaintance.askAgainMs();
+      log.info(
+        { err: error, waitMs },
+        'the device does not tell that it is a modem: it is asked again later',
+      );
+      this.#record.reportLost(setback);
+      await this.#moves(waitMs);
+      return;
+    }
     if (setback === 'absent' || setback === 'denied') {
       if (this.#record.slot.reason !== setback) log.warn({ err: error }, 'the port cannot be opened');
       this.#record.reportLost(setback);

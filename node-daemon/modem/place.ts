@@ -17,7 +17,14 @@ export interface Place {
   /** Why there are no ports. */
   readonly reason?: 'mass_storage' | 'no_port';
   readonly usb?: UsbPlace;
+  /** It may be something else, or somebody else's: nothing is done but asking, until it tells an IMEI that may be used. */
+  readonly onlyAsk?: true;
 }
+
+/** Vendor-specific; communications; their data. Modems have their serial ports there. */
+const SERIAL_CLASSES = new Set(['ff', '02', '0a']);
+/** Serial adapters, boards and receivers of GPS have one. */
+const MODEM_TTYS_MIN = 2;
 
 const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
 
@@ -25,6 +32,15 @@ const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => ve
 export function isModem(device: UsbDevice): boolean {
   if (findUsbProduct(device.id) !== undefined || isStorageMode(device.id)) return true;
   return VENDORS.has(device.id.vendor) && (isOnlyStorage(device) || ttysOf(device).length > 0);
+}
+
+/**
+ * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, for
+ * somebody said that a modem is to be found, and not where.
+ */
+export function mayBeModem(device: UsbDevice, isAnyone: boolean): boolean {
+  const serial = device.interfaces.filter((each) => each.tty !== undefined && SERIAL_CLASSES.has(each.class));
+  return serial.length >= (isAnyone ? 1 : MODEM_TTYS_MIN);
 }
 
 /** The place of a device, as it is now. `devRoot` is /dev on a real system. */

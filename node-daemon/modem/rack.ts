@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { isModem, type Place, placeOf } from './place.ts';
+import { isModem, mayBeModem, type Place, placeOf } from './place.ts';
 import { SlotNames } from './slot-names.ts';
 
 /** Makes the supervisor of one modem; it is not started. */
@@ -34,6 +34,8 @@ export class Rack {
   readonly #atPorts: readonly Modem[];
   /** By USB path; they stay when their device goes. */
   readonly #atUsb = new Map<string, Modem>();
+  /** Devices that are not used, as "<path> <id>: <why>": each is logged once. */
+  #leftAlone: ReadonlySet<string> = new Set();
   #started = false;
   #stopped = false;
 
@@ -65,7 +67,8 @@ export class Rack {
   /** Tells which USB devices are there now. */
   devicesChanged(devices: readonly UsbDevice[]): void {
     if (this.#stopped) return;
-    const wanted = devices.filter((device) => this.#isWanted(device));
+    const wanted = devices.filter((device) => this.#whyNot(device) === undefined);
+    this.#tellLeftAlone(devices);
     const paths = new Set(wanted.map(({ usbPath }) => usbPath));
     for (const [usbPath, modem] of this.#atUsb) if (!paths.has(usbPath)) modem.move(undefined);
     for (const device of wanted) this.#place(device);
@@ -126,7 +129,7 @@ export class Rack {
 
   /** Without modems that are not used, are not known yet, or are somewhere else now. */
   #shown(): Modem[] {
-    const modems = this.#modems().filter((modem) => !modem.isRefused);
+    const modems = this.#modems().filter((modem) => !modem.isRefused && !modem.isStranger);
     const elsewhere = new Set(modems.filter(isPresent).map(({ slot }) => slot.device_id));
     return modems.filter((modem) => {
       const { device_id: imei, usb_path: usbPath, state } = modem.slot;
@@ -136,17 +139,47 @@ export class Rack {
     });
   }
 
-  #isWanted(device: UsbDevice): boolean {
+  /** Why a device is left alone; `undefined`: it is, or may be, a modem that is to be used. */
+  #whyNot(device: UsbDevice): string | undefined {
     const { discover, ignore } = this.#parts;
-    if (ignore.some((each) => isIgnored(device, each))) return false;
-    if (this.#names.nameOf({ imei: null, usbPath: device.usbPath }) !== undefined) return true;
-    return isModem(device) && (discover || this.#names.hasImeis);
+    if (ignore.some((each) => isIgnored(device, each))) return 'it is ignored';
+    if (this.#isNamed(device)) return undefined;
+    if (!discover && !this.#names.hasImeis) return 'no slot names its place';
+    if (isModem(device) || mayBeModem(device, this.#names.hasImeis)) return undefined;
+    return 'it does not look like a modem: an unknown make with fewer than two serial ports';
+  }
+
+  #isNamed({ usbPath }: UsbDevice): boolean {
+    return this.#names.nameOf({ imei: null, usbPath }) !== undefined;
+  }
+
+  /** Whether it is to be used whatever it says, so that it may be treated also when it says nothing. */
+  #isCertain(device: UsbDevice): boolean {
+    return this.#isNamed(device) || isModem(device);
+  }
+
+  #tellLeftAlone(devices: readonly UsbDevice[]): void {
+    const before = this.#leftAlone;
+    const now = new Set<string>();
+    for (const device of devices) {
+      const reason = this.#whyNot(device);
+      const isOfInterest = isModem(device) || device.interfaces.some(({ tty }) => tty !== undefined);
+      if (reason === undefined || !isOfInterest) continue;
+      const { usbPath, id } = device;
+      const usbId = `${id.vendor}:${id.product}`;
+      now.add(`${usbPath} ${usbId}: ${reason}`);
+      if (before.has(`${usbPath} ${usbId}: ${reason}`)) continue;
+      this.#parts.log.info({ usbPath, usbId, reason }, 'a USB device is left alone');
+    }
+    this.#leftAlone = now;
   }
 
   #place(device: UsbDevice): void {
     const { createModem, devRoot, discover, log } = this.#parts;
     const { usbPath } = device;
-    const place = placeOf(device, devRoot);
+    const place = this.#isCertain(device)
+      ? placeOf(device, devRoot)
+      : { ...placeOf(device, devRoot), onlyAsk: true as const };
     const known = this.#atUsb.get(usbPath);
     if (known !== undefined) {
       known.move(place);
@@ -160,7 +193,10 @@ export class Rack {
     const admits = (imei: string): boolean => discover || this.#names.nameOf({ imei, usbPath }) !== undefined;
     const modem = createModem({ slot, place, admits });
     this.#atUsb.set(usbPath, modem);
-    log.info({ usbPath, usbId: `${device.id.vendor}:${device.id.product}` }, 'a modem was plugged in');
+    log.info(
+      { usbPath, usbId: `${device.id.vendor}:${device.id.product}` },
+      place.onlyAsk ? 'a device is asked whether it is a modem' : 'a modem was plugged in',
+    );
     if (this.#started) modem.start();
   }
 

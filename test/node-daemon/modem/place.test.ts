@@ -1,6 +1,6 @@
 // What a USB device is to the rack: a modem with ports in the right order, a disk that will be one, or nothing.
 import t from 'tap';
-import { isModem, placeOf } from '#node-daemon/modem/place.ts';
+import { isModem, mayBeModem, placeOf } from '#node-daemon/modem/place.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 
 function device(
@@ -55,4 +55,17 @@ t.test('a modem whose driver is not there has no port', async (t) => {
     ports: [],
     reason: 'no_port',
   });
+});
+
+t.test('an unknown make may be a modem if it has two serial ports; one is an adapter or a GPS', async (t) => {
+  for (const id of ['19d2:0117', '1bc7:1201', '1199:9071', '1546:1143', '2cb7:0104']) {
+    t.ok(mayBeModem(device(id, four), false), id);
+  }
+  t.ok(mayBeModem(device('1bc7:0036', { 0: 'ttyACM0', 1: undefined, 2: 'ttyACM1' }, '02'), false));
+  t.notOk(mayBeModem(device('0403:6001', { 0: 'ttyUSB0' }), false));
+  t.ok(
+    mayBeModem(device('0403:6001', { 0: 'ttyUSB0' }), true),
+    'a modem that is named by IMEI may be anywhere',
+  );
+  t.notOk(mayBeModem(device('0951:1666', { 0: undefined }, '08'), true));
 });

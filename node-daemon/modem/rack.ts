@@ -155,7 +155,7 @@ export class Rack {
 
   /** Whether it is to be used whatever it says, so that it may be treated also when it says nothing. */
   #isCertain(device: UsbDevice): boolean {
-    return this.#isNamed(device) || isModem(device);
+    return this.#isNamed(device) || (this.#parts.discover && isModem(device));
   }
 
   #tellLeftAlone(devices: readonly UsbDevice[]): void {

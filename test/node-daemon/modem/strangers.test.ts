@@ -85,3 +85,16 @@ t.test('what is left alone is told once, with the reason', async (t) => {
   t.equal(told.length, 1);
   t.match(told[0], { usbPath: '1-1', usbId: '0403:6001', reason: /fewer than two/ });
 });
+
+t.test('with discovery off a modem that no slot names is asked who it is, and never treated', async (t) => {
+  const slots = [{ name: 'mine', imei: '350000000000017' }];
+  const { host, pass, rack, resets } = await setUp(t, slots, { discover: false });
+  const said: string[] = [];
+  host.plug('/dev/ttyUSB2', () => mute(said));
+  rack.devicesChanged([device({ vendor: '2c7c', product: '0125' }, 4)]);
+  await pass(60 * 60_000);
+  t.ok(said.length > 0, 'it was asked');
+  t.notOk(said.some((text) => /[+&^]/.test(text)));
+  t.same(host.steps, []);
+  t.same(resets, []);
+});

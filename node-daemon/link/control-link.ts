@@ -7,6 +7,7 @@ import { planComeback } from './comeback.ts';
 import type { IdentitySource } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
+import { SentFacts } from './sent-facts.ts';
 
 /** A link that lasted this long was well: what ended it is new. */
 const STABLE_MS = 5_000;
@@ -16,7 +17,7 @@ const SLOTS_DELAY_MS = 20;
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** Where the link goes and what it carries. */
-export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms'> {
+export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
 }
@@ -40,7 +41,7 @@ export class ControlLink {
   #onAllClosed: () => void = () => undefined;
 
   constructor({ identity, alarms = () => [], ...parts }: ControlLinkParts) {
-    this.#parts = { ...parts, alarms };
+    this.#parts = { ...parts, alarms, sentFacts: new SentFacts(parts.journal) };
     this.#identity = identity;
     this.#awaySince = parts.clock.now();
     parts.journal.onFact(() => this.#current?.sendFacts());

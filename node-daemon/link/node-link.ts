@@ -24,6 +24,7 @@ import {
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from './command-handler.ts';
+import type { SentFacts } from './sent-facts.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const WELCOME_TIMEOUT_MS = 10_000;
@@ -40,6 +41,7 @@ export const COMMANDS_MAX = 4096;
 /** What a link carries. */
 export interface NodeLinkParts {
   readonly journal: Journal;
+  readonly sentFacts: SentFacts;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly slots: () => Slot[];
   /** Troubles of the whole node, words such as "journal_unavailable". */
@@ -122,6 +124,7 @@ export class NodeLink {
       const fact = facts.get(sequence);
       if (fact === undefined) return;
       this.#sent = sequence;
+      this.#parts.sentFacts.note(sequence);
       this.#send({ type: 'fact', sequence, fact });
     }
   }
@@ -206,14 +209,14 @@ export class NodeLink {
   }
 
   #onWelcome(frame: Extract<ServerFrame, { type: 'welcome' }>): void {
-    const { journal, log } = this.#parts;
+    const { journal, sentFacts, log } = this.#parts;
     this.#isWelcomed = true;
     if (frame.version < LINK_VERSION_MIN || frame.version > LINK_VERSION) {
       this.close(LINK_CLOSE.versionUnsupported, 'no version in common');
       return;
     }
-    if (frame.acknowledged >= journal.state.nextSequence) {
-      // The journal was put back to an older copy: its next facts would be taken for known ones.
+    if (frame.acknowledged > sentFacts.highest) {
+      // The journal was put back to an older copy: facts that it made since would be taken for known ones.
       log.error({ acknowledged: frame.acknowledged }, 'the control plane knows more of the journal: renewed');
       void this.#renewJournal();
       return;

@@ -4,7 +4,7 @@ import { linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
 import { until } from '../../fixtures/until.ts';
-import { SLOT, startLink as setUp } from './link-rig.ts';
+import { createLink, receivedFact, SLOT, startLink as setUp } from './link-rig.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
 
 t.test('the upgrade carries a proof, the hello what the node has', async (t) => {
@@ -52,13 +52,10 @@ t.test('facts that were not acknowledged are sent again over the next link', asy
 });
 
 t.test('what the control plane has already is not sent again', async (t) => {
-  const { plane, append, sequences, linked } = await setUp(t, (each) => {
+  const { plane, sequences } = await setUp(t, async (each, journal) => {
     each.acknowledged = 2;
-    each.welcome = () => undefined;
+    for (const body of ['a', 'b', 'c']) await journal.append({ kind: 'fact', fact: receivedFact(body) });
   });
-  await linked();
-  await append('a', 'b', 'c');
-  plane.send({ type: 'welcome', version: 1, heartbeat_ms: 60_000, window: 32, acknowledged: 2 });
   await until('a fact', () => plane.facts.length > 0);
   t.same(sequences(), [3]);
 });
@@ -88,6 +85,20 @@ t.test('a journal that knows less than the control plane takes a new identity', 
   t.not(plane.framesOf('hello')[1]?.journal_id, before);
   await append('a');
   await until('the fact', () => plane.facts.length === 1);
+});
+
+t.test('facts made before the first welcome are not taken for those of a newer copy', async (t) => {
+  const { plane, append, link, sequences } = await createLink(t, (each) => {
+    each.acknowledged = 2;
+  });
+  await append('a', 'b', 'c');
+  link.start();
+  await until('the welcome', () => plane.framesOf('hello').length === 1);
+  plane.acknowledged = 0;
+  await until('all three', () => plane.facts.length === 3);
+  t.same(sequences(), [1, 2, 3], 'under a new identity');
+  const [first, second] = plane.framesOf('hello');
+  t.not(first?.journal_id, second?.journal_id);
 });
 
 t.test('commands are answered with result or refusal, also out of order', async (t) => {

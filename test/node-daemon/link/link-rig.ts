@@ -47,11 +47,14 @@ export class ScriptedIdentity {
   }
 }
 
-export async function createLink(t: Test, prepare: (plane: ScriptedControlPlane) => void = () => undefined) {
+/** What a test does before there is a link: `journal` is as an earlier process left it. */
+type Prepare = (plane: ScriptedControlPlane, journal: Journal) => unknown;
+
+export async function createLink(t: Test, prepare: Prepare = () => undefined) {
   const folder = await mkdtemp(join(tmpdir(), 'link-'));
   const plane = await ScriptedControlPlane.start();
-  prepare(plane);
   const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
+  await prepare(plane, journal);
   const slots = [SLOT];
   const alarms: string[] = [];
   const commands: LinkCommand[] = [];
@@ -99,7 +102,7 @@ export async function createLink(t: Test, prepare: (plane: ScriptedControlPlane)
 }
 
 /** The same, started. */
-export async function startLink(t: Test, prepare?: (plane: ScriptedControlPlane) => void) {
+export async function startLink(t: Test, prepare?: Prepare) {
   const rig = await createLink(t, prepare);
   rig.link.start();
   return rig;

@@ -18,9 +18,9 @@ import {
 import { NetworkWatch } from './network-watch.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
-import { LOCKED_BY_PIN, readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
-import { enterPin } from './sim-pin.ts';
+import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
 import type { SimSettings } from './sim-settings.ts';
+import { SimUnlock } from './sim-unlock.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
@@ -80,15 +80,11 @@ export class ModemSession {
   #profile: ModemProfile;
   #imei: string | undefined;
   #network: NetworkWatch | undefined;
-  /** Since when the SIM has been about to be ready. */
-  #busySince = 0;
   #lookNow = false;
   #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   readonly #unknownUrcs = new Set<string>();
-  /** Cards that were opened by this session: one that locks itself again is not tried twice. */
-  readonly #opened = new Set<string>();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -132,46 +128,35 @@ export class ModemSession {
   }
 
   async #awaitSim(): Promise<Sim> {
-    const { clock, report } = this.#parts;
-    this.#busySince = clock.now();
+    const { clock, journal, log, report, sims } = this.#parts;
+    const parts = { channel: this.#channel, clock, journal, log, sims };
+    const unlock = new SimUnlock({ ...parts, profile: this.#profile, imei: this.#imei });
+    // Since when it has been about to be ready.
+    let busySince = clock.now();
     for (;;) {
       const state = await readSimState(this.#channel);
       const found =
         state.kind === 'ready' ? await readIccid(this.#channel, this.#profile.iccidCommands) : undefined;
       if (found !== undefined) return found;
       let isBusy = state.kind === 'busy' || state.kind === 'ready';
-      if (state.kind === 'locked') isBusy = await this.#open(state.reason);
+      if (state.kind === 'locked') {
+        const unlocked = await unlock.open(state.reason);
+        isBusy = unlocked.kind !== 'locked';
+        if (unlocked.kind === 'opened') busySince = clock.now();
+        if (unlocked.kind === 'locked') {
+          const { iccid = null, reason } = unlocked;
+          report({ state: 'sim_locked', iccid, number: null, reason });
+        }
+      }
       if (state.kind === 'absent') {
         report({ state: 'sim_absent', iccid: null, number: null, reason: state.reason });
       }
-      if (!isBusy) this.#busySince = clock.now();
-      else if (clock.now() - this.#busySince >= SIM_BUSY_MAX_MS) {
+      if (!isBusy) busySince = clock.now();
+      else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
         throw new SessionEndedError('faulty', 'the SIM does not become ready');
       }
       await this.#pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
     }
-  }
-
-  /** Enters the PIN where that is allowed; resolves with whether the card is about to be ready. */
-  async #open(lock: string): Promise<boolean> {
-    const { clock, journal, log, report, sims } = this.#parts;
-    // Most cards tell their ICCID before they are opened.
-    const iccid = (await readIccid(this.#channel, this.#profile.iccidCommands))?.iccid;
-    const card = iccid ?? `device ${this.#imei ?? 'without IMEI'}`;
-    const { pinTries } = this.#profile;
-    let reason: string | undefined = lock;
-    if (lock === LOCKED_BY_PIN) {
-      if (this.#opened.has(card)) return true;
-      const parts = { channel: this.#channel, journal, log, pinTries };
-      reason = await enterPin(parts, card, sims.pinOf(iccid));
-    }
-    if (reason !== undefined) {
-      report({ state: 'sim_locked', iccid: iccid ?? null, number: null, reason });
-      return false;
-    }
-    this.#opened.add(card);
-    this.#busySince = clock.now();
-    return true;
   }
 
   async #describe({ iccid }: Sim): Promise<void> {

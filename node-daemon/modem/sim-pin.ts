@@ -11,8 +11,12 @@ import type { PinTriesQuery } from './profiles/profile.ts';
 
 /** One left would be the last: then the card asks for its PUK. */
 const TRIES_LEFT_MIN = 2;
-/** SIM busy, operation not allowed or supported: the card did not see the PIN (3GPP TS 27.007 §9.2.1). */
-const CME_NOT_TRIED = new Set([3, 4, 14]);
+/** All that a card has (3GPP TS 31.102 §5.1.1 with ETSI TS 102 221 §9.5.1): it has seen no wrong PIN. */
+const TRIES_WHOLE = 3;
+/** SIM busy: the card did not see the PIN (3GPP TS 27.007 §9.2.1). */
+const CME_NOT_SEEN = 14;
+/** Operation not allowed, not supported: modems say so of wrong PINs too, and the tries tell. */
+const CME_DOUBTFUL = new Set([3, 4]);
 
 /** What is used to enter PINs. */
 export interface PinParts {
@@ -20,6 +24,13 @@ export interface PinParts {
   readonly journal: Journal;
   readonly log: Logger;
   readonly pinTries: PinTriesQuery | undefined;
+}
+
+/** A locked card: what it is, where it says so, and the modem that holds it. */
+export interface LockedCard {
+  readonly iccid: string | undefined;
+  /** Names the card while it does not tell its ICCID. */
+  readonly device: string;
 }
 
 /** Why a card stays locked, a word for the operator. */
@@ -30,29 +41,38 @@ export type PinRefusal =
   | 'sim_pin_wrong'
   /** It was entered, what became of it is not known, and it may have been wrong. */
   | 'sim_pin_unproved'
+  /** It tells no ICCID, and not that all its tries are left: it may have refused the PIN before. */
+  | 'sim_pin_no_iccid'
   /** The card has too few tries left. */
   | 'sim_pin_last_try'
   /** What cannot be remembered is not tried. */
   | 'journal_unavailable';
 
 /**
- * Enters the PIN of a card, named by ICCID or, where a locked card tells none, by its device. Resolves
- * with `undefined` when the modem took it. Rejects with `AtTimeoutError` and `PortClosedError`.
+ * Enters the PIN of a card, named by ICCID or, where a locked card tells none, by its device. What was
+ * refused under either name counts. Resolves with `undefined` when
+ * the modem took it. Rejects with `AtTimeoutError` and `PortClosedError`.
  */
 export async function enterPin(
   parts: PinParts,
-  card: string,
+  { iccid, device }: LockedCard,
   pin: string | undefined,
 ): Promise<PinRefusal | undefined> {
   const { channel, journal, log } = parts;
   if (pin === undefined || !/^\d{4,8}$/.test(pin)) return 'sim_pin';
-  const digest = createHash('sha256').update(`${card}/${pin}`).digest('hex');
+  const card = iccid ?? device;
+  const digest = digestOf(card, pin);
   const triesLeft = await readPinTries(channel, parts.pinTries);
   const known = journal.state.pins.get(digest);
   const record = (result: PinRecord['result']): PinRecord => ({
     ...{ kind: 'pin', card, digest, result, triesLeft: triesLeft ?? null },
   });
-  const refusal = refusalOf(known, triesLeft);
+  const isWhole = triesLeft !== undefined && triesLeft >= TRIES_WHOLE;
+  const refusal =
+    refusalOf(known, triesLeft) ??
+    (iccid === undefined && !isWhole ? 'sim_pin_no_iccid' : undefined) ??
+    // With all its tries left it is not the card that was refused in this device before it told its ICCID.
+    (isWhole ? undefined : refusalOf(journal.state.pins.get(digestOf(device, pin)), triesLeft));
   if (refusal === 'sim_pin_wrong' && known?.result === 'trying') await journal.append(record('refused'));
   if (refusal !== undefined) return refusal;
   try {
@@ -65,10 +85,12 @@ export async function enterPin(
     await channel.send(atCommand(`AT+CPIN=${quoted(pin)}`, { shownAs: 'AT+CPIN=…' }));
   } catch (error) {
     if (isUnanswered(error)) throw error;
-    if (error instanceof CmeError && CME_NOT_TRIED.has(error.code)) {
+    const code = error instanceof CmeError ? error.code : undefined;
+    if (code === CME_NOT_SEEN) {
       await journal.append(record('clear'));
       return 'sim_pin';
     }
+    if (code !== undefined && CME_DOUBTFUL.has(code)) return 'sim_pin_unproved';
     log.error({ card, reason: error instanceof AtError ? error.message : '' }, 'the SIM refused its PIN');
     await journal.append(record('refused'));
     return 'sim_pin_wrong';
@@ -86,6 +108,10 @@ export async function readPinTries(
   const lines = (await ask(channel, atCommand(query.command, { answer: query.answer }))) ?? [];
   const tries = lines.map((line) => query.tries.exec(line)?.[1]).find((digits) => digits !== undefined);
   return tries === undefined ? undefined : Number(tries);
+}
+
+function digestOf(card: string, pin: string): string {
+  return createHash('sha256').update(`${card}/${pin}`).digest('hex');
 }
 
 function refusalOf(known: PinRecord | undefined, triesLeft: number | undefined): PinRefusal | undefined {

@@ -20,6 +20,8 @@ class Card {
   isMute = false;
   /** The modem is cut off when it has the PIN: before or after the card saw it. */
   cut: 'before' | 'after' | undefined;
+  /** +CME ERROR of a wrong PIN. */
+  refusal = 16;
   readonly entered: string[] = [];
 
   prepare = (port: ScriptedPort): void => {
@@ -30,7 +32,8 @@ class Card {
     port.on(/^AT\+CPIN="(\d+)"$/, ([, pin = '']) => {
       this.entered.push(pin);
       if (this.cut !== 'before') this.#see(pin);
-      if (this.cut === undefined) return this.isOpen ? lines('OK', '+CPIN: READY') : lines('+CME ERROR: 16');
+      if (this.cut === undefined)
+        return this.isOpen ? lines('OK', '+CPIN: READY') : lines(`+CME ERROR: ${this.refusal}`);
       port.hangUp();
       return undefined;
     });
@@ -190,12 +193,14 @@ t.test('what cannot be remembered is not tried', async (t) => {
   t.same(card.entered, []);
 });
 
+const ICCID_ASKED = /^AT\+(CCID|ICCID|CRSM.*)$|^AT\^ICCID\?$/;
+
 t.test('a card that tells no ICCID while it is locked is known by its device', async (t) => {
   const { rig, card } = await setUp(t);
   const sims = simSettings({}, WRONG);
   const prepare = (port: ScriptedPort): void => {
     card.prepare(port);
-    port.on(/^AT\+(CCID|ICCID|CRSM.*)$|^AT\^ICCID\?$/, lines('+CME ERROR: 11'));
+    port.on(ICCID_ASKED, lines('+CME ERROR: 11'));
   };
   for (let times = 0; times < 2; times += 1) {
     void rig.run(prepare, { sims });
@@ -203,5 +208,63 @@ t.test('a card that tells no ICCID while it is locked is known by its device', a
     t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_wrong', iccid: null });
     await rig.restartDaemon();
   }
+  void rig.run(card.prepare, { sims });
+  await waitLong(rig);
+  t.match(rig.slot, { reason: 'sim_pin_wrong', iccid: TEST_ICCID }, 'under its ICCID neither');
   t.same(card.entered, [WRONG]);
+});
+
+t.test('it is given no PIN where the tries are not told, or one was used', async (t) => {
+  for (const isMute of [true, false]) {
+    const { rig, card } = await setUp(t);
+    card.isMute = isMute;
+    card.tries = 2;
+    void rig.run(
+      (port) => {
+        card.prepare(port);
+        port.on(ICCID_ASKED, lines('+CME ERROR: 11'));
+      },
+      { sims: simSettings({}, RIGHT) },
+    );
+    await waitLong(rig);
+    t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_no_iccid' });
+    t.same(card.entered, []);
+  }
+});
+
+t.test('an ICCID that is told some seconds after power names the card', async (t) => {
+  for (const isMute of [true, false]) {
+    const { rig, card } = await setUp(t);
+    card.isMute = isMute;
+    let asked = 0;
+    void rig.run(
+      (port) => {
+        card.prepare(port);
+        port.on(ICCID_ASKED, lines('+CME ERROR: 14'));
+        port.on(/^AT\+CCID$/, () =>
+          ++asked > 4 ? lines(`+CCID: ${TEST_ICCID}`, 'OK') : lines('+CME ERROR: 14'),
+        );
+      },
+      { sims: simSettings({}, WRONG) },
+    );
+    await waitLong(rig);
+    t.match(rig.slot, { state: 'sim_locked', reason: 'sim_pin_wrong', iccid: TEST_ICCID });
+    t.same(card.entered, [WRONG]);
+  }
+});
+
+t.test('a wrong PIN that is "not allowed" or "not supported" is not entered again', async (t) => {
+  for (const refusal of [3, 4]) {
+    for (const isMute of [true, false]) {
+      const { rig, card } = await setUp(t);
+      Object.assign(card, { isMute, refusal });
+      void rig.run(card.prepare, configured(WRONG));
+      rig.startTime();
+      const verdict = isMute ? 'sim_pin_unproved' : 'sim_pin_wrong';
+      await until(verdict, () => rig.slot.reason === verdict);
+      await waitLong(rig);
+      t.equal(rig.slot.reason, verdict);
+      t.same(card.entered, [WRONG]);
+    }
+  }
 });

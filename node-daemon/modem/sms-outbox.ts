@@ -69,8 +69,8 @@ export class SmsOutbox {
    * Of all messages that left the queue but the last one, what became of them is written. With it, after a
    * kill, `MAYBE_GIVEN` commands at most can have been with the modem.
    */
-  #earlierWritten: Promise<unknown> = Promise.resolve();
-  #lastWritten: Promise<unknown> = Promise.resolve();
+  #earlierWritten: Promise<void> = Promise.resolve();
+  #lastWritten: Promise<void> = Promise.resolve();
   /** The last message was given and not answered in time; so many segments went out before. */
   #unanswered:
     | { readonly commandId: string; readonly references: readonly number[]; total: number }
@@ -213,7 +213,7 @@ export class SmsOutbox {
       () => undefined,
     );
     const written = withdrawn.then((appended) => appended?.written);
-    this.#earlierWritten = Promise.all([this.#earlierWritten, written]);
+    this.#earlierWritten = both(this.#earlierWritten, written);
     void withdrawn.then((appended) => appended?.told).then(() => waiting.reject(refusal));
   }
 
@@ -234,7 +234,7 @@ export class SmsOutbox {
       this.#untold.delete(told);
       resolve((await submitted).outcome);
     });
-    this.#earlierWritten = Promise.all([this.#earlierWritten, this.#lastWritten]);
+    this.#earlierWritten = both(this.#earlierWritten, this.#lastWritten);
     this.#lastWritten = recorded.then(({ written }) => written);
     await submitted;
     this.#submitMs = clock.now() - startedAt;
@@ -296,6 +296,11 @@ export class SmsOutbox {
   #append(record: NewRecord): PersistentAppended {
     return appendPersistently(this.#parts, [record], { isLazy: this.#queue.length > 0 });
   }
+}
+
+/** Keeps nothing of what it waited for: it is chained for as long as the modem sends. */
+async function both(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
+  await Promise.all([one, other]);
 }
 
 function refused(code: ConstructorParameters<typeof CommandRefusal>[0], message: string): Promise<never> {

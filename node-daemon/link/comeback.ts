@@ -12,6 +12,8 @@ const RESTART_CAP_MS = 3_000;
 /** … and then a control plane that is away for long is not asked more often than this. */
 const CAP_MS = 30_000;
 const SLOW_MS = 30_000;
+/** A proxy may have shown the proof twice: this many fresh ones are tried before a 401 is believed. */
+export const FRESH_PROOFS_MAX = 3;
 /** Somebody may have put an older database back. */
 const STOPPED_MS = 600_000;
 /** A server's wish for more than this is not believed. */
@@ -22,6 +24,8 @@ const CLOCK_OFF_MS = PROOF_LIFETIME_MS / 6;
 export interface ComebackState {
   /** Attempts since a link was well. */
   readonly attempt: number;
+  /** 401s since the last welcome or long wait. */
+  readonly proofsRefused: number;
   /** For how long there was no link. */
   readonly awayMs: number;
   /** What is added to this node's clock, for the server's time. */
@@ -37,13 +41,14 @@ export interface ComebackPlan {
 /** `random` is from 0 to 1. */
 export function planComeback(
   end: LinkEnd,
-  { attempt, awayMs, clockOffsetMs }: ComebackState,
+  { attempt, proofsRefused, awayMs, clockOffsetMs }: ComebackState,
   nowMs: number,
   random: number,
 ): ComebackPlan {
   const offset = serverOffset(end, nowMs);
   const isClockOff = offset !== undefined && Math.abs(offset - clockOffsetMs) > CLOCK_OFF_MS;
-  const comeback = isClockOff ? 'retry' : comebackOf(end);
+  const isProofRefused = end.refusal?.status === 401 && proofsRefused < FRESH_PROOFS_MAX;
+  const comeback = isClockOff || isProofRefused ? 'retry' : comebackOf(end);
   return {
     comeback,
     delayMs: Math.max(delayOf(comeback, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),

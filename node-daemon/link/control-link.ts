@@ -32,6 +32,8 @@ export class ControlLink {
   /** All that are not closed: these two, and those that were left. */
   readonly #open = new Set<NodeLink>();
   #attempt = 0;
+  /** 401s since the last welcome or long wait. */
+  #proofsRefused = 0;
   #awaySince: number;
   #linkedAt = 0;
   #clockOffsetMs = 0;
@@ -117,6 +119,7 @@ export class ControlLink {
     const older = this.#current;
     this.#next = undefined;
     this.#current = link;
+    this.#proofsRefused = 0;
     this.#linkedAt = this.#parts.clock.now();
     older?.leave();
     // What changed between hello and welcome.
@@ -139,6 +142,7 @@ export class ControlLink {
     this.#next = undefined;
     this.#current?.leave();
     this.#current = undefined;
+    this.#proofsRefused = 0;
     this.#beginAnew();
     this.#connect();
   }
@@ -175,6 +179,7 @@ export class ControlLink {
     const now = clock.now();
     const state = {
       attempt: this.#attempt,
+      proofsRefused: this.#proofsRefused,
       awayMs: now - this.#awaySince,
       clockOffsetMs: this.#clockOffsetMs,
     };
@@ -187,6 +192,8 @@ export class ControlLink {
       this.#clockOffsetMs = clockOffsetMs;
     }
     this.#attempt += 1;
+    if (comeback === 'stop') this.#proofsRefused = 0;
+    else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
     const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
     if (comeback === 'stop') log.error(fields, 'the control plane does not want this node: enrol it again');

@@ -10,7 +10,7 @@ const refused = (status: number, headers: Record<string, string> = {}): LinkEnd 
   refusal: { status, headers },
 });
 const plan = (end: LinkEnd, change: object = {}, random = 0.5) =>
-  planComeback(end, { attempt: 0, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
+  planComeback(end, { attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
 
 t.test('first retries are spread over 50 to 250 ms', async (t) => {
   t.equal(plan(closed(1006), {}, 0).delayMs, 50);
@@ -44,6 +44,13 @@ t.test('codes and statuses say retry, slow or stop', async (t) => {
   ] as const) {
     t.equal(plan(end).comeback, comeback, JSON.stringify(end));
   }
+});
+
+t.test('a 401 is tried again with three fresh proofs, a 403 with none', async (t) => {
+  const comebacks = (status: number) =>
+    [0, 1, 2, 3, 4].map((proofsRefused) => plan(refused(status), { proofsRefused }).comeback);
+  t.same(comebacks(401), ['retry', 'retry', 'retry', 'stop', 'stop']);
+  t.same(comebacks(403), ['stop', 'stop', 'stop', 'stop', 'stop']);
 });
 
 t.test('Retry-After is kept, jittered, and not believed beyond a minute', async (t) => {

@@ -19,7 +19,8 @@ export class SlotSnapshots {
   readonly #fail: (error: unknown) => void;
   #next: Snapshot | undefined;
   #writing: Promise<void> | undefined;
-  #binding: Promise<void> | undefined;
+  #isBinding = false;
+  #isBindingAsked = false;
   #writtenSlots = '';
   /** A new link has none. */
   #writtenAlarms = NO_ALARMS;
@@ -57,7 +58,7 @@ export class SlotSnapshots {
     const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
     this.#writtenSlots = text;
     for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
-    this.#bindPending();
+    void this.#bindPending();
   }
 
   async #writeAlarms(alarms: readonly string[]): Promise<void> {
@@ -70,11 +71,17 @@ export class SlotSnapshots {
   }
 
   // A node that answers slowly must not hold up what is known of its slots.
-  #bindPending(): void {
-    this.#binding ??= bindPending(this.#parts, this.#link)
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot bind subscriptions'))
-      .finally(() => {
-        this.#binding = undefined;
-      });
+  // One that comes up during a run was not looked at by it: there is one run more.
+  async #bindPending(): Promise<void> {
+    this.#isBindingAsked = true;
+    if (this.#isBinding) return;
+    this.#isBinding = true;
+    while (this.#isBindingAsked) {
+      this.#isBindingAsked = false;
+      await bindPending(this.#parts, this.#link).catch((error: unknown) =>
+        this.#parts.log.warn({ err: error }, 'cannot bind subscriptions'),
+      );
+    }
+    this.#isBinding = false;
   }
 }

@@ -1,5 +1,6 @@
 // Who the nodes are: names, enrolment codes (hashes only), public keys, proofs that were shown.
 import { sql } from 'kysely';
+import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import type { Database } from './database.ts';
 
 /** Notes a code for the node, which is new or known. Codes given before are void. */
@@ -104,6 +105,11 @@ export async function useProof(
   return row !== undefined;
 }
 
+/** The clocks of instances differ: one must not forget what is still good to another. */
+const EXPIRED_KEPT_MS = 2 * PROOF_LIFETIME_MS;
+
+/** Forgets proofs that are over, by whatever instance's clock. */
 export async function deleteExpiredProofs(db: Database, now: Date): Promise<void> {
-  await db.deleteFrom('link_proofs').where('expires_at', '<=', now).execute();
+  const before = new Date(now.getTime() - EXPIRED_KEPT_MS);
+  await db.deleteFrom('link_proofs').where('expires_at', '<=', before).execute();
 }

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { openRegistry } from '#control-plane/operator/open-registry.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
+import { deleteExpiredProofs } from '#control-plane/store/nodes.ts';
 import { makeProof } from '#node-daemon/link/proof.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
@@ -203,4 +204,17 @@ t.test('proofs that are over are forgotten', async (t) => {
     clock.advance(60_000);
     return (await count()) === 0;
   });
+});
+
+t.test('an instance whose clock is ahead forgets no proof that is good to another', async (t) => {
+  const clock = new ManualClock();
+  const { url, databaseUrl } = await rig.start(t, { clock });
+  const { key } = await identityOf(url, 'lab');
+  const proof = makeProof({ nodeId: 'lab', key, controlPlaneUrl: url }, clock.now());
+  t.equal(await upgradeStatus(url, proof), 101);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  clock.advance(45_000);
+  await deleteExpiredProofs(db, new Date(clock.now() + 30_000));
+  t.equal(await upgradeStatus(url, proof), 401);
 });

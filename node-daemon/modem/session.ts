@@ -36,6 +36,8 @@ const MISSES_MAX = 3;
 /** While there is no SIM to use; modems that announce one are quicker. */
 const SIM_POLL_MS = 5_000;
 const SIM_BUSY_POLL_MS = 1_000;
+/** Between looks that URCs ask for, doubled while each look is answered with another such URC. */
+export const URC_LOOK_MIN_MS = 1_000;
 /** Cards are ready within 20 s of power (Quectel's advice); then the modem is to be restarted. */
 export const SIM_BUSY_MAX_MS = 60_000;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
@@ -81,6 +83,9 @@ export class ModemSession {
   #imei: string | undefined;
   #network: NetworkWatch | undefined;
   #lookNow = false;
+  /** Before this time no URC makes another look come earlier. */
+  #nextLookAt = Number.NEGATIVE_INFINITY;
+  #lookGapMs = URC_LOOK_MIN_MS;
   #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
@@ -265,19 +270,31 @@ export class ModemSession {
     void this.#channel.close(reason);
   }
 
-  /** Waits, unless the SIM's state changes before. Rejects when the session is over. */
+  /** Waits, unless a URC asks for a look before. Rejects when the session is over. */
   async #pause(delayMs: number): Promise<void> {
-    if (this.#ended === undefined && !this.#lookNow) {
-      await new Promise<void>((resolve) => {
-        const timer = this.#parts.clock.after(delayMs, resolve);
-        this.#wakeUp = () => {
-          timer.cancel();
-          resolve();
-        };
-      });
+    const { clock } = this.#parts;
+    const end = clock.now() + delayMs;
+    for (;;) {
+      if (this.#ended !== undefined) throw this.#ended;
+      const dueAt = this.#lookNow ? Math.min(end, this.#nextLookAt) : end;
+      if (clock.now() >= dueAt) break;
+      await this.#sleep(dueAt - clock.now());
     }
+    if (this.#lookNow) {
+      this.#nextLookAt = clock.now() + this.#lookGapMs;
+      this.#lookGapMs = Math.min(this.#lookGapMs * 2, POLL_MS);
+    } else this.#lookGapMs = URC_LOOK_MIN_MS;
     this.#lookNow = false;
-    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#parts.clock.after(delayMs, resolve);
+      this.#wakeUp = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
   }
 }
 

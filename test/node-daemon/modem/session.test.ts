@@ -50,6 +50,24 @@ t.test('a SIM that is taken out is noticed at once where the modem says so', asy
   t.match(await ended, { trouble: 'sim_changed' }, 'no time has passed');
 });
 
+t.test('a modem that says so with every answer is not looked at all the time', async (t) => {
+  for (const answer of [
+    ['+CPIN: READY', '+CPIN: READY'],
+    ['^SIMST: 1', '+CPIN: READY'],
+  ]) {
+    const { rig } = await inService(t, (port) => {
+      port.on(/^ATI$/, lines('Huawei', 'E3131', 'Revision: 1', 'OK'));
+      port.on(/^AT\+CPIN\?$/, lines(...answer, 'OK'));
+    });
+    const before = rig.port.count(/^AT\+CPIN\?$/);
+    await settle();
+    t.ok(rig.port.count(/^AT\+CPIN\?$/) <= before + 1, 'while no time passes');
+    await rig.pass(10 * 60_000);
+    const looks = rig.port.count(/^AT\+CPIN\?$/) - before;
+    t.ok(looks <= 26, `${looks} looks in 10 minutes`);
+  }
+});
+
 t.test('an answer that is lost now and then ends no session, several in a row do', async (t) => {
   const { rig, ended } = await inService(t);
   let asked = 0;

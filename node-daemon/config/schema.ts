@@ -23,6 +23,8 @@ const wholeNumber = (min: number, max: number) =>
 const map = <S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a map' : undefined) });
 
+/** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
+const IMEI_SERIAL_LENGTH = 14;
 const imei = text(/^\d{14,16}$/, 'an IMEI: 14 to 16 digits');
 const usbPath = text(/^\d{1,3}-\d{1,3}(\.\d{1,3}){0,6}$/, 'a USB path such as 1-1.2 (bus, ports)');
 const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f01').transform((value) => {
@@ -66,10 +68,11 @@ export const configSchema = map({
         const seen = new Set<string>();
         slots.forEach(({ [key]: value }, position) => {
           if (value === undefined) return;
-          if (seen.has(value)) {
+          const same = key === 'imei' ? value.slice(0, IMEI_SERIAL_LENGTH) : value;
+          if (seen.has(same)) {
             context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" is there twice` });
           }
-          seen.add(value);
+          seen.add(same);
         });
       }
     })

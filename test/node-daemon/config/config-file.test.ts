@@ -89,6 +89,10 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
       '3:26: slots[1].usb_path: "1-2" is there twice',
     ],
     [
+      'slots:\n  - { name: a, imei: 350000000000017 }\n  - { name: b, imei: 35000000000001 }',
+      '3:22: slots[1].imei: "35000000000001" is there twice',
+    ],
+    [
       'slots:\n  - { name: a, usb_path: ttyUSB2 }',
       '2:26: slots[0].usb_path: must be a USB path such as 1-1.2 (bus, ports)',
     ],

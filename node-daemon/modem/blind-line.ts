@@ -13,6 +13,7 @@ export class BlindLine {
   #heard = '';
   #isGone = false;
   #onNews: () => void = () => undefined;
+  #onHurry: () => void = () => undefined;
 
   constructor(port: Port, clock: Clock) {
     this.#port = port;
@@ -45,6 +46,11 @@ export class BlindLine {
     return this.#isGone;
   }
 
+  /** Ends the wait for the command that was given last; the next one is waited for as always. */
+  hurry(): void {
+    this.#onHurry();
+  }
+
   async close(): Promise<void> {
     await this.#port.close();
   }
@@ -53,12 +59,16 @@ export class BlindLine {
     if (isReached()) return;
     await new Promise<void>((resolve) => {
       const timer = this.#clock.after(timeoutMs, resolve);
-      this.#onNews = () => {
-        if (!isReached()) return;
+      const end = (): void => {
         timer.cancel();
         resolve();
       };
+      this.#onHurry = end;
+      this.#onNews = () => {
+        if (isReached()) end();
+      };
     });
     this.#onNews = () => undefined;
+    this.#onHurry = () => undefined;
   }
 }

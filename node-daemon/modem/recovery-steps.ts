@@ -14,6 +14,8 @@ const AWAKE_MS = 1_000;
 const RADIO_MS = 15_000;
 /** A modem that does not answer gets no more than the time to hear. */
 const UNHEARD_MS = 3_000;
+/** At a stop the last command of a step gets this long to leave the host. */
+const STOP_MS = 1_000;
 /** A modem that restarts without a word takes its port away in this time. */
 const LEAVES_MS = 8_000;
 /** After a USB reset the modem itself has not restarted; its ports come within this time. */
@@ -22,6 +24,8 @@ const REPLUG_MS = 2_000;
 /** On what, and with what, a step is taken. */
 export interface StepParts {
   readonly place: Place;
+  /** The port that told the IMEI last: the first to try. */
+  readonly provenPort?: string | undefined;
   readonly profile: ModemProfile;
   readonly openPort: OpenPort;
   readonly clock: Clock;
@@ -35,7 +39,7 @@ export interface StepParts {
  * step could not be taken.
  */
 export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<number> {
-  const { profile, place, outside } = parts;
+  const { profile, place, outside, signal } = parts;
   switch (step) {
     case 'reopen':
     case 'give_up':
@@ -49,7 +53,8 @@ export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<nu
     case 'radio':
       return await withLine(parts, async (line, patienceMs) => {
         await line.say('AT+CFUN=0', patienceMs);
-        await line.say('AT+CFUN=1', patienceMs);
+        // Also at a stop: without a radio the modem would be of no use to anyone.
+        await line.say('AT+CFUN=1', signal.aborted ? STOP_MS : patienceMs);
         return 0;
       });
     case 'restart':
@@ -66,18 +71,48 @@ export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<nu
   }
 }
 
-/** Opens the best port; the command gets more time from a modem that answers. */
+/**
+ * Uses the first port that answers; where none does, the first that can be opened, for the modem may hear. The
+ * command gets more time from a modem that answers.
+ */
 async function withLine(
-  { clock, openPort, place, signal }: StepParts,
+  parts: StepParts,
   use: (line: BlindLine, patienceMs: number) => Promise<number>,
 ): Promise<number> {
-  const [first = ''] = place.ports;
-  const line = new BlindLine(await openPort(first), clock);
-  const onAbort = (): void => void line.close();
+  const { place, provenPort, signal } = parts;
+  const isProven = (path: string): boolean => path === provenPort;
+  const paths = [...place.ports.filter(isProven), ...place.ports.filter((path) => !isProven(path))];
+  let failure: unknown = new Error('there is no port');
+  let silent: string | undefined;
+  for (const path of paths) {
+    signal.throwIfAborted();
+    try {
+      const { isAwake, result } = await withPort(path, parts, async (line) => {
+        const isAwake = await line.say(`${ESC}\rAT`, AWAKE_MS);
+        return { isAwake, result: isAwake && !signal.aborted ? await use(line, RADIO_MS) : 0 };
+      });
+      if (isAwake) return result;
+      silent ??= path;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  signal.throwIfAborted();
+  if (silent === undefined) throw failure;
+  return await withPort(silent, parts, (line) => use(line, UNHEARD_MS));
+}
+
+/** Opens a port and closes it after use. At a stop nothing more is waited for. */
+async function withPort<Result>(
+  path: string,
+  { clock, openPort, signal }: StepParts,
+  use: (line: BlindLine) => Promise<Result>,
+): Promise<Result> {
+  const line = new BlindLine(await openPort(path), clock);
+  const onAbort = (): void => line.hurry();
   signal.addEventListener('abort', onAbort);
   try {
-    const isAwake = await line.say(`${ESC}\rAT`, AWAKE_MS);
-    return await use(line, isAwake ? RADIO_MS : UNHEARD_MS);
+    return await use(line);
   } finally {
     signal.removeEventListener('abort', onAbort);
     await line.close();

@@ -11,7 +11,7 @@ import { findPort } from './find-port.ts';
 import type { OutsideSteps } from './outside-steps.ts';
 import type { Place } from './place.ts';
 import { findProfile } from './profiles/find-profile.ts';
-import { NO_TROUBLE, nextRecovery, type RecoveryLimits, type RecoveryStep, starting } from './recovery.ts';
+import { lost, NO_TROUBLE, nextRecovery, type RecoveryLimits, type RecoveryStep, starting, type TroubleSeen } from './recovery.ts';
 import { takeStep } from './recovery-steps.ts';
 import { ModemSession } from './session.ts';
 import { setbackOf } from './setback.ts';
@@ -25,6 +25,8 @@ import { Whereabouts } from './whereabouts.ts';
 const ABSENT_RETRY_MS = 500;
 /** Another program has the port, or the rights are missing: somebody has to do something. */
 const DENIED_RETRY_MS = 5_000;
+/** A modem that crashes is back on the bus in this time, or is waited for like any other. */
+const CRASHED_MS = 30_000;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
 /** An open that hangs is not waited for. */
@@ -68,6 +70,8 @@ export class Modem {
   #recovery = NO_TROUBLE;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
+  /** The last that told an IMEI. */
+  #provenPort: string | undefined;
   /** Of the open port. */
   #path: string | undefined;
   /** A modem that may not be used is left alone until something else is there. */
@@ -209,11 +213,12 @@ export class Modem {
     }
     this.#acquaintance.meet(place);
     this.#path = path;
+    this.#provenPort = path;
     return channel;
   }
 
   async #recover(place: Place, error: unknown): Promise<void> {
-    const { clock, limits, log, observer } = this.#parts;
+    const { clock, log, observer } = this.#parts;
     const setback = setbackOf(error);
     if (this.#acquaintance.isStranger(place)) {
       const waitMs = this.#acquaintance.askAgainMs();
@@ -233,14 +238,29 @@ export class Modem {
       return;
     }
     observer.onLoss();
-    // A port that went because the device did needs nothing but that it comes back.
-    if (place !== this.#whereabouts.place) return;
     const seen = {
       trouble: setback,
       now: clock.now(),
       servedMs: this.#record.answeredMs,
       random: Math.random(),
     };
+    if (place !== this.#whereabouts.place) {
+      // A port that went because the device did needs nothing but that it comes back, unless it always goes.
+      const { state, isCrashing } = lost(this.#recovery, { ...seen, trouble: 'port_gone' });
+      this.#recovery = state;
+      if (isCrashing) await this.#climb({ ...seen, trouble: 'port_gone' }, error);
+      return;
+    }
+    await this.#climb(seen, error);
+  }
+
+  /** The next step of the ladder, at the place where the device is then. */
+  async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
+    const { limits, log, observer } = this.#parts;
+    const setback = seen.trouble;
+    if ((this.#whereabouts.place?.ports.length ?? 0) === 0) await this.#moves(CRASHED_MS);
+    const { place } = this.#whereabouts;
+    if (place === undefined || this.#isStopping()) return;
     const { step, delayMs, state } = nextRecovery(this.#recovery, this.#limitsAt(place, limits), seen);
     this.#recovery = state;
     log.warn({ err: error, trouble: setback, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
@@ -257,7 +277,8 @@ export class Modem {
     const profile = findProfile([this.#record.slot.model ?? ''], place.usb?.id);
     try {
       const { signal } = this.#stopping;
-      const settleMs = await takeStep(step, { place, profile, openPort, clock, outside, signal });
+      const provenPort = this.#provenPort;
+      const settleMs = await takeStep(step, { place, provenPort, profile, openPort, clock, outside, signal });
       if (settleMs === 0) return;
       await sleep(clock, settleMs, signal).catch(() => undefined);
       this.#isStarting();

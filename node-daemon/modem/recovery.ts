@@ -63,6 +63,10 @@ const SERVED_MS = 5_000;
 export const BOOT_MS = 15_000;
 const GIVE_UP_MS = 10 * 60_000;
 const GIVE_UP_RETRY_MS = 60_000;
+/** Nobody is patient for longer. */
+const PATIENCE_MAX_MS = GIVE_UP_MS;
+/** So many times within an hour a modem that was never well may lose its port: then it crashes again and again. */
+const LOSSES_MAX = 5;
 
 /** What is remembered of the troubles of one modem. Times in ms since the Unix epoch. */
 export interface RecoveryState {
@@ -74,10 +78,12 @@ export interface RecoveryState {
   readonly gaveUp: boolean;
   /** Limited steps of the last hour. */
   readonly taken: readonly { readonly step: LimitedStep; readonly at: number }[];
+  /** When its port went within the last hour, since the modem was well. */
+  readonly losses: readonly number[];
 }
 
 /** Nothing has happened yet. */
-export const NO_TROUBLE: RecoveryState = { rung: -1, reopens: 0, patientUntil: 0, gaveUp: false, taken: [] };
+export const NO_TROUBLE: RecoveryState = { rung: -1, reopens: 0, patientUntil: 0, gaveUp: false, taken: [], losses: [] };
 
 /** A trouble, and what is known when it comes. */
 export interface TroubleSeen {
@@ -107,11 +113,13 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
     state: { ...state, reopens: state.reopens + 1 },
   });
   const backOff = backOffMs(REOPEN, state.reopens, random);
-  if (now < state.patientUntil) {
+  // A device that keeps coming and going is always starting: no patience helps it.
+  const isCrashing = !state.gaveUp && trouble === 'port_gone' && state.losses.length >= LOSSES_MAX;
+  if (now < state.patientUntil && !isCrashing) {
     // Without a network the modem is served as well as it can be.
     return reopen(state.gaveUp && trouble !== 'no_service' ? GIVE_UP_RETRY_MS : backOff);
   }
-  if (state.rung < 0 && state.reopens < REOPENS[trouble]) return reopen(backOff);
+  if (state.rung < 0 && state.reopens < REOPENS[trouble] && !isCrashing) return reopen(backOff);
   if (HELPS[trouble].length === 0) return reopen(backOff);
   for (const step of HELPS[trouble]) {
     const rung = RECOVERY_STEPS.indexOf(step);
@@ -130,6 +138,12 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
   };
 }
 
+/** The device went away while it was in use: remembered, though all it may need is to come back. */
+export function lost(before: RecoveryState, seen: TroubleSeen): { state: RecoveryState; isCrashing: boolean } {
+  const state = afterService(before, seen);
+  return { state, isCrashing: state.losses.length >= LOSSES_MAX };
+}
+
 /** The modem starts, by a step of ours or because it was plugged in: it gets `patienceMs` to answer. */
 export function starting(state: RecoveryState, now: number, patienceMs: number = BOOT_MS): RecoveryState {
   const rung = state.gaveUp ? -1 : state.rung;
@@ -137,10 +151,14 @@ export function starting(state: RecoveryState, now: number, patienceMs: number =
   return { ...state, rung, gaveUp: false, reopens: 0, patientUntil };
 }
 
-function afterService(before: RecoveryState, { now, servedMs }: TroubleSeen): RecoveryState {
-  const taken = before.taken.filter(({ at }) => now - at < HOUR_MS);
+function afterService(before: RecoveryState, { now, servedMs, trouble }: TroubleSeen): RecoveryState {
+  // A clock that was set back must not stop anything: nothing was done in the future.
+  const isRecent = (at: number): boolean => at <= now && now - at < HOUR_MS;
+  const taken = before.taken.filter(({ at }) => isRecent(at));
+  const patientUntil = Math.min(before.patientUntil, now + PATIENCE_MAX_MS);
   if (servedMs >= WELL_MS) return { ...NO_TROUBLE, taken };
-  return { ...before, taken, reopens: servedMs >= SERVED_MS ? 0 : before.reopens };
+  const losses = [...before.losses.filter(isRecent), ...(trouble === 'port_gone' ? [now] : [])].slice(-LOSSES_MAX);
+  return { ...before, taken, patientUntil, losses, reopens: servedMs >= SERVED_MS ? 0 : before.reopens };
 }
 
 function isAllowed(

@@ -59,8 +59,8 @@ async function applyFact(
       return;
     case 'sms_report':
       if (fact.command_id !== null && fact.status !== 'pending') {
-        const { status, part, parts } = fact;
-        await recordReport(trx, fact.command_id, { status, part, parts });
+        const { status, message_reference: reference, part, parts } = fact;
+        await recordReport(trx, fact.command_id, { status, reference, part, parts });
       }
       return;
   }

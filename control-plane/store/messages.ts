@@ -175,10 +175,17 @@ export async function insertSending(
 
 /** The message id that carries the carrier's reference: `<command id>.<TP-MR of the first segment>`. */
 export function messageIdOf(commandId: string, outcome: SmsOutcome & { status: 'accepted' }): string {
-  return `${commandId}.${outcome.message_references[0]}`;
+  return idWithReference(commandId, outcome.message_references[0]);
 }
 
-/** Records what a node says became of a send. Only a message that is not settled yet changes. */
+function idWithReference(commandId: string, reference: number | undefined): string {
+  return `${commandId}.${reference}`;
+}
+
+/**
+ * Records what a node says became of a send. Only a message that is not settled yet changes; one that a report
+ * has ended learns its id.
+ */
 export async function settleOutcome(
   db: Database | DatabaseTransaction,
   commandId: string,
@@ -191,10 +198,12 @@ export async function settleOutcome(
   // The carrier has it, whatever was concluded from silence before.
   await db
     .updateTable('messages')
-    .set({ status: 'queued', message_id: messageIdOf(commandId, outcome) })
+    .set({
+      status: sql<string>`case when status in ('sending', 'unknown', 'failed') and not ended_by_report
+        then 'queued' else status end`,
+      message_id: sql<string>`coalesce(message_id, ${messageIdOf(commandId, outcome)}::text)`,
+    })
     .where('command_id', '=', commandId)
-    .where('message_id', 'is', null)
-    .where('status', 'in', ['sending', 'unknown', 'failed'])
     .execute();
 }
 
@@ -215,31 +224,35 @@ export async function setUnsettled(
 /** What the carrier reports of a segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
 export interface SegmentReport {
   status: 'delivered' | 'failed' | 'expired';
+  /** TP-MR. */
+  reference: number;
   part: number;
   parts: number;
 }
 
 /**
  * Records a delivery report: a message is delivered when all of its segments are, and failed when one finally
- * is. The first end counts.
+ * is. The first end counts. It may be here before the node's word that the carrier took the message, and proves it.
  */
 export async function recordReport(
   trx: DatabaseTransaction,
   commandId: string,
-  { status, part, parts }: SegmentReport,
+  { status, reference, part, parts }: SegmentReport,
 ): Promise<void> {
   const delivered = sql`select distinct part from unnest(delivered_parts || ${part}::integer) as part`;
+  const isDelivered = sql<boolean>`(select count(*) from (${delivered}) as parts) >= ${parts}::integer`;
   const change =
     status === 'delivered'
       ? {
           delivered_parts: sql<number[]>`array(${delivered} order by part)`,
-          status: sql<string>`case when (select count(*) from (${delivered}) as parts) >= ${parts}::integer
-            then 'delivered' else status end`,
+          status: sql<string>`case when ${isDelivered} then 'delivered' else status end`,
+          ended_by_report: isDelivered,
         }
-      : { status };
+      : { status, ended_by_report: true };
+  const id = part === 1 ? idWithReference(commandId, reference) : null;
   await trx
     .updateTable('messages')
-    .set(change)
+    .set({ ...change, message_id: sql<string | null>`coalesce(message_id, ${id}::text)` })
     .where('command_id', '=', commandId)
     .where('status', 'in', ['sending', 'unknown', 'queued', 'sent'])
     .execute();

@@ -126,6 +126,8 @@ export interface MessagesTable {
   delivered_at: Date | null;
   /** Segments that the carrier reported as delivered, from 1. */
   delivered_parts: ColumnType<number[], number[] | undefined, number[]>;
+  /** Its status is the end that the carrier reported: nothing else changes it. */
+  ended_by_report: ColumnType<boolean, boolean | undefined, boolean>;
 }
 
 export interface UnreadableMessagesTable {

@@ -7,6 +7,7 @@ import { AtTimeoutError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { Journal } from '../journal/journal.ts';
+import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
 import {
   haveChanged,
@@ -19,6 +20,7 @@ import { NetworkWatch } from './network-watch.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
 import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
+import { SimLoss } from './sim-loss.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SimUnlock } from './sim-unlock.ts';
 import { SmsInbox } from './sms-inbox.ts';
@@ -113,6 +115,7 @@ export class ModemSession {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
       this.#parts.report({ state: 'starting', reason: null, signal_dbm: null, operator: null });
       await this.#identify();
+      await this.#optional(setFullFunctionality(this.#channel, (delayMs) => this.#pause(delayMs)));
       return await this.#serve(await this.#awaitSim());
     } catch (error) {
       throw endOf(error);
@@ -138,10 +141,13 @@ export class ModemSession {
     const unlock = new SimUnlock({ ...parts, profile: this.#profile, imei: this.#imei });
     // Since when it has been about to be ready.
     let busySince = clock.now();
+    const lookedSince = busySince;
+    const loss = SimLoss.of(journal, this.#imei);
     for (;;) {
       const state = await readSimState(this.#channel);
       const found =
         state.kind === 'ready' ? await readIccid(this.#channel, this.#profile.iccidCommands) : undefined;
+      if (found !== undefined || state.kind === 'locked') loss.found();
       if (found !== undefined) return found;
       let isBusy = state.kind === 'busy' || state.kind === 'ready';
       if (state.kind === 'locked') {
@@ -154,7 +160,11 @@ export class ModemSession {
         }
       }
       if (state.kind === 'absent') {
-        report({ state: 'sim_absent', iccid: null, number: null, reason: state.reason });
+        const { reason } = state;
+        const verdict = loss.missed(reason, clock.now(), lookedSince);
+        if (verdict === 'ends')
+          throw new SessionEndedError('faulty', `the SIM does not come back: ${reason}`);
+        if (verdict === 'waits') report({ state: 'sim_absent', iccid: null, number: null, reason });
       }
       if (!isBusy) busySince = clock.now();
       else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
@@ -180,7 +190,7 @@ export class ModemSession {
   async #serve(sim: Sim): Promise<never> {
     const { clock, log, report } = this.#parts;
     const parts = { channel: this.#channel, clock, log, profile: this.#profile };
-    for (const line of this.#profile.setUp) await this.#setUpLine(line);
+    for (const line of this.#profile.setUp) await this.#optional(ask(this.#channel, atCommand(line)));
     await this.#describe(sim);
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
@@ -202,9 +212,9 @@ export class ModemSession {
   }
 
   /** Makers differ in what they know: no line is needed, and one that is not answered costs its time only. */
-  async #setUpLine(line: string): Promise<void> {
+  async #optional(step: Promise<unknown>): Promise<void> {
     try {
-      await ask(this.#channel, atCommand(line));
+      await step;
     } catch (error) {
       if (!(error instanceof AtTimeoutError)) throw error;
       this.#parts.log.warn({ err: error }, 'a line of the set-up got no answer');

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
 import { POLL_MS, SIM_BUSY_MAX_MS } from '#node-daemon/modem/session.ts';
+import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim-loss.ts';
 import { simSettings } from '#node-daemon/modem/sim-settings.ts';
 import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
@@ -120,6 +121,55 @@ t.test('a SIM that is not there is waited for as long as it takes', async (t) =>
   answer = lines('+CPIN: READY', 'OK');
   await rig.inService();
   t.match(rig.slot, { state: 'registered', reason: null, iccid: TEST_ICCID });
+});
+
+t.test('a modem that was left without radio and SIM gets them back', async (t) => {
+  let functionality = 0;
+  const { rig } = await inService(t, (port) => {
+    port.on(/^AT\+CFUN\?$/, () => lines(`+CFUN: ${functionality}`, 'OK'));
+    port.on(/^AT\+CPIN\?$/, () =>
+      lines(...(functionality === 1 ? ['+CPIN: READY', 'OK'] : ['+CME ERROR: 10'])),
+    );
+    port.on(/^AT\+CFUN=1$/, () => {
+      functionality = 1;
+      return lines('OK');
+    });
+  });
+  t.equal(rig.port.count(/^AT\+CFUN=1$/), 1);
+});
+
+t.test(
+  'a modem that knows nothing of functionality is served, and one that has it is not told',
+  async (t) => {
+    const { rig } = await inService(t, (port) => port.on(/^AT\+CFUN/, lines('ERROR')));
+    t.equal(rig.slot.state, 'registered');
+    t.equal((await inService(t)).rig.port.count(/^AT\+CFUN=/), 0);
+  },
+);
+
+t.test('a SIM that was there and is gone for a minute lets the recovery climb once', async (t) => {
+  const { rig, ended } = await inService(t);
+  const isGone = (port: ScriptedPort): unknown => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));
+  isGone(rig.port);
+  rig.startTime();
+  t.match(await ended, { trouble: 'sim_changed' });
+  for (let times = 0; times < SIM_LOSS_ENDS_MAX; times += 1) {
+    const from = rig.clock.now();
+    t.match(await rig.run(isGone), { trouble: 'faulty' });
+    if (times === 0) t.ok(rig.clock.now() - from >= SIM_GONE_MAX_MS);
+  }
+  rig.stopTime();
+  void rig.run(isGone);
+  await rig.pass(120 * 60_000);
+  t.notOk(rig.port.closed);
+  t.match(rig.slot, { state: 'sim_absent', reason: 'sim_absent' });
+});
+
+t.test('a SIM that fails from the start does so too', async (t) => {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run((port) => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 13')));
+  rig.startTime();
+  t.match(await ended, { trouble: 'faulty', message: /sim_failure/ });
 });
 
 t.test('while the SIM is busy no worse way of announcing is chosen', async (t) => {

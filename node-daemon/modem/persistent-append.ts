@@ -20,6 +20,8 @@ export interface PersistentAppended {
   readonly written: Promise<void>;
   /** Resolves when it is durable, or after the first refusal: whoever waits need not wait for a new disk. */
   readonly told: Promise<void>;
+  /** Resolves when it is durable, however often that was refused, or when the journal is closed. */
+  readonly taken: Promise<void>;
 }
 
 /**
@@ -37,7 +39,7 @@ export function appendPersistently(
     if (journal.isClosed) return;
     log.error({ err: error, kind: records[0]?.kind }, 'a record is not in the journal yet');
     await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
-    await appendPersistently(parts, records).written;
+    await appendPersistently(parts, records).taken;
   });
-  return { written: written.catch(() => taken), told: durable.catch(() => undefined) };
+  return { written: written.catch(() => taken), told: durable.catch(() => undefined), taken };
 }

@@ -71,6 +71,8 @@ export class SmsOutbox {
    */
   #earlierWritten: Promise<void> = Promise.resolve();
   #lastWritten: Promise<void> = Promise.resolve();
+  /** The journal has the outcome of the last message. */
+  #lastTaken: Promise<void> = Promise.resolve();
   /** The last message was given and not answered in time; so many segments went out before. */
   #unanswered:
     | { readonly commandId: string; readonly references: readonly number[]; total: number }
@@ -84,7 +86,7 @@ export class SmsOutbox {
   constructor(parts: SmsOutboxParts) {
     this.#parts = parts;
     parts.channel.onUrc(({ line }) => {
-      if (line.startsWith('+CMGS:')) this.#onLateResult(referenceIn(line));
+      if (line.startsWith('+CMGS:')) void this.#onLateResult(referenceIn(line));
     });
   }
 
@@ -236,6 +238,7 @@ export class SmsOutbox {
     });
     this.#earlierWritten = both(this.#earlierWritten, this.#lastWritten);
     this.#lastWritten = recorded.then(({ written }) => written);
+    this.#lastTaken = recorded.then(({ taken }) => taken);
     await submitted;
     this.#submitMs = clock.now() - startedAt;
   }
@@ -277,17 +280,19 @@ export class SmsOutbox {
   }
 
   /** The answer that did not come in time. No other message was given since: it is that one's. */
-  #onLateResult(reference: number): void {
+  async #onLateResult(reference: number): Promise<void> {
     const late = this.#unanswered;
     if (late === undefined) return;
     this.#unanswered = undefined;
     const { clock, journal, log } = this.#parts;
     const { commandId, total } = late;
-    if (journal.state.commands.get(commandId)?.outcome?.status !== 'unknown') return;
     log.info({ command: commandId }, 'the answer to a message came late');
     const references = [...late.references, reference];
     const at = new Date(clock.now()).toISOString();
     const outcome = { status: 'accepted' as const, message_references: references, at };
+    // The disk may refuse the unknown outcome for now, and must not get it after this one.
+    await this.#lastTaken;
+    if (journal.state.commands.get(commandId)?.outcome?.status !== 'unknown') return;
     if (references.length < total) this.#append({ kind: 'segment', commandId, reference });
     else this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: commandId, outcome } });
   }

@@ -11,7 +11,10 @@ export interface CommandState {
   /** When it was about to be given, ISO 8601. */
   readonly at: string;
   readonly segments: number;
-  /** The system's boot in which the intent was written, where it is known. */
+  /**
+   * The system's boot in which the intent was written, as long as all that was written since is there:
+   * not known for older programs, nor after a disk that refused.
+   */
   readonly boot: string | undefined;
   /** TP-Message-References of the segments that the network took, in order. */
   readonly references: readonly number[];

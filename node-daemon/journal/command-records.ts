@@ -5,7 +5,7 @@ import type { JournalRecord } from './record.ts';
 
 type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>;
 /** What can be told of a command, compaction included. */
-type CommandRecord = RecordOf<'intent' | 'segment' | 'withdrawn' | 'outcome'>;
+type CommandRecord = RecordOf<'intent' | 'segment' | 'withdrawn' | 'doubt' | 'outcome'>;
 
 /** Brings the commands one record forward. */
 export function applyCommandRecord(commands: CommandMap, record: CommandRecord): void {
@@ -23,6 +23,9 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
       break;
     case 'withdrawn':
       commands.delete(record.commandId);
+      break;
+    case 'doubt':
+      for (const commandId of [...commands.open]) change(commands, commandId, () => ({ boot: undefined }));
       break;
     case 'outcome': {
       const { commandId, iccid, to, outcome, segments = 1, reported = [] } = record;

@@ -11,6 +11,7 @@ const CHUNK_BYTES = 64 * 1024;
  * would make everybody who writes to the file system wait for its journal.
  */
 const ROOM_BYTES = 256 * 1024;
+const DOUBT = Buffer.from(encodeRecord({ kind: 'doubt' }));
 
 /** The file of one journal. One writer, and one who syncs, which may meet. */
 export class JournalFile {
@@ -66,16 +67,22 @@ export class JournalFile {
 
   /**
    * After a failure the page cache may differ from the disk: goes back to what is known to be there, or is
-   * not `usable` any more. Never rejects. Nothing else is under way.
+   * not `usable` any more. Never rejects. Nothing else is under way. Whoever reads the file learns from a
+   * `doubt` that something was taken back; without that mark nothing is.
    */
   async mend(): Promise<void> {
     const disk = this.#disk;
     this.#disk = undefined;
+    if (disk === undefined) return;
     try {
-      await disk?.truncate(this.#durableBytes);
-      if (disk !== undefined) this.#adopt(disk, this.#durableBytes);
+      const mark = this.#writtenBytes > this.#durableBytes ? DOUBT : Buffer.alloc(0);
+      // The zero spoils the line that it falls into: after a kill what is left behind the mark does not count.
+      if (mark.length > 0) await disk.write(Buffer.concat([mark, Buffer.alloc(1)]), this.#durableBytes);
+      const end = this.#durableBytes + mark.length;
+      await disk.truncate(end);
+      this.#adopt(disk, end);
     } catch {
-      await disk?.close().catch(() => undefined);
+      await disk.close().catch(() => undefined);
     }
   }
 

@@ -99,6 +99,7 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
     case 'intent':
     case 'segment':
     case 'withdrawn':
+    case 'doubt':
     case 'outcome':
       applyCommandRecord(state.commands, record);
       break;
@@ -143,7 +144,8 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
   };
   // The values are never changed, only replaced: copies of the maps are a few milliseconds of work.
   const copy = {
-    commands: [...state.commands],
+    commandIds: [...state.commands.keys()],
+    commands: [...state.commands.values()],
     facts: [...state.facts],
     groups: [...state.groups],
     entries: [...state.entries.values()],
@@ -153,7 +155,9 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
 }
 
 interface StateCopy {
-  readonly commands: readonly [string, CommandState][];
+  readonly commandIds: readonly string[];
+  /** One for each id. */
+  readonly commands: readonly CommandState[];
   readonly facts: readonly [number, Fact][];
   readonly groups: readonly [string, PartGroup][];
   readonly entries: readonly EntryState[];
@@ -162,7 +166,9 @@ interface StateCopy {
 
 function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRecord> {
   yield first;
-  for (const [commandId, command] of copy.commands) yield* commandRecords(commandId, command);
+  for (const [index, command] of copy.commands.entries()) {
+    yield* commandRecords(copy.commandIds[index] ?? '', command);
+  }
   for (const [sequence, fact] of copy.facts) yield { kind: 'fact', sequence, fact };
   for (const [group, { iccid, parts }] of copy.groups) {
     for (const part of parts) yield { kind: 'part', group, iccid, part };

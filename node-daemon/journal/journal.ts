@@ -278,6 +278,10 @@ export class Journal {
   #onFailure(cause: unknown): JournalUnavailableError {
     if (!this.#failing) this.#log.error({ err: cause }, 'the journal cannot be written');
     this.#hasFailed = true;
+    // Also a compaction that goes on must know, for its copy was taken before.
+    const doubt = { kind: 'doubt' } as const;
+    applyRecord(this.#state, doubt);
+    this.#compactionTail?.push(Buffer.from(encodeRecord(doubt)));
     this.#nextSequence = this.#state.nextSequence;
     this.#growthUnderWay = 0;
     this.#groups.forget();

@@ -98,6 +98,11 @@ export type JournalRecord =
   | Exclude<NewRecord, { kind: 'fact' | 'intent' }>
   /** So much of the file was durable when this was written: the first line of each write. */
   | { readonly kind: 'synced'; readonly bytes: number }
+  /**
+   * What was written behind this place was taken back: of each command without outcome before it nobody can
+   * tell whether a modem had it.
+   */
+  | { readonly kind: 'doubt' }
   /** Every fact up to this one is committed at the control plane. */
   | { readonly kind: 'ack'; readonly sequence: number }
   /** A command and its outcome, once the fact itself is acknowledged. Written by compaction. */

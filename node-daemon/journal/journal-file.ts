@@ -1,5 +1,5 @@
 // The journal's file: written behind its records, into room that is kept there, and replaced as a whole.
-import { rename } from 'node:fs/promises';
+import { rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type JournalDisk, type OpenJournalDisk, openJournalDisk, syncFolder } from './journal-disk.ts';
 import { encodeRecord, type JournalRecord } from './record.ts';
@@ -102,7 +102,7 @@ export class JournalFile {
       }
       return { path, disk, bytes };
     } catch (error) {
-      await disk.close().catch(() => undefined);
+      await this.discard({ path, disk });
       throw error;
     }
   }
@@ -124,10 +124,17 @@ export class JournalFile {
       await this.#leave();
       await syncFolder(dirname(this.#path));
     } catch (error) {
-      await disk.close().catch(() => undefined);
+      await this.discard({ path, disk });
       throw error;
     }
     this.#adopt(disk, size);
+  }
+
+  /** Gives up a new file, and its space: the disk may be full. Never rejects. */
+  async discard({ path, disk }: Pick<NewJournalFile, 'path' | 'disk'>): Promise<void> {
+    await disk.close().catch(() => undefined);
+    // It is not there where it has become the journal.
+    await unlink(path).catch(() => undefined);
   }
 
   /** Leaves the file without the room behind its records. */

@@ -312,7 +312,7 @@ export class Journal {
       const compact = await this.#file.writeNew('compact', snapshotOf(this.#state));
       await this.#writer.exclusively(async () => {
         if (this.#state.journalId === journalId) await this.#file.replace(compact, tail);
-        else await compact.disk.close();
+        else await this.#file.discard(compact);
       });
       this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
     } catch (error) {

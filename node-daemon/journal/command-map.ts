@@ -1,7 +1,10 @@
 // Commands that the journal remembers, with what finds them for a delivery report. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 
-/** Some 40 MB of memory; ten racks of modems that send all day stay below it for the time they are kept. */
+/**
+ * Some 60 MB of memory, 580 to 630 bytes each. It lasts the 7 days for which outcomes are kept at 10 messages a
+ * minute for the whole node; 32 modems at 24 a minute fill it in 2.2 hours.
+ */
 export const COMMANDS_MAX = 100_000;
 
 /** A command that may have been given to a modem. */

@@ -38,6 +38,12 @@ export function parseJournal(bytes: Buffer): JournalContents {
   let durableBytes: number | undefined;
   let isDamaged = false;
   for (let start = 0; start < end; ) {
+    if (bytes[start] === 0) {
+      // A page that is missing; a line may begin behind it.
+      isDamaged = true;
+      start += 1;
+      continue;
+    }
     const lineEnd = bytes.indexOf(0x0a, start);
     const isWhole = lineEnd >= 0 && lineEnd < end;
     const record = isWhole ? decodeRecord(bytes.toString('utf8', start, lineEnd)) : undefined;

@@ -11,7 +11,15 @@ import { findPort } from './find-port.ts';
 import type { OutsideSteps } from './outside-steps.ts';
 import type { Place } from './place.ts';
 import { findProfile } from './profiles/find-profile.ts';
-import { lost, NO_TROUBLE, nextRecovery, type RecoveryLimits, type RecoveryStep, starting, type TroubleSeen } from './recovery.ts';
+import {
+  lost,
+  NO_TROUBLE,
+  nextRecovery,
+  type RecoveryLimits,
+  type RecoveryStep,
+  starting,
+  type TroubleSeen,
+} from './recovery.ts';
 import { takeStep } from './recovery-steps.ts';
 import { ModemSession } from './session.ts';
 import { setbackOf } from './setback.ts';

@@ -83,7 +83,14 @@ export interface RecoveryState {
 }
 
 /** Nothing has happened yet. */
-export const NO_TROUBLE: RecoveryState = { rung: -1, reopens: 0, patientUntil: 0, gaveUp: false, taken: [], losses: [] };
+export const NO_TROUBLE: RecoveryState = {
+  rung: -1,
+  reopens: 0,
+  patientUntil: 0,
+  gaveUp: false,
+  taken: [],
+  losses: [],
+};
 
 /** A trouble, and what is known when it comes. */
 export interface TroubleSeen {
@@ -139,7 +146,10 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
 }
 
 /** The device went away while it was in use: remembered, though all it may need is to come back. */
-export function lost(before: RecoveryState, seen: TroubleSeen): { state: RecoveryState; isCrashing: boolean } {
+export function lost(
+  before: RecoveryState,
+  seen: TroubleSeen,
+): { state: RecoveryState; isCrashing: boolean } {
   const state = afterService(before, seen);
   return { state, isCrashing: state.losses.length >= LOSSES_MAX };
 }
@@ -157,7 +167,9 @@ function afterService(before: RecoveryState, { now, servedMs, trouble }: Trouble
   const taken = before.taken.filter(({ at }) => isRecent(at));
   const patientUntil = Math.min(before.patientUntil, now + PATIENCE_MAX_MS);
   if (servedMs >= WELL_MS) return { ...NO_TROUBLE, taken };
-  const losses = [...before.losses.filter(isRecent), ...(trouble === 'port_gone' ? [now] : [])].slice(-LOSSES_MAX);
+  const losses = [...before.losses.filter(isRecent), ...(trouble === 'port_gone' ? [now] : [])].slice(
+    -LOSSES_MAX,
+  );
   return { ...before, taken, patientUntil, losses, reopens: servedMs >= SERVED_MS ? 0 : before.reopens };
 }
 

@@ -21,7 +21,14 @@ function setUp(parts: Partial<StepParts> = {}) {
   const stop = new AbortController();
   const run = async () => {
     let isDone = false;
-    const fixed = { place: { ports: PATHS }, profile: GENERIC, openPort, clock, outside: {}, signal: stop.signal };
+    const fixed = {
+      place: { ports: PATHS },
+      profile: GENERIC,
+      openPort,
+      clock,
+      outside: {},
+      signal: stop.signal,
+    };
     const step = takeStep('radio', { ...fixed, ...parts }).catch(() => 0);
     void step.then(() => {
       isDone = true;
@@ -35,7 +42,10 @@ t.test('a step goes to the port that answers', async (t) => {
   const { good, run, silent } = setUp();
   await run();
   t.equal(silent.count(/CFUN/), 0);
-  t.same(good.received.filter((text) => /CFUN/.test(text)), ['AT+CFUN=0', 'AT+CFUN=1']);
+  t.same(
+    good.received.filter((text) => /CFUN/.test(text)),
+    ['AT+CFUN=0', 'AT+CFUN=1'],
+  );
 });
 
 t.test('the port that told the IMEI last is the first', async (t) => {

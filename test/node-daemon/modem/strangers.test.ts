@@ -66,7 +66,10 @@ t.test('what does not answer AT is asked seldom, never treated, and no slot', as
   await pass(3 * 60 * 60_000);
   t.ok(host.opened.length >= 2, 'it was asked');
   t.ok(host.opened.length <= 2 * 8, `each port was opened ${host.opened.length / 2} times in three hours`);
-  t.notOk(said.some((text) => /[+&^]/.test(text)), 'nothing but whether anyone is there');
+  t.notOk(
+    said.some((text) => /[+&^]/.test(text)),
+    'nothing but whether anyone is there',
+  );
   t.same(host.steps, []);
   t.same(resets, []);
   t.same(rack.slots(), []);

@@ -8,6 +8,7 @@ import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryKey } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
+import { AcceptingEntries } from './accepting-entries.ts';
 import { DirectMessages } from './direct-messages.ts';
 import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
@@ -66,8 +67,7 @@ export class SmsInbox {
   /** Storages that were not swept yet: what is announced there comes with the first sweep. */
   readonly #unswept: Set<string>;
   #jobsBeforeSweep = 0;
-  /** Entries on their way into the journal. */
-  readonly #accepting = new Map<string, Promise<void>>();
+  readonly #accepting: AcceptingEntries;
   /** Readings whose entries are not settled. */
   readonly #settling = new Set<Promise<void>>();
   #canList = true;
@@ -80,6 +80,7 @@ export class SmsInbox {
     this.#parts = parts;
     this.#log = parts.log;
     this.#unswept = new Set(parts.storages);
+    this.#accepting = AcceptingEntries.of(parts.journal);
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
@@ -247,25 +248,24 @@ export class SmsInbox {
     const entry: StorageEntry = { iccid: this.#parts.iccid, storage, index, digest: digestOf(pdu) };
     // What was to be deleted there may be gone: this reading decides.
     this.#deletions.delete(entryKey(entry));
-    const settled = this.#accepted(entry, pdu, unread).then(
-      () => {
-        if (this.#stopped) return;
-        this.#deletions.set(entryKey(entry), entry);
-        this.#work();
-      },
-      (error: unknown) =>
-        this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
-    );
+    const settled = this.#accepting
+      .once(entry, () => this.#accept(entry, pdu, unread))
+      .then(
+        () => {
+          if (this.#stopped) return;
+          this.#deletions.set(entryKey(entry), entry);
+          this.#work();
+        },
+        (error: unknown) =>
+          this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
+      );
     this.#settling.add(settled);
     void settled.then(() => this.#settling.delete(settled));
   }
 
   /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
-  #accepted(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
+  #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
     const key = entryKey(entry);
-    const acceptingKey = `${key}/${entry.digest}`;
-    const accepting = this.#accepting.get(acceptingKey);
-    if (accepting !== undefined) return accepting;
     const known = this.#parts.journal.state.entries.get(key);
     const isKnown = known?.entry.digest === entry.digest;
     const isDeleted = isKnown && (known.deleted || this.#deleted.get(key) === entry.digest);
@@ -273,13 +273,9 @@ export class SmsInbox {
     this.#deleted.delete(key);
     // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
     // that was read lies there all the same: the deletion did not happen, and is due again.
-    const accepted = (
-      isDeleted && !unread
-        ? this.#parts.journal.append(...readRecords(entry))
-        : this.#acceptance.accept(readPdu(pdu), entry)
-    ).finally(() => this.#accepting.delete(acceptingKey));
-    this.#accepting.set(acceptingKey, accepted);
-    return accepted;
+    return isDeleted && !unread
+      ? this.#parts.journal.append(...readRecords(entry))
+      : this.#acceptance.accept(readPdu(pdu), entry);
   }
 
   /** One deletion for one message: by now the place may hold the next one. */

@@ -280,6 +280,21 @@ t.test('a part that never comes: the others are told as they are', async (t) => 
   t.equal(facts().length, 1);
 });
 
+t.test('the port is lost while the disk is slow: told once, and deleted by the next session', async (t) => {
+  const { holdDisk, modem, openInbox, start } = await setUpInbox(t);
+  const { bodies, crash, journal } = await start();
+  const release = holdDisk();
+  modem.deliver(HI, { index: 1 });
+  await until('the message is read', () => modem.port.count(/^AT\+CMGR=1$/) === 1);
+  crash();
+  const swept = openInbox(journal, ['ME', 'SM']).sweep();
+  await until('it was read again', () => modem.port.count(/^AT\+CMGL=4$/) === 2);
+  release();
+  await swept;
+  t.same(bodies(), ['Hi']);
+  await until('an empty store', () => isEmpty(modem));
+});
+
 t.test('the last part in the same write as the end of its wait: whole or in parts, never both', async (t) => {
   for (const [claim, expected] of [
     ['the part comes first', ['ABAB']],

@@ -60,7 +60,9 @@ export class LateParts {
     const { iccid = '', parts: [first, ...others] = [] } = groups.get(group) ?? {};
     if (first === undefined) return [];
     const message = joinParts([first, ...others]);
-    if (Date.parse(message.receivedAt) + waitMs > clock.now()) return [];
+    const waitedMs = clock.now() - Date.parse(message.receivedAt);
+    // A part from the future came while the clock was ahead: it would wait until then.
+    if (waitedMs < waitMs && waitedMs >= -waitMs) return [];
     return factRecords(receivedFacts(iccid, message), { group });
   }
 }

@@ -4,6 +4,7 @@ import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
 import { LateParts, PARTS_WAIT_MS } from '#node-daemon/modem/late-parts.ts';
 import { SWEEP_AFTER_URC_MS } from '#node-daemon/modem/sms-inbox.ts';
 import { silentLogger } from '#shared/log.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { isEmpty, setUpInbox } from '../../fixtures/scripted-inbox.ts';
 import { lines, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
@@ -293,6 +294,18 @@ t.test('the port is lost while the disk is slow: told once, and deleted by the n
   await swept;
   t.same(bodies(), ['Hi']);
   await until('an empty store', () => isEmpty(modem));
+});
+
+t.test('a part that came while the clock was ahead does not wait for that time', async (t) => {
+  const { clock, modem, start } = await setUpInbox(t);
+  const { facts, journal } = await start();
+  const rightTime = clock.now();
+  clock.advance(365 * 24 * 3_600_000);
+  modem.deliver(PART_2);
+  await until('an empty store', () => isEmpty(modem));
+  const right = new ManualClock(rightTime);
+  await new LateParts({ journal, clock: right, log: silentLogger }).deliver();
+  t.match(facts(), [{ body: 'AB', partial: true }]);
 });
 
 t.test('the last part in the same write as the end of its wait: whole or in parts, never both', async (t) => {

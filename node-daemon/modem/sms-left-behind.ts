@@ -3,6 +3,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandState } from '../journal/command-map.ts';
 import { appendPersistently, type PersistentAppendParts } from './persistent-append.ts';
 import { rejected } from './sms-outcome.ts';
+import { areAllKnown } from './sms-reports.ts';
 
 export const LEFT_BEHIND = 'the node stopped while the modem had the message';
 const NEVER_GIVEN = 'the node stopped before the modem had the message';
@@ -16,7 +17,8 @@ export const MAYBE_GIVEN = 2;
 /**
  * Ends what an earlier process left behind. Of each SIM the first commands without outcome may have reached
  * the network, so that they are `unknown`; those behind them certainly have not, as long as the system runs
- * on: what was written before a kill is there. After a power cut it may not be, and all are `unknown`.
+ * on: what was written before a kill is there. After a power cut it may not be, and all are `unknown`. One of
+ * which all references are known is `accepted`: answers or reports told them.
  * Called before new commands are taken. Resolves after the first attempt; where the disk refuses it is tried
  * again.
  */
@@ -50,6 +52,10 @@ function outcomesOf(
     commandIds.forEach((commandId, position) => {
       const wasNeverGiven = isOneLife && position >= MAYBE_GIVEN;
       const { references = [], segments = 1 } = commands.get(commandId) ?? {};
+      if (areAllKnown(references, segments)) {
+        outcomes.set(commandId, { status: 'accepted', message_references: [...references], at });
+        return;
+      }
       outcomes.set(
         commandId,
         wasNeverGiven

@@ -109,10 +109,19 @@ export function reportFacts(
     at: report.dischargedAt ?? receivedAt,
   };
   if (owner?.command.outcome?.status !== 'unknown') return [fact];
-  const references = [...owner.command.references, report.messageReference];
-  if (owner.part < references.length || references.length < owner.command.segments) return [fact];
-  const outcome = { status: 'accepted' as const, message_references: references, at: receivedAt };
+  const { references: known, segments } = owner.command;
+  const references = owner.part === known.length + 1 ? [...known, report.messageReference] : known;
+  if (!areAllKnown(references, segments)) return [fact];
+  const outcome = { status: 'accepted' as const, message_references: [...references], at: receivedAt };
   return [{ kind: 'sms_outcome', command_id: owner.commandId, outcome }, fact];
+}
+
+/**
+ * Whether these are the references of all segments, so that the network has the message. Equal ones may be one
+ * that came with a report and with a late answer: they prove nothing.
+ */
+export function areAllKnown(references: readonly number[], segments: number): boolean {
+  return references.length === segments && new Set(references).size === segments;
 }
 
 /** What a TP-Status octet means (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as it asks. */

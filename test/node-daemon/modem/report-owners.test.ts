@@ -144,6 +144,19 @@ t.test('of an unfinished message the segment in doubt is settled, and no more', 
   ]);
 });
 
+t.test('a message of which all references are known was accepted, whatever was said of it', async (t) => {
+  const { accepted } = searched({ lost: unknown(9_000, { segments: 2, references: [7, 8] }) });
+  const owner = accepted(report(5_000));
+  t.match(reportFacts(ICCID, report(5_000), { owner, receivedAt: at(0) }), [
+    { kind: 'sms_outcome', command_id: 'lost', outcome: { status: 'accepted', message_references: [7, 8] } },
+    { kind: 'sms_report', command_id: 'lost', part: 1, parts: 2 },
+  ]);
+  const two = { segments: 2, references: [7, 7] };
+  const equal = searched({ lost: unknown(9_000, two) }).accepted(report(5_000));
+  t.match(reportFacts(ICCID, report(5_000), { owner: equal, receivedAt: at(0) }), [{ kind: 'sms_report' }]);
+  t.equal(reportFacts(ICCID, report(5_000), { owner: equal, receivedAt: at(0) }).length, 1);
+});
+
 t.test('a modem that tells 0 for every message', async (t) => {
   const zero = { references: [0] };
   const one = searched({ a: command(9_000, { ...zero, reported: [1] }), b: command(8_000, zero) });

@@ -121,3 +121,39 @@ t.test('at any step of sending', async (t) => {
   }
   t.ok(settled > 1000, `${settled} commands were looked at`);
 });
+
+t.test(
+  'a message of which a report told the reference was accepted, with no answer and after a kill',
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'killed-'));
+    t.teardown(() => rm(folder, { recursive: true }));
+    const parts = { clock: systemClock, log: silentLogger };
+    const journal = await Journal.open({ folder, ...parts });
+    const intent = {
+      kind: 'intent',
+      iccid: TEST_ICCID,
+      to: '+15550001234',
+      at: '2026-11-21T08:00:00Z',
+    } as const;
+    await journal.append({ ...intent, commandId: 'one' }, { ...intent, commandId: 'two', segments: 2 });
+    for (const [command_id, parts] of [
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      const report = { kind: 'sms_report', iccid: TEST_ICCID, command_id, message_reference: 7 } as const;
+      const pending = {
+        recipient: '+15550001234',
+        part: 1,
+        parts,
+        status: 'pending',
+        tp_status: 0x20,
+      } as const;
+      await journal.append({ kind: 'fact', fact: { ...report, ...pending, at: '2026-11-21T08:00:01Z' } });
+    }
+    await settleIntents({ journal, ...parts });
+    const { commands } = journal.state;
+    t.match(commands.get('one')?.outcome, { status: 'accepted', message_references: [7] });
+    t.match(commands.get('two')?.outcome, { status: 'unknown' });
+    await journal.close();
+  },
+);

@@ -77,7 +77,12 @@ export class SmsAcceptance {
     let owner = find();
     if (isUncertain(owner, report, clock.now())) {
       await this.#sendingDone();
-      owner = find() ?? doubtfulOwner(report, { iccid, commands, now: clock.now() });
+      const now = clock.now();
+      owner = find();
+      if (isUncertain(owner, report, now)) {
+        // What was found may be an old message whose reference came round again.
+        owner = doubtfulOwner(report, { iccid, commands, now }) ?? owner;
+      }
     }
     const facts = reportFacts(iccid, report, { owner, receivedAt });
     await journal.append(...factRecords(facts, placeOfEntry(entry)));

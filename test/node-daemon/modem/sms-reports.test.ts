@@ -7,6 +7,8 @@ import { until } from '../../fixtures/until.ts';
 /** STATUS-REPORT of message 7 from +15550000012, without its last octet, TP-ST. */
 const REPORT = '07915155000000F006070B915155000010F25211211100000052112111000000';
 const DELIVERED_7 = `${REPORT}00`;
+/** As above, taken by the service centre at 08:00:00 of that day, GMT. */
+const REPORT_AT_0800 = DELIVERED_7.replace('52112111000000', '62111280000000');
 
 const accepted = (command_id: string) => ({
   ...{ kind: 'sms_outcome' as const, command_id },
@@ -44,6 +46,29 @@ t.test('a report in a storage is read, and one that nobody asked for has no comm
   modem.port.say(lines('+CDSI: "SR",1'));
   await until('an empty store', () => isEmpty(modem));
   t.match(facts(), [{ kind: 'sms_report', command_id: null, status: 'expired', tp_status: 0x46 }]);
+});
+
+t.test('a reference that came round again: the message in doubt of that time, not the old one', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  const { facts, journal } = await start();
+  for (const [commandId, at] of [
+    ['old', '2026-11-21T00:00:00.000Z'],
+    ['in doubt', '2026-11-21T07:59:00.000Z'],
+  ] as const) {
+    await journal.append({ kind: 'intent', commandId, iccid: TEST_ICCID, to: '+15550000012', at });
+  }
+  const outcome = { status: 'unknown' as const, message: 'no answer', at: '2026-11-21T08:00:00.000Z' };
+  await journal.append(
+    { kind: 'fact', fact: accepted('old') },
+    { kind: 'fact', fact: { kind: 'sms_outcome', command_id: 'in doubt', outcome } },
+  );
+  modem.port.say(lines('+CDS: 25', REPORT_AT_0800));
+  await until('the report', () => facts().length > 2);
+  await until('all of it', () => facts().at(-1)?.kind === 'sms_report');
+  t.match(facts().slice(2), [
+    { kind: 'sms_outcome', command_id: 'in doubt', outcome: { status: 'accepted', message_references: [7] } },
+    { kind: 'sms_report', command_id: 'in doubt', message_reference: 7 },
+  ]);
 });
 
 t.test('a report that is quicker than the result of its message waits for it', async (t) => {

@@ -14,6 +14,7 @@ import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/refusal.ts';
 import type { SendLimits } from '../modem/send-limits.ts';
 import { LEFT_BEHIND } from '../modem/sms-left-behind.ts';
+import { RefusedIds } from './refused-ids.ts';
 
 /** A command as it came over the link. */
 export interface LinkCommand {
@@ -51,9 +52,12 @@ export class CommandHandler {
   readonly #underWay = new Map<string, Promise<SmsOutcome>>();
   /** Outcomes that the disk refused and the outbox still tries to record. */
   readonly #unrecorded = new Map<string, SmsOutcome>();
+  /** The server counts them as never sent. */
+  readonly #refused: RefusedIds;
 
   constructor(parts: CommandHandlerParts) {
     this.#parts = parts;
+    this.#refused = new RefusedIds(parts.clock);
   }
 
   /** Answers one command; never rejects. */
@@ -95,7 +99,8 @@ export class CommandHandler {
     if (underWay !== undefined) return await underWay;
     const known = this.#parts.journal.state.commands.get(commandId);
     if (known !== undefined) return this.#recorded(commandId, known);
-    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (timeLeftMs === 0) this.#refused.add(commandId);
+    if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'the deadline is over');
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
     const { outbox } = modem;

@@ -205,3 +205,15 @@ t.test('what was refused without a try does not count', async (t) => {
   slot.registered = true;
   t.match(await send('c2'), { result: { status: 'accepted' } });
 });
+
+t.test(
+  'an id that was asked for and not known is never tried, though it comes late over an older link',
+  async (t) => {
+    const { modem, start } = await setUpOutbox(t);
+    const { send } = await start();
+    t.match(await send('c1', {}, 0), { ok: false, code: 'deadline_passed' });
+    t.match(await send('c1'), { ok: false, code: 'deadline_passed' });
+    t.equal(modem.port.count(PDU), 0);
+    t.match(await send('c2'), { ok: true });
+  },
+);

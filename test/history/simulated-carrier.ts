@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveredRecord, HeardRecord } from './record.ts';
 
+const ATTEMPTS_MAX = 3;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** What the simulator keeps for GET /sms; asked this often, nothing is forgotten unread. */
 const HEARD_KEPT = 10_000;
@@ -94,7 +95,7 @@ export class SimulatedCarrier {
 
   /** Messages that lie on modems now. */
   async stored(): Promise<number> {
-    const modems = (await (await fetch(`${this.#url}/modems`)).json()) as ModemOnWire[];
+    const modems = (await this.#get('/modems')) as ModemOnWire[];
     return modems.flatMap(({ stores }) => Object.values(stores)).reduce((sum, { used }) => sum + used, 0);
   }
 
@@ -103,6 +104,19 @@ export class SimulatedCarrier {
     this.#stopping.abort();
     await this.#watching;
     await this.#readHeard();
+  }
+
+  /** A server may close a connection that it kept just when it is used again: asking once more is harmless. */
+  async #get(path: string): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+        const response = await fetch(this.#url + path, { signal });
+        return await response.json();
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
   }
 
   #post(path: string, body: unknown): Promise<Response> {
@@ -123,8 +137,7 @@ export class SimulatedCarrier {
   }
 
   async #readHeard(): Promise<void> {
-    const response = await fetch(`${this.#url}/sms?since=${this.#heardId}`);
-    const messages = (await response.json()) as HeardOnWire[];
+    const messages = (await this.#get(`/sms?since=${this.#heardId}`)) as HeardOnWire[];
     if (messages.length >= HEARD_KEPT) throw new Error('the carrier heard more than it keeps');
     for (const { id, at, from, to, body } of messages) {
       this.heard.push({ id, atMs: Date.parse(at), from, to, body: body ?? '' });

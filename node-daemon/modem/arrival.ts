@@ -1,13 +1,17 @@
 // Waits for a modem to have ports: until it is plugged in, and until it is a modem and no disk.
 import type { Logger } from '#shared/log.ts';
 import type { OutsideSteps } from './outside-steps.ts';
-import type { Place } from './place.ts';
+import type { Place, UsbPlace } from './place.ts';
 import type { Whereabouts } from './whereabouts.ts';
 
-/** Most systems switch the mode of a stick by themselves, at once. */
-const MODE_SWITCH_AFTER_MS = 3_000;
-const MODE_SWITCH_RETRY_MS = 10_000;
-const MODE_SWITCHES_MAX = 3;
+interface Remedy {
+  readonly what: string;
+  readonly apply: ((usb: UsbPlace) => Promise<void>) | undefined;
+  /** Before the first time, and before each other one. */
+  readonly waitsMs: readonly [first: number, next: number];
+}
+
+const REMEDIES_MAX = 3;
 
 /** Whom to wait for, and what may be done meanwhile. */
 export interface ArrivalParts {
@@ -25,20 +29,31 @@ export interface ArrivalParts {
 export async function untilReachable(parts: ArrivalParts): Promise<Place | undefined> {
   const { isRefused, log, onAway, outside, signal, whereabouts } = parts;
   const isStopping = (): boolean => signal.aborted;
-  for (let switches = 0; !isStopping(); ) {
+  for (let tries = 0; !isStopping(); ) {
     const { place } = whereabouts;
     if (place !== undefined && place.ports.length > 0 && !isRefused()) return place;
     onAway(place?.reason ?? 'absent');
-    const isDisk = place?.reason === 'mass_storage' && switches < MODE_SWITCHES_MAX;
-    const switchMode = isDisk ? outside.switchMode : undefined;
-    const waitMs = switches === 0 ? MODE_SWITCH_AFTER_MS : MODE_SWITCH_RETRY_MS;
-    if (await whereabouts.moves(switchMode === undefined ? undefined : waitMs, signal)) {
-      switches = 0;
+    const remedy = tries < REMEDIES_MAX && !isRefused() ? remedyFor(place, outside) : undefined;
+    const [firstMs, nextMs] = remedy?.waitsMs ?? [];
+    if (await whereabouts.moves(tries === 0 ? firstMs : nextMs, signal)) {
+      tries = 0;
     } else if (place?.usb !== undefined && !isStopping()) {
-      switches += 1;
-      log.info({ usbPath: place.usb.path }, 'switching a stick from its disk to its modem');
-      await switchMode?.(place.usb).catch((error) => log.warn({ err: error }, 'the mode was not switched'));
+      tries += 1;
+      log.info({ usbPath: place.usb.path, remedy: remedy?.what }, 'a device shows no modem');
+      await remedy?.apply?.(place.usb).catch((error) => log.warn({ err: error }, 'the remedy failed'));
     }
   }
   return undefined;
+}
+
+/** What may turn a device without ports into a modem; `undefined` when only waiting is left. */
+function remedyFor(place: Place | undefined, outside: OutsideSteps): Remedy | undefined {
+  // Most systems switch the mode of a stick by themselves, at once.
+  const remedies: Partial<Record<NonNullable<Place['reason']>, Remedy>> = {
+    mass_storage: { what: 'mode switch', apply: outside.switchMode, waitsMs: [3_000, 10_000] },
+    // Whoever was killed in the middle of a reset left the device switched off.
+    no_port: { what: 'USB reset', apply: outside.resetUsb, waitsMs: [20_000, 60_000] },
+  };
+  const remedy = place?.reason === undefined ? undefined : remedies[place.reason];
+  return remedy?.apply === undefined ? undefined : remedy;
 }

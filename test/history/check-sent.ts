@@ -67,7 +67,8 @@ function checkStatus(message: OutboundRecord, row: HistoryRow, story: string, pa
   const counts = air.counts(message);
   const isWhole = counts.every((count) => count > 0);
   const status = row.status ?? '';
-  const isTaken = TAKEN.has(status) || row.messageId !== null;
+  // A report on its first segment gives a message its id, whatever became of the others.
+  const isTaken = TAKEN.has(status) || answer.kind === 'accepted' || (row.messageId !== null && isWhole);
   if (isTaken && !isWhole) findings.add('accepted_not_sent', key, story);
   if (status === 'failed' && !isTaken && isWhole) findings.add('failed_but_sent', key, story);
   if (answer.kind === 'refused' && isTaken) findings.add('answer_changed', key, story);

@@ -27,8 +27,7 @@ export interface RadioOptions {
 export class Radio {
   readonly #options: RadioOptions;
   #airIsFreeAtMs = 0;
-  /** Slow networks: not registered before this. */
-  #registersAtMs = 0;
+  /** Slow networks: not registered before this is up. */
   #registering: Timer | undefined;
   #isFlapAway = false;
   #flapping: Timer | undefined;
@@ -42,7 +41,7 @@ export class Radio {
   }
 
   get registration(): Registration {
-    const { faults, clock, settings, isSimReady } = this.#options;
+    const { faults, settings, isSimReady } = this.#options;
     const { functionality, operatorMode } = settings();
     return registrationOf({
       isRadioOn: functionality === 1 && operatorMode !== 2,
@@ -51,7 +50,7 @@ export class Radio {
         faults.has('not_registered') ||
         faults.get('stuck')?.cured_by === 'radio' ||
         this.#isFlapAway ||
-        clock.now() < this.#registersAtMs,
+        this.#registering !== undefined,
       isDenied: faults.has('denied'),
       isRoaming: faults.has('roaming'),
       isVolteOnly: faults.has('volte_only'),
@@ -90,12 +89,12 @@ export class Radio {
     this.#airIsFreeAtMs = 0;
     const delayMs = faults.get('slow_network')?.ms ?? 0;
     this.#registering?.cancel();
-    if (delayMs === 0) {
-      this.#registersAtMs = 0;
-      return;
-    }
-    this.#registersAtMs = clock.now() + delayMs;
-    this.#registering = clock.after(delayMs, () => this.onConditionsChanged());
+    this.#registering = undefined;
+    if (delayMs === 0) return;
+    this.#registering = clock.after(delayMs, () => {
+      this.#registering = undefined;
+      this.onConditionsChanged();
+    });
   }
 
   /** After anything that registration depends on has changed: tells who asked, and fetches what waits. */

@@ -325,6 +325,13 @@ const EXCUSED: ReadonlyArray<[claim: string, change: (example: Example) => void]
     },
   ],
   [
+    'a send that the service failed on has no row',
+    (example) => {
+      send(example, { key: 'o0#4', second: 70, status: '', answer: { kind: 'broken' } });
+      example.rows.pop();
+    },
+  ],
+  [
     'a report was lost in a kill',
     (example) => {
       send(example, { key: 'o0#4', id: 50, second: 62, status: 'queued', messageId: 'msg_4.1' });

@@ -27,6 +27,8 @@ export type SendAnswer =
   | { kind: 'refused'; reason: string }
   /** 502 without a reason: the history tells. */
   | { kind: 'open' }
+  /** 500 or 503: the service failed, before or after it noted the request. */
+  | { kind: 'broken' }
   /** The connection broke: the request may have been read. */
   | { kind: 'cut' };
 

@@ -46,6 +46,7 @@ export class Subscriber {
     if (status === 200) return { kind: 'accepted', messageId: String(value['message_id']) };
     if (status !== 502 && status < 500)
       throw new Error(`a send was answered ${status} ${JSON.stringify(value)}`);
+    if (status !== 502) return { kind: 'broken' };
     const { reason } = value;
     return typeof reason === 'string' ? { kind: 'refused', reason } : { kind: 'open' };
   }

@@ -23,7 +23,7 @@ export class FactInbox {
   };
   #queue: Array<{ sequence: number; fact: Fact }> = [];
   #received: number;
-  readonly #first: number | undefined;
+  readonly #first: number;
   #isStarted = false;
   #hasFailed = false;
   #running: Promise<void> | undefined;
@@ -47,8 +47,9 @@ export class FactInbox {
     this.#options = options;
     const { acknowledged, oldestSequence } = options;
     this.#received = acknowledged;
-    // A node may have forgotten what an older copy of this database does not know: it is not to blame.
-    this.#first = oldestSequence === 0 ? undefined : Math.max(acknowledged + 1, oldestSequence);
+    // The first may be later: the node may have forgotten what its older link committed since, or what an older copy
+    // of this database does not know.
+    this.#first = Math.max(acknowledged + 1, oldestSequence);
   }
 
   /**
@@ -57,8 +58,7 @@ export class FactInbox {
    */
   push(sequence: number, fact: Fact): boolean {
     if (this.#hasFailed || sequence <= this.#received) return true;
-    const expected = this.#isStarted ? this.#received + 1 : this.#first;
-    if (expected !== undefined && sequence !== expected) return false;
+    if (this.#isStarted ? sequence !== this.#received + 1 : sequence < this.#first) return false;
     if (this.#queue.length >= FACT_WINDOW) return false;
     this.#isStarted = true;
     this.#received = sequence;

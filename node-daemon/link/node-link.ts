@@ -196,6 +196,8 @@ export class NodeLink {
       throw new FrameError(`version ${this.#version} has no such frame`);
     switch (frame.type) {
       case 'ack':
+        // A link that was left has no say: the one that took over sends those facts again, without a gap.
+        if (this.#window === undefined) return;
         this.#parts.journal.acknowledge(Math.min(frame.sequence, this.#sent));
         this.sendFacts();
         return;

@@ -54,7 +54,7 @@ t.test(
       ['binary', [Buffer.from([1, 2, 3])], LINK_CLOSE.protocolError],
       ['a fact before hello', [fact(1)], LINK_CLOSE.protocolError],
       ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
-      ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(2)], LINK_CLOSE.protocolError],
+      ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(1), fact(3)], LINK_CLOSE.protocolError],
       ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
       ['only newer versions', [hello({ version_min: 3, version_max: 9 })], LINK_CLOSE.versionUnsupported],
       ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],

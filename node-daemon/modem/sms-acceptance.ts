@@ -7,7 +7,7 @@ import { groupKey, joinParts, type MessagePart, placeOf } from '../sms/concatena
 import type { StatusReport } from '../sms/tpdu.ts';
 import { factRecords, receivedFacts, unreadableFact } from './sms-facts.ts';
 import type { ReceivedPdu } from './sms-pdu.ts';
-import { acceptedOwner, doubtfulOwner, isUncertain, reportFacts } from './sms-reports.ts';
+import { acceptedOwner, doubtfulOwner, isClose, isUncertain, reportFacts } from './sms-reports.ts';
 
 /** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
 const PID_TYPE_0 = 0x40;
@@ -79,7 +79,7 @@ export class SmsAcceptance {
       await this.#sendingDone();
       const now = clock.now();
       owner = find();
-      if (isUncertain(owner, report, now)) {
+      if (owner === undefined || !isClose(owner, report, now)) {
         // What was found may be an old message whose reference came round again.
         owner = doubtfulOwner(report, { iccid, commands, now }) ?? owner;
       }

@@ -61,9 +61,16 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
  * owner than the one that was found.
  */
 export function isUncertain(owner: ReportOwner | undefined, report: StatusReport, now: number): boolean {
-  if (owner === undefined || !isUnreported(owner)) return true;
+  return owner === undefined || !isUnreported(owner) || !isClose(owner, report, now);
+}
+
+/**
+ * Whether the owner was sent when the service centre took the message. A report of one that has its report is then a
+ * repeated one, rather than that of another message with the same reference.
+ */
+export function isClose(owner: ReportOwner, report: StatusReport, now: number): boolean {
   const acceptedAt = usableTime(report, now);
-  return acceptedAt === undefined || Math.abs(owner.at - acceptedAt) > CLOSE_MS;
+  return acceptedAt !== undefined && Math.abs(owner.at - acceptedAt) <= CLOSE_MS;
 }
 
 /**
@@ -152,15 +159,16 @@ function ownersOf(
   return owners.sort((a, b) => a.at - b.at);
 }
 
-/** The first segment without a reference of each command that may have reached the network. */
+/**
+ * The first segment without a reference of each command that may have reached the network. Any without an outcome
+ * may: the modem is done with some before the journal has it.
+ */
 function inDoubt(report: StatusReport, { iccid, commands }: ReportSearch): ReportOwner[] {
   const recipient = lastDigits(report.recipient);
-  // Of those without an outcome only the first is with the modem.
-  const [given] = [...commands.open].filter((commandId) => commands.get(commandId)?.iccid === iccid);
   const owners: ReportOwner[] = [];
   for (const commandId of commands.inDoubt(iccid)) {
     const command = commands.get(commandId);
-    if (command === undefined || (command.outcome === undefined && commandId !== given)) continue;
+    if (command === undefined) continue;
     const part = command.references.length + 1;
     if (part > command.segments || lastDigits(command.to) !== recipient) continue;
     owners.push({ commandId, command, at: Date.parse(command.at), part });

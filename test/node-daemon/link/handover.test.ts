@@ -41,30 +41,33 @@ t.test('facts go over the new link, answers over the one that their command came
   t.equal(plane.socket?.readyState, 1, 'the newer one stays');
 });
 
-t.test('an acknowledgement over the link that was left makes no gap in the facts of the new one', async (t) => {
-  const { plane, linked, append, setAnswer, sequences } = await startLink(t, (each) => {
-    each.acknowledges = false;
-  });
-  await linked();
-  const older = plane.socket;
-  await append('one', 'two');
-  await until('both facts', () => plane.facts.length === 2);
-  // A command under way keeps the older link open.
-  setAnswer(() => new Promise(() => undefined));
-  plane.send({ type: 'command', id: 'never', name: 'bind_sim', params: {}, time_left_ms: 5_000 });
-  plane.window = 1;
-  plane.send({ type: 'drain', within_ms: 5_000 });
-  await until('the first fact over the new link', () => plane.facts.length === 3);
-  const read = new Promise((resolve) => older?.once('pong', resolve));
-  older?.send(encodeFrame({ type: 'ack', sequence: 2 }));
-  older?.ping();
-  await read;
-  plane.acknowledges = true;
-  plane.send({ type: 'ack', sequence: 1 });
-  await append('three');
-  await until('the last fact', () => sequences().at(-1) === 3);
-  t.same(sequences(), [1, 2, 1, 2, 3]);
-});
+t.test(
+  'an acknowledgement over the link that was left makes no gap in the facts of the new one',
+  async (t) => {
+    const { plane, linked, append, setAnswer, sequences } = await startLink(t, (each) => {
+      each.acknowledges = false;
+    });
+    await linked();
+    const older = plane.socket;
+    await append('one', 'two');
+    await until('both facts', () => plane.facts.length === 2);
+    // A command under way keeps the older link open.
+    setAnswer(() => new Promise(() => undefined));
+    plane.send({ type: 'command', id: 'never', name: 'bind_sim', params: {}, time_left_ms: 5_000 });
+    plane.window = 1;
+    plane.send({ type: 'drain', within_ms: 5_000 });
+    await until('the first fact over the new link', () => plane.facts.length === 3);
+    const read = new Promise((resolve) => older?.once('pong', resolve));
+    older?.send(encodeFrame({ type: 'ack', sequence: 2 }));
+    older?.ping();
+    await read;
+    plane.acknowledges = true;
+    plane.send({ type: 'ack', sequence: 1 });
+    await append('three');
+    await until('the last fact', () => sequences().at(-1) === 3);
+    t.same(sequences(), [1, 2, 1, 2, 3]);
+  },
+);
 
 t.test('where there is no other instance it stays until the link ends, then comes back soon', async (t) => {
   const { plane, linked, append, longWaits } = await startLink(t);

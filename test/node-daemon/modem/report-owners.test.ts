@@ -129,10 +129,13 @@ t.test('a time that does not fit: nobody is told', async (t) => {
   t.ok(doubtful(report(HOUR_MS - 60_000)));
 });
 
-t.test('without an outcome only the first of a SIM is with the modem', async (t) => {
+t.test('any without an outcome may be with the modem', async (t) => {
   const open = { references: [], outcome: undefined };
-  const { doubtful } = searched({ first: command(3_000, open), next: command(2_000, open) });
-  t.match(doubtful(report(1_000, { messageReference: 3 })), { commandId: 'first' });
+  const elsewhere = command(3_000, { ...open, to: '+15550000013' });
+  const one = searched({ elsewhere, next: command(2_000, open) });
+  t.match(one.doubtful(report(1_000, { messageReference: 3 })), { commandId: 'next' });
+  const two = searched({ elsewhere, lost: unknown(290_000), next: command(2_000, open) });
+  t.equal(two.doubtful(report(1_000, { messageReference: 3 })), undefined, 'two that it can be');
 });
 
 t.test('of an unfinished message the segment in doubt is settled, and no more', async (t) => {

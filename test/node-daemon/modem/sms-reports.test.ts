@@ -71,6 +71,27 @@ t.test('a reference that came round again: the message in doubt of that time, no
   ]);
 });
 
+t.test('a report that is repeated is not one of a message in doubt', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  const { facts, journal } = await start();
+  for (const [commandId, at] of [
+    ['in doubt', '2026-11-21T07:58:00.000Z'],
+    ['reported', '2026-11-21T08:00:00.000Z'],
+  ] as const) {
+    await journal.append({ kind: 'intent', commandId, iccid: TEST_ICCID, to: '+15550000012', at });
+  }
+  const outcome = { status: 'unknown' as const, message: 'no answer', at: '2026-11-21T07:59:00.000Z' };
+  await journal.append(
+    { kind: 'fact', fact: { kind: 'sms_outcome', command_id: 'in doubt', outcome } },
+    { kind: 'fact', fact: accepted('reported') },
+  );
+  for (const count of [3, 4]) {
+    modem.port.say(lines('+CDS: 25', REPORT_AT_0800));
+    await until(`${count} facts`, () => facts().length === count);
+    t.match(facts().at(-1), { kind: 'sms_report', command_id: 'reported' });
+  }
+});
+
 t.test('a report that is quicker than the result of its message waits for it', async (t) => {
   const { modem, setSending, start } = await setUpInbox(t);
   const { facts, journal } = await start();

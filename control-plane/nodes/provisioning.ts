@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
-import { findUnsettled, settleOutcome, setUnsettled } from '../store/messages.ts';
+import { findUnsettled, settleOutcome, setUnsettled, type UnsettledSend } from '../store/messages.ts';
 import { locateNumber } from '../store/sims.ts';
 import { findUnbound, setBound } from '../store/subscriptions.ts';
 import type { Fleet, NodeLink } from './fleet.ts';
@@ -52,18 +52,24 @@ export async function bindNumber(parts: ProvisioningParts, number: string): Prom
  * A command that it never saw is not sent late: it failed.
  */
 export async function settleOpenSends(parts: ProvisioningParts, link: NodeLink, now: Date): Promise<void> {
-  const open = await findUnsettled(parts.db, link.nodeId, {
-    after: new Date(now.getTime() - OUTCOME_MEMORY_MS),
-    before: now,
-  });
-  await Promise.all(open.map((send) => settleOpenSend(parts, link, send)));
+  const span = { after: new Date(now.getTime() - OUTCOME_MEMORY_MS), before: now };
+  // Many may stay unknown for good: those behind them have their turn all the same.
+  for (let id = 0; ; ) {
+    const open = await findUnsettled(parts.db, link.nodeId, { id, ...span });
+    const last = open.at(-1);
+    if (last === undefined) return;
+    const answers = await Promise.all(open.map((send) => settleOpenSend(parts, link, send)));
+    if (!answers.includes(true)) return;
+    id = last.id;
+  }
 }
 
+/** False when the node did not answer. */
 async function settleOpenSend(
   parts: ProvisioningParts,
   link: NodeLink,
-  open: { commandId: string; iccid: string; to: string; body: string },
-): Promise<void> {
+  open: UnsettledSend,
+): Promise<boolean> {
   try {
     const outcome = await link.command(
       'send_sms',
@@ -71,9 +77,14 @@ async function settleOpenSend(
       { id: open.commandId, timeLeftMs: 0, timeoutMs: COMMAND_TIMEOUT_MS },
     );
     await settleOutcome(parts.db, open.commandId, outcome);
+    return true;
   } catch (error) {
-    if (error instanceof CommandRefused) await setUnsettled(parts.db, open.commandId, { status: 'failed' });
+    if (error instanceof CommandRefused) {
+      await setUnsettled(parts.db, open.commandId, { status: 'failed' });
+      return true;
+    }
     // One that the modem still has is told by its fact.
-    else parts.log.debug({ err: error, command: open.commandId }, 'a send stays open');
+    parts.log.debug({ err: error, command: open.commandId }, 'a send stays open');
+    return false;
   }
 }

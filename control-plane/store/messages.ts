@@ -258,25 +258,38 @@ export async function recordReport(
     .execute();
 }
 
-/** Sends of a node, made between two instants, that are not settled: the node may know what became of them. */
+export interface UnsettledSend {
+  id: number;
+  commandId: string;
+  iccid: string;
+  to: string;
+  body: string;
+}
+
+/**
+ * Sends of a node, made between two instants, that are not settled: the node may know what became of them. Oldest
+ * first, `UNSETTLED_MAX` at most, those behind `id` of the last one that is known.
+ */
 export async function findUnsettled(
   db: Database,
   nodeId: string,
-  { after, before }: { after: Date; before: Date },
-): Promise<Array<{ commandId: string; iccid: string; to: string; body: string }>> {
+  { id, after, before }: { id: number; after: Date; before: Date },
+): Promise<UnsettledSend[]> {
   const rows = await db
     .selectFrom('messages')
     .innerJoin('numbers', 'numbers.number', 'messages.from_number')
-    .select(['messages.command_id', 'numbers.iccid', 'messages.to_number', 'messages.body'])
+    .select(['messages.id', 'messages.command_id', 'numbers.iccid', 'messages.to_number', 'messages.body'])
     .where('messages.command_node_id', '=', nodeId)
     .where('messages.direction', '=', 'sent')
     .where('messages.status', 'in', ['sending', 'unknown'])
+    .where('messages.id', '>', id)
     .where('messages.created_at', '>', after)
     .where('messages.created_at', '<', before)
     .orderBy('messages.id')
     .limit(UNSETTLED_MAX)
     .execute();
   return rows.map((row) => ({
+    id: row.id,
     commandId: String(row.command_id),
     iccid: row.iccid,
     to: row.to_number,
@@ -284,8 +297,8 @@ export async function findUnsettled(
   }));
 }
 
-/** Asked for in one go; the rest follows the next time. */
-const UNSETTLED_MAX = 500;
+/** Asked for in one go. */
+export const UNSETTLED_MAX = 500;
 
 export async function insertUnreadable(
   trx: DatabaseTransaction,

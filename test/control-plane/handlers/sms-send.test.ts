@@ -1,6 +1,8 @@
 // /sms/send: what goes to the node, what comes of it, and what is refused before.
+import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database.ts';
+import { UNSETTLED_MAX } from '#control-plane/store/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
@@ -180,6 +182,37 @@ t.test('a send that the node never saw is failed when the node comes back', asyn
         : acceptAll(command),
   });
   await until('settled', async () => (await history())[0]?.status === 'failed');
+});
+
+t.test('a send behind more doubts than are asked for at once has its turn', async (t) => {
+  const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
+    onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+  });
+  const sending = send({ to: '+13105550188', body: 'behind' });
+  await until('on its way', () => node.commands('send_sms').length === 1);
+  await node.drop();
+  await sending;
+  const last = String(node.commands('send_sms')[0]?.id);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  const { id: _, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
+  const before = Array.from({ length: 2 * UNSETTLED_MAX }, (_, index) => ({
+    ...{ ...row, delivered_parts: sql<number[]>`array[]::integer[]` },
+    command_id: `msg_${index}`,
+  }));
+  await db.deleteFrom('messages').execute();
+  await db
+    .insertInto('messages')
+    .values([...before, { ...row, delivered_parts: sql<number[]>`array[]::integer[]` }])
+    .execute();
+  await close();
+  await relink(t, url, {
+    onCommand: (command) => {
+      if (command.name !== 'send_sms' || command.id === last) return acceptAll(command);
+      const result = { status: 'unknown', message: 'nobody knows', at: new Date().toISOString() };
+      return { type: 'result', id: command.id, ok: true, result };
+    },
+  });
+  await until('settled', async () => (await history('?limit=1'))[0]?.status === 'queued');
 });
 
 t.test(

@@ -57,8 +57,9 @@ export class HistoryChecker {
       totals.orderCompared += order.compared;
       totals.orderExcused += order.excused;
     }
+    const { claimedUntilMs } = this.#run;
     const claims = this.#run.claims[modem] ?? [];
-    const { claimed, cut } = checkClaims({ rows: received, claims, findings });
+    const { claimed, cut } = checkClaims({ rows: received, claims, claimedUntilMs, findings });
     const statuses = checkSent({
       ...{ modem, disturbances, findings },
       air: this.#air,

@@ -313,6 +313,17 @@ const EXCUSED: ReadonlyArray<[claim: string, change: (example: Example) => void]
     },
   ],
   [
+    'a message comes after the last claim',
+    (example) => {
+      receive(example, { key: 'i0.2#4', parts: ['i0.2#4:1/1 late'], id: 30, second: 20 });
+      example.claims[0]?.pop();
+      const row = example.rows.at(-1);
+      if (row === undefined) throw new Error('no row');
+      row.deliveredAt = null;
+      example.claimedUntilMs = Date.parse(row.createdAt) - 10;
+    },
+  ],
+  [
     'two equal messages come twice',
     (example) => receive(example, { key: 'i0.2#1', parts: ['i0.2#1:1/1 one'], id: 30, second: 20 }),
   ],

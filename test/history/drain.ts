@@ -63,6 +63,7 @@ async function checkedNow(parts: DrainParts): Promise<{ findings: Findings; tota
     heard: carrier.heard,
     delivered: carrier.delivered,
     claims: traffic.claims,
+    claimedUntilMs: traffic.claimedUntilMs,
     disturbances: disturber.records,
     eventsLost: carrier.eventsLost,
   };

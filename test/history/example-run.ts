@@ -28,6 +28,7 @@ export interface Example {
   heard: HeardRecord[];
   delivered: Map<number, DeliveredRecord>;
   claims: ClaimRecord[][];
+  claimedUntilMs: number;
   disturbances: DisturbanceRecord[];
   eventsLost: boolean;
   /** Of all numbers, oldest first. */
@@ -46,6 +47,7 @@ export function exampleRun(): Example {
     heard: [],
     delivered: new Map(),
     claims: [[], []],
+    claimedUntilMs: Number.POSITIVE_INFINITY,
     disturbances: [],
     eventsLost: false,
     rows: [],

@@ -116,6 +116,8 @@ export interface RunRecord {
   delivered: ReadonlyMap<number, DeliveredRecord>;
   /** By modem. */
   claims: readonly (readonly ClaimRecord[])[];
+  /** When the last claim was begun; `Infinity` while claims go on. */
+  claimedUntilMs: number;
   disturbances: readonly DisturbanceRecord[];
   /** The event stream broke: what modems took meanwhile is not known. */
   eventsLost: boolean;

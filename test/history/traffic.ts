@@ -28,6 +28,8 @@ export class Traffic {
   readonly refusals = new Map<string, number>();
   claimed = 0;
   lastClaimAtMs = 0;
+  /** When the last claim was begun; `Infinity` while claims go on. */
+  claimedUntilMs = Number.POSITIVE_INFINITY;
   readonly #plan: MessagePlan;
   readonly #carrier: SimulatedCarrier;
   readonly #subscribers: readonly Subscriber[];
@@ -73,6 +75,7 @@ export class Traffic {
   }
 
   async stopClaiming(): Promise<void> {
+    this.claimedUntilMs = Date.now();
     this.#claiming.abort();
     await this.#claimers;
   }

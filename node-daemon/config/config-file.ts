@@ -44,7 +44,11 @@ export function parseConfig(text: string, file: string): NodeConfig {
     return `${file}:${line}:${col}`;
   };
   const [broken] = [...document.errors, ...document.warnings];
-  if (broken !== undefined) throw new ConfigFileError(`${at(broken.pos[0])}: ${broken.message}`);
+  if (broken !== undefined) {
+    // The library's own text is for programmers.
+    const message = broken.code === 'MULTIPLE_DOCS' ? 'must be one document, without "---"' : broken.message;
+    throw new ConfigFileError(`${at(broken.pos[0])}: ${message}`);
+  }
   if (document.contents === null) return DEFAULT_CONFIG;
   const parsed = configSchema.safeParse(document.toJS({ maxAliasCount: 100 }));
   if (parsed.success) return meaningOf(parsed.data);

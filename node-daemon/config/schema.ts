@@ -1,4 +1,5 @@
 // What the configuration file of a node may say, as it is written.
+import { normalize } from 'node:path';
 import { z } from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
@@ -32,8 +33,20 @@ const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f0
   return { vendor, product };
 });
 const pin = text(/^\d{4,8}$/, 'a PIN: 4 to 8 digits');
+/** What a command may name of the device that it is run for. */
+const PLACEHOLDERS = ['usb_path', 'vendor', 'product', 'hub', 'port'];
+const unknownPlaceholders = (word: string): string[] =>
+  [...word.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => (PLACEHOLDERS.includes(name) ? [] : [name]));
+const word = z
+  .string('must be a word')
+  .min(1, 'must be a word')
+  .max(1024)
+  .refine((value) => unknownPlaceholders(value).length === 0, {
+    error: ({ input }) =>
+      `{${unknownPlaceholders(String(input)).join('}, {')}} is not known; known are {${PLACEHOLDERS.join('}, {')}}`,
+  });
 const command = z
-  .array(z.string('must be a word').min(1, 'must be a word').max(1024), 'must be a list of words')
+  .array(word, 'must be a list of words')
   .min(1, 'must name a program')
   .max(COMMAND_WORDS_MAX, `must have at most ${COMMAND_WORDS_MAX} words`);
 const rate = map({
@@ -46,7 +59,7 @@ const slot = map({
   name: text(SLOT_NAME_PATTERN, 'a slot name: 1 to 64 letters, digits, ".", "_" and "-"'),
   imei: imei.optional(),
   usb_path: usbPath.optional(),
-  port: z.string().startsWith('/', 'must be an absolute path').max(4096).optional(),
+  port: z.string().startsWith('/', 'must be an absolute path').max(4096).transform(normalize).optional(),
 }).refine(
   ({ imei, usb_path, port }) => [imei, usb_path, port].filter((place) => place !== undefined).length === 1,
   'must have exactly one of imei, usb_path and port',

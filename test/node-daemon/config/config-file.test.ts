@@ -89,6 +89,15 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
       '3:26: slots[1].usb_path: "1-2" is there twice',
     ],
     [
+      'slots:\n  - { name: a, port: /dev/ttyS0 }\n  - { name: b, port: /dev//ttyS0 }',
+      '3:22: slots[1].port: "/dev/ttyS0" is there twice',
+    ],
+    [
+      'recovery:\n  power_cycle: [hub-power, "--port={prot}", "{hub}"]',
+      '2:28: recovery.power_cycle[1]: {prot} is not known; known are {usb_path}, {vendor}, {product}, {hub}, {port}',
+    ],
+    ['discover: true\n---\ndiscover: false', '2:1: must be one document, without "---"'],
+    [
       'slots:\n  - { name: a, imei: 350000000000017 }\n  - { name: b, imei: 35000000000001 }',
       '3:22: slots[1].imei: "35000000000001" is there twice',
     ],

@@ -18,6 +18,8 @@ const NEGATIVE = 2;
 export interface DirectMessagesParts {
   readonly channel: AtChannel;
   readonly log: Logger;
+  /** Resolves when the SIM is still the one whose messages these are taken for. */
+  readonly confirmSim: () => Promise<void>;
 }
 
 /** The journal is their only copy. */
@@ -33,19 +35,19 @@ export class DirectMessages {
 
   /** Takes a PDU. Acknowledged once it is durable; refused, so that the network keeps it, when it cannot be. */
   take(pdu: string): void {
-    const { log } = this.#parts;
+    const { confirmSim, log } = this.#parts;
     const acknowledge = (kind: number): Promise<void> =>
       this.#acknowledge(kind).catch((error: unknown) =>
         log.warn({ err: error }, 'a message given directly was not acknowledged'),
       );
     // Whoever waits for an answer of the modem goes first.
-    const accepted = new Promise((resolve) => setImmediate(resolve)).then(() =>
-      this.#acceptance.accept(readPdu(pdu)),
-    );
+    const accepted = new Promise((resolve) => setImmediate(resolve))
+      .then(confirmSim)
+      .then(() => this.#acceptance.accept(readPdu(pdu)));
     void accepted.then(
       () => acknowledge(POSITIVE),
       (error: unknown) => {
-        log.error({ err: error }, 'a message given directly is refused: the journal does not take it');
+        log.error({ err: error }, 'a message given directly is refused');
         return acknowledge(NEGATIVE);
       },
     );

@@ -7,6 +7,7 @@ import type { AtChannel } from '../at/channel.ts';
 import { type AtCommand, atCommand, atQuery, quoted } from '../at/command.ts';
 import type { ModemProfile } from './profiles/profile.ts';
 import { parseStorages, type Storages } from './sms-storage.ts';
+import { choice, onOneLine, type StorageForm } from './storage-access.ts';
 
 /** SMS commands can fail for seconds after the SIM is ready. */
 const BUSY_ATTEMPTS_MAX = 20;
@@ -14,6 +15,11 @@ const BUSY_PAUSE_MS = 1_000;
 /** SIM busy, PIN required, not inserted: what a card that is about to be ready answers (27.007 §9.2, 27.005 §3.2.5). */
 const CME_BUSY = new Set([10, 11, 13, 14]);
 const CMS_BUSY = new Set([302, 310, 311, 313, 314, 500]);
+/** Another error may pass, too, and a worse form has its price: this often each form is refused before. */
+const REFUSALS_MAX = 3;
+const REFUSAL_PAUSE_MS = 250;
+/** Polls that try for better indications than those that were taken. */
+const IMPROVEMENTS_MAX = 3;
 
 const TEXT_MODE = /^\+CMGF: ?1/;
 
@@ -30,8 +36,10 @@ export interface MessageSetUpParts {
 /** What was settled. */
 export interface MessageSetUp {
   readonly storages: Storages;
-  /** Where arriving messages are put. */
-  readonly receiving: string;
+  readonly storageForm: StorageForm;
+  /** Position of what was taken in the profile's `indications`; their number when none was. */
+  readonly indications: number;
+  readonly improvementsLeft: number;
   readonly settings: Settings;
 }
 
@@ -45,14 +53,35 @@ export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSe
   const offered = await untilReady(parts, atQuery('AT+CPMS=?', '+CPMS:'));
   const storages = parseStorages(offered[0] ?? `+CPMS: ${profile.storages}`);
   const receiving = await chooseReceiving(parts, storages);
-  const announces = await firstTaken(
+  const storageForm = await chooseForm(parts, receiving);
+  const indications = await firstTaken(
     parts,
     profile.indications.map((value) => atCommand(`AT+CNMI=${value}`)),
   );
-  if (!announces) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
+  const taken = profile.indications[indications];
+  if (taken === undefined) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
+  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'messages set up');
   const settings = await readSettings(channel);
   if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem has no PDU mode');
-  return { storages, receiving, settings };
+  return { storages, storageForm, indications, settings, improvementsLeft: IMPROVEMENTS_MAX };
+}
+
+/**
+ * Tries once more what was refused: an error that lasted longer than the set-up leaves a modem that is slow to
+ * be ready without reports. Rejects with `AtTimeoutError` and `PortClosedError`.
+ */
+export async function improveIndications(
+  { channel, log, profile }: Omit<MessageSetUpParts, 'pause'>,
+  setUp: MessageSetUp,
+): Promise<MessageSetUp> {
+  if (setUp.improvementsLeft === 0) return setUp;
+  const better = profile.indications.slice(0, setUp.indications);
+  for (const [indications, value] of better.entries()) {
+    if ((await ask(channel, atCommand(`AT+CNMI=${value}`), 'background')) === undefined) continue;
+    log.info({ indications: value }, 'the modem takes better indications now');
+    return { ...setUp, indications, settings: await readSettings(channel) };
+  }
+  return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };
 }
 
 /** Reads what a restart puts back to the maker's values. */
@@ -101,23 +130,57 @@ async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages
   throw new AtError('no storage for arriving messages');
 }
 
+/** In order of preference; some firmware takes the storage on a line of its own only. */
+async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<StorageForm> {
+  const forms: StorageForm[] = [{ joined: true }, { joined: true, receiving }];
+  // Any query would do: its answer shows that the end of the line was carried out, too.
+  const query = atQuery('AT+CMGF?', '+CMGF:', { answerSingle: false });
+  const taken = await firstTaken(
+    parts,
+    forms.map((form) => onOneLine(form, receiving, query)),
+    query.answer,
+  );
+  if (forms[taken] !== undefined) return forms[taken];
+  parts.log.warn({}, 'the modem takes one command on a line only');
+  const takesOne = (await firstTaken(parts, [choice({ joined: false }, receiving)])) === 0;
+  return takesOne ? { joined: false } : { joined: false, receiving };
+}
+
+/** The position of the first command that the modem takes, with an answer like `proof`; their number when it takes none. */
 async function firstTaken(
-  { channel, pause }: MessageSetUpParts,
+  parts: MessageSetUpParts,
   commands: readonly AtCommand[],
-): Promise<boolean> {
-  for (const command of commands) {
-    for (let attempt = 1; attempt <= BUSY_ATTEMPTS_MAX; attempt += 1) {
-      try {
-        await channel.send(command);
-        return true;
-      } catch (error) {
-        if (isUnanswered(error)) throw error;
-        if (!isBusy(error)) break;
-      }
-      await pause(BUSY_PAUSE_MS);
-    }
+  proof?: RegExp,
+): Promise<number> {
+  for (const [position, command] of commands.entries()) {
+    const answer = await answerOf(parts, command);
+    if (answer !== undefined && (proof === undefined || answer.some((line) => proof.test(line))))
+      return position;
   }
-  return false;
+  return commands.length;
+}
+
+/** `undefined` from a modem that refuses again and again. */
+async function answerOf(
+  { channel, pause }: MessageSetUpParts,
+  command: AtCommand,
+): Promise<string[] | undefined> {
+  let refusals = 0;
+  for (let attempt = 1; attempt <= BUSY_ATTEMPTS_MAX; attempt += 1) {
+    let delayMs = BUSY_PAUSE_MS;
+    try {
+      return (await channel.send(command)).map(({ line }) => line);
+    } catch (error) {
+      if (isUnanswered(error)) throw error;
+      if (!isBusy(error)) {
+        refusals += 1;
+        if (refusals === REFUSALS_MAX) return undefined;
+        delayMs = REFUSAL_PAUSE_MS;
+      }
+    }
+    await pause(delayMs);
+  }
+  return undefined;
 }
 
 function isBusy(error: unknown): boolean {

@@ -11,6 +11,7 @@ import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
 import {
   haveChanged,
+  improveIndications,
   type MessageSetUp,
   readSettings,
   type Settings,
@@ -20,11 +21,13 @@ import { NetworkWatch } from './network-watch.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
 import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
+import { type Sim, SimGuard } from './sim-guard.ts';
 import { SimLoss } from './sim-loss.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SimUnlock } from './sim-unlock.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
+import { StorageAccess } from './storage-access.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
 
 /** A modem that just got power answers only after some seconds. */
@@ -68,12 +71,6 @@ export interface SessionParts {
   /** Without service for longer, the session ends. Defaults to the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
-}
-
-interface Sim {
-  readonly iccid: string;
-  /** The command that told it. */
-  readonly command: string;
 }
 
 /** The steps from an opened channel to a slot in service, and the service. */
@@ -190,17 +187,19 @@ export class ModemSession {
   async #serve(sim: Sim): Promise<never> {
     const { clock, log, report } = this.#parts;
     const parts = { channel: this.#channel, clock, log, profile: this.#profile };
+    const guard = new SimGuard({ ...parts, sim });
     for (const line of this.#profile.setUp) await this.#optional(ask(this.#channel, atCommand(line)));
     await this.#describe(sim);
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
     const pause = (delayMs: number): Promise<void> => this.#pause(delayMs);
-    const setUp = await setUpMessages({ ...parts, pause });
+    let setUp = await setUpMessages({ ...parts, pause });
     this.#network = network;
-    this.#startMessages(sim.iccid, setUp, network);
+    this.#startMessages(sim.iccid, setUp, { guard, network });
     for (let misses = 0; ; ) {
       try {
-        await this.#poll(sim, network, setUp.settings);
+        await this.#poll(guard, network, setUp.settings);
+        setUp = await improveIndications(parts, setUp);
         misses = 0;
       } catch (error) {
         misses += 1;
@@ -221,33 +220,36 @@ export class ModemSession {
     }
   }
 
-  async #poll(sim: Sim, network: NetworkWatch, settings: Settings): Promise<void> {
+  async #poll(guard: SimGuard, network: NetworkWatch, settings: Settings): Promise<void> {
     const usualMs = network.hasServed ? LOST_SERVICE_MAX_MS : NO_SERVICE_MAX_MS;
     const { noServiceMaxMs = usualMs } = this.#parts;
     await network.poll();
-    await this.#checkUnchanged(sim, settings);
+    await this.#checkUnchanged(guard, settings);
     await this.#inbox?.sweep();
     if (network.withoutServiceMs >= noServiceMaxMs) {
       throw new SessionEndedError('no_service', `no network for ${noServiceMaxMs} ms`);
     }
   }
 
-  #startMessages(iccid: string, { receiving, storages }: MessageSetUp, network: NetworkWatch): void {
+  #startMessages(
+    iccid: string,
+    { storages, storageForm }: MessageSetUp,
+    { guard, network }: { guard: SimGuard; network: NetworkWatch },
+  ): void {
     const { channel, clock, journal, log } = this.#parts;
-    const isRegistered = (): boolean => network.isRegistered;
-    const outbox = new SmsOutbox({ channel, clock, journal, log, isRegistered });
+    const parts = { channel, clock, journal, log, confirmSim: () => guard.confirm() };
+    const outbox = new SmsOutbox({ ...parts, isRegistered: () => network.isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
-    const parts = { iccid, channel, clock, journal, log, sendingDone };
-    this.#inbox = new SmsInbox({ ...parts, storages: storages.readable, receiving });
+    const access = new StorageAccess(channel, storageForm);
+    this.#inbox = new SmsInbox({ ...parts, iccid, access, sendingDone, storages: storages.readable });
   }
 
   /** A reset or another SIM may have come without a word. */
-  async #checkUnchanged(sim: Sim, settings: Settings): Promise<void> {
+  async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
-    const found = await readIccid(this.#channel, [sim.command], 'background');
-    if (found?.iccid !== sim.iccid) throw new SessionEndedError('sim_changed', 'the SIM is another one');
+    await guard.look();
     if (haveChanged(settings, await readSettings(this.#channel))) {
       throw new SessionEndedError('restarted', 'the modem has lost its settings');
     }

@@ -1,9 +1,11 @@
 // Receiving: from an announcement or a sweep to a durable fact, and only then to the deletion on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { CmsError, isUnanswered, PortClosedError } from '../at/at-error.ts';
+import { CmsError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { atCommand, quoted } from '../at/command.ts';
+import { type AtCommand, atCommand } from '../at/command.ts';
+import type { Priority } from '../at/command-queue.ts';
+import type { Information } from '../at/exchange.ts';
 import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
 import { entryKey } from '../journal/journal-state.ts';
@@ -14,11 +16,10 @@ import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
 import { readPdu } from './sms-pdu.ts';
 import { digestOf, inOrderOfArrival, parseList, parseRead, type StoredMessage } from './sms-storage.ts';
+import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 
 /** A full store of 255 messages at SIM speed. */
 const LIST_TIMEOUT_MS = 60_000;
-/** SIMs are slow, and slower when they are full. */
-const STORAGE_TIMEOUT_MS = 15_000;
 /** Announced messages that wait to be read. Beyond it the sweep finds them. */
 const READS_MAX = 512;
 /** So many announced messages of one storage are read with one command. */
@@ -41,15 +42,16 @@ export interface SmsInboxParts {
   readonly log: Logger;
   /** Storages to sweep. */
   readonly storages: readonly string[];
-  /** Where arriving messages are put. */
-  readonly receiving?: string;
+  readonly access: StorageAccess;
+  /** Resolves when the SIM is still this one: what was read before is its own, what is deleted next, too. */
+  readonly confirmSim: () => Promise<void>;
   /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
   readonly sendingDone: () => Promise<void>;
 }
 
 /**
  * One worker takes reads first, deletions next, sweeps last, so that what was announced is a fact as soon
- * as can be and the choice of storage (AT+CPMS) never changes under a command. Only the first sweep of a
+ * as can be and the choice of storage never changes under a command. Only the first sweep of a
  * storage goes before all: what lies there is older than what is announced. The disk is on nobody's way: what
  * was read goes to the journal while the next is read.
  */
@@ -71,7 +73,6 @@ export class SmsInbox {
   /** Readings whose entries are not settled. */
   readonly #settling = new Set<Promise<void>>();
   #canList = true;
-  #storage: string | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
   #stopped = false;
@@ -187,12 +188,11 @@ export class SmsInbox {
   }
 
   async #readOne({ storage, index }: Announced): Promise<void> {
-    await this.#select(storage);
     const command = atCommand(`AT+CMGR=${index}`, {
       ...{ answer: /^\+CMGR:/, answerHasBody: true, timeoutMs: STORAGE_TIMEOUT_MS },
     });
     try {
-      const message = parseRead(index, await this.#parts.channel.send(command, 'urgent'));
+      const message = parseRead(index, await this.#read(storage, command, 'urgent'));
       if (message !== undefined) this.#settle(storage, message);
     } catch (error) {
       if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
@@ -215,11 +215,16 @@ export class SmsInbox {
   }
 
   async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {
-    await this.#select(storage);
     const command = atCommand('AT+CMGL=4', {
       ...{ answer: /^\+CMGL:/, answerHasBody: true, timeoutMs: LIST_TIMEOUT_MS },
     });
-    return parseList(await this.#parts.channel.send(command, priority));
+    return parseList(await this.#read(storage, command, priority));
+  }
+
+  async #read(storage: string, command: AtCommand, priority: Priority): Promise<readonly Information[]> {
+    const information = await this.#parts.access.send(storage, command, priority);
+    await this.#parts.confirmSim();
+    return information;
   }
 
   #settleList(storage: string, messages: readonly StoredMessage[], announced: readonly Announced[]): void {
@@ -280,12 +285,13 @@ export class SmsInbox {
 
   /** One deletion for one message: by now the place may hold the next one. */
   async #delete(entry: StorageEntry): Promise<void> {
-    const { channel, journal } = this.#parts;
+    const { access, confirmSim, journal } = this.#parts;
     const key = entryKey(entry);
     const known = journal.state.entries.get(key);
     if (known?.entry.digest !== entry.digest || known.deleted || this.#deleted.has(key)) return;
-    await this.#select(entry.storage);
-    await channel.send(atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS }));
+    await confirmSim();
+    const command = atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS });
+    await access.send(entry.storage, command);
     this.#deleted.set(key, entry.digest);
     void journal.appendLazily({ kind: 'deleted', entry }).durable.then(
       () => {
@@ -294,26 +300,5 @@ export class SmsInbox {
       // It is not written down, and still true.
       () => undefined,
     );
-  }
-
-  async #select(storage: string): Promise<void> {
-    if (this.#storage === storage) return;
-    this.#storage = undefined;
-    try {
-      await this.#choose([storage]);
-    } catch (error) {
-      const { receiving } = this.#parts;
-      if (isUnanswered(error) || receiving === undefined) throw error;
-      // Observed: Huawei E3372-325 takes all three arguments or none.
-      await this.#choose([storage, storage, receiving]);
-    }
-    this.#storage = storage;
-  }
-
-  async #choose(storages: readonly string[]): Promise<void> {
-    const command = atCommand(`AT+CPMS=${storages.map(quoted).join()}`, {
-      ...{ answer: /^\+CPMS:/, timeoutMs: STORAGE_TIMEOUT_MS },
-    });
-    await this.#parts.channel.send(command, 'urgent');
   }
 }

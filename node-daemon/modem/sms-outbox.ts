@@ -44,6 +44,8 @@ export interface SmsOutboxParts {
   readonly log: Logger;
   /** Whether the SIM is registered now. */
   readonly isRegistered: () => boolean;
+  /** Resolves when the SIM is still the one that messages wait for. */
+  readonly confirmSim: () => Promise<void>;
 }
 
 interface Waiting {
@@ -156,6 +158,12 @@ export class SmsOutbox {
         continue;
       }
       await this.#earlierWritten;
+      try {
+        await this.#parts.confirmSim();
+      } catch (cause) {
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM may be another one', { cause }));
+        continue;
+      }
       // Meanwhile its deadline may have passed, or the modem may have left.
       if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }

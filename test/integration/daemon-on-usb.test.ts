@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim-guard.ts';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
 import { fastClock } from '../fixtures/fast-clock.ts';
 import { until } from '../fixtures/until.ts';
@@ -111,6 +112,38 @@ t.test('a modem that is moved keeps the slot that names it, and a card is found 
   });
   t.match(sent, { type: 'result', result: { status: 'accepted' } });
   t.equal([...simulator.carrier.heard()].at(-1)?.from, first.number, 'sent by the card, wherever it is');
+});
+
+t.test('cards that are exchanged without a word are never taken for each other', async (t) => {
+  const { modem, plane, serves, simulator } = await startDaemonOnUsb(t, { modems: 2 });
+  await serves('1-1.1', modem(0));
+  await serves('1-1.2', modem(1));
+  const cards = [0, 1].map((index) => modem(index).identity);
+  for (let round = 0; round < 3; round += 1) {
+    // Older than the last reading may be, which came with the round before.
+    await setTimeout(1.2 * SIM_READING_MAX_MS);
+    simulator.tray.swap(modem(0), modem(1), { tells: false });
+    for (const { number } of cards) {
+      simulator.carrier.send({
+        from: STRANGER,
+        to: number,
+        body: `to ${number}`,
+        encoding: undefined,
+        referenceBits: 8,
+      });
+    }
+    for (const { iccid, number } of cards) {
+      const params = { iccid, to: STRANGER, body: `from ${number}`, segments_max: 1 };
+      await until('one that is sent', async () => {
+        const { type } = await plane.command('send_sms', params);
+        return type === 'result';
+      });
+    }
+    await until('both messages', () => plane.factsOf('sms_received').length === 2 * (round + 1));
+  }
+  const numbers = new Map(cards.map(({ iccid, number }) => [iccid, number]));
+  for (const { iccid, body } of plane.factsOf('sms_received')) t.equal(body, `to ${numbers.get(iccid)}`);
+  for (const { from, body } of simulator.carrier.heard()) t.equal(body, `from ${from}`);
 });
 
 t.test('a stick that shows its disk first says so and is used when it turns', async (t) => {

@@ -37,7 +37,13 @@ async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
   const journal = await Journal.open({ folder, ...parts, openDisk: disk.open, bootId: 'this boot' });
   const modem = new ScriptedModem();
   const channel = new AtChannel(modem.plug(), systemClock, silentLogger);
-  const outbox = new SmsOutbox({ channel, journal, ...parts, isRegistered: () => true });
+  const outbox = new SmsOutbox({
+    channel,
+    journal,
+    ...parts,
+    isRegistered: () => true,
+    confirmSim: async () => undefined,
+  });
   const told = new Map<string, SmsOutcome>();
   const given: string[] = [];
   const moments: Moment[] = [];

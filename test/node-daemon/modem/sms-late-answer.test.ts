@@ -40,7 +40,14 @@ async function answerLate(t: Test, end: 'taken' | 'refused') {
   const modem = new ScriptedModem();
   const channel = new AtChannel(modem.plug(), clock, log);
   modem.port.on(PDU, () => undefined);
-  const outbox = new SmsOutbox({ channel, journal, clock, log, isRegistered: () => true });
+  const outbox = new SmsOutbox({
+    channel,
+    journal,
+    clock,
+    log,
+    isRegistered: () => true,
+    confirmSim: async () => undefined,
+  });
   const sent = outbox.send({ commandId: 'c', params: PARAMS, deadlineAt: Number.POSITIVE_INFINITY });
   await until('the message', () => modem.port.count(PDU) === 1);
   let open: () => void = () => undefined;

@@ -112,7 +112,14 @@ t.test(
         return Promise.resolve([{ line: '+CMGS: 4' }]);
       },
     } as unknown as AtChannel;
-    const outbox = new SmsOutbox({ channel, journal, clock, log: silentLogger, isRegistered: () => true });
+    const outbox = new SmsOutbox({
+      channel,
+      journal,
+      clock,
+      log: silentLogger,
+      isRegistered: () => true,
+      confirmSim: async () => undefined,
+    });
     const give = (commandId: string) =>
       outbox.send({ commandId, params: PARAMS, deadlineAt: Number.POSITIVE_INFINITY });
     const [failed, next] = await Promise.all([give('c1'), give('c2')]);

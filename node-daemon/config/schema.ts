@@ -3,6 +3,7 @@ import { normalize } from 'node:path';
 import { z } from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
+import { PLACEHOLDERS, unknownPlaceholders } from '../usb/operator-command.ts';
 import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
 
 const SIMS_MAX = 1024;
@@ -33,10 +34,6 @@ const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f0
   return { vendor, product };
 });
 const pin = text(/^\d{4,8}$/, 'a PIN: 4 to 8 digits');
-/** What a command may name of the device that it is run for. */
-const PLACEHOLDERS = ['usb_path', 'vendor', 'product', 'hub', 'port'];
-const unknownPlaceholders = (word: string): string[] =>
-  [...word.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => (PLACEHOLDERS.includes(name) ? [] : [name]));
 const word = z
   .string('must be a word')
   .min(1, 'must be a word')

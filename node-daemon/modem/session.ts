@@ -52,6 +52,7 @@ export const LOST_SERVICE_MAX_MS = 45_000;
 
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
+const FULL_STORE_LOG_MS = 60_000;
 /** A line full of noise has many names. */
 const UNKNOWN_URCS_MAX = 32;
 
@@ -89,6 +90,7 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   readonly #unknownUrcs = new Set<string>();
+  #fullToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -262,12 +264,20 @@ export class ModemSession {
       // The waiting ends and whoever waited looks: for a SIM, or whether all is still as it was.
       this.#lookNow = true;
       this.#wakeUp?.();
-    } else if (storeFull.test(line)) {
-      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a storage of messages is full');
-      this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
-    } else if (this.#network?.onUrc(line) !== true && !KNOWN_URC.test(line) && !ignorable.test(line)) {
+    } else if (storeFull.test(line)) this.#onStoreFull(line);
+    else if (this.#network?.onUrc(line) !== true && !KNOWN_URC.test(line) && !ignorable.test(line)) {
       this.#onUnknownUrc(line);
     }
+  }
+
+  /** A sweep empties it; under steady traffic a modem says so with every message. */
+  #onStoreFull(line: string): void {
+    const now = this.#parts.clock.now();
+    if (now - this.#fullToldAt >= FULL_STORE_LOG_MS) {
+      this.#fullToldAt = now;
+      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a storage of messages is full');
+    }
+    this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
   }
 
   #onUnknownUrc(line: string): void {

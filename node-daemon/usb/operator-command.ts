@@ -4,9 +4,23 @@ import { execFile } from 'node:child_process';
 /** Power switches and mode switches take seconds. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
+/** What a command may name of the device that it is run for. */
+export const PLACEHOLDERS = ['usb_path', 'vendor', 'product', 'hub', 'port'] as const;
+type Placeholder = (typeof PLACEHOLDERS)[number];
+
+const PLACE = /\{(\w+)\}/g;
+const isKnown = (name: string): name is Placeholder => PLACEHOLDERS.some((known) => known === name);
+
+/** Names in `{braces}` that nobody fills in. */
+export function unknownPlaceholders(word: string): string[] {
+  return [...word.matchAll(PLACE)].flatMap(([, name = '']) => (isKnown(name) ? [] : [name]));
+}
+
 /** Puts values into `{names}`; a name without a value stays as it is. */
-export function fillIn(words: readonly string[], values: Readonly<Record<string, string>>): string[] {
-  return words.map((word) => word.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole));
+export function fillIn(words: readonly string[], values: Readonly<Record<Placeholder, string>>): string[] {
+  return words.map((word) =>
+    word.replace(PLACE, (whole, name: string) => (isKnown(name) ? values[name] : whole)),
+  );
 }
 
 /** Runs a command to its end. Rejects when it cannot be started, fails, or takes more than 30 s. */

@@ -1,9 +1,10 @@
 // The daemon as a program beside the bench: nothing of this machine's configuration, no limits, no discovery.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild } from './child.ts';
 import type { RackModem } from './simulated-rack.ts';
 
+const PROGRAM = 'node-daemon/bin.cjs';
 /** What a file without limits says: as many messages as the modems take. */
 const CONFIGURATION = 'discover: false\n';
 
@@ -21,7 +22,7 @@ export function startDaemonChild(folder: string, modems: readonly RackModem[]): 
   writeFileSync(config, CONFIGURATION);
   const profiles = process.env['BENCH_CPU_PROFILE'];
   return startChild(
-    'node-daemon/bin.cjs',
+    PROGRAM,
     {
       NODE_CONFIG: config,
       MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
@@ -29,6 +30,12 @@ export function startDaemonChild(folder: string, modems: readonly RackModem[]): 
       // Bursts fill storages, of which it warns.
       LOG_LEVEL: 'error',
     },
-    profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+    [...ownFlags(), ...(profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`])],
   );
+}
+
+/** The flags for Node with which an operator starts it, from its first line. */
+function ownFlags(): string[] {
+  const [, flags = ''] = /^#!\S+ -S node (.*)$/m.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
+  return flags.split(' ');
 }

@@ -92,12 +92,12 @@ export class FactInbox {
     const { db, bus, clock, log, nodeId, journalId, acknowledge } = this.#options;
     const last = batch.at(-1);
     if (last === undefined) return;
-    const now = new Date(clock.now());
     const facts = batch.map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
     const { events, unheld } = await db.transaction().execute(async (trx) => {
-      const applied = await applyFacts(trx, facts, now);
-      if (applied.unheld > 0) await countUnheld(trx, nodeId, applied.unheld);
+      // First of all: a link that was left may still be committing. What waited for it is not older than its messages.
       await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
+      const applied = await applyFacts(trx, facts, new Date(clock.now()));
+      if (applied.unheld > 0) await countUnheld(trx, nodeId, applied.unheld);
       return applied;
     });
     if (unheld > 0) log.warn({ messages: unheld }, 'nobody holds the number that these messages are for');

@@ -68,6 +68,7 @@ export async function closeLink(db: Database, linkId: string): Promise<void> {
     .execute();
 }
 
+/** Notes how far a journal is committed. Until the end of the transaction no other one does so for it. */
 export async function setAcknowledged(
   trx: DatabaseTransaction,
   journal: { nodeId: string; journalId: string; sequence: number },

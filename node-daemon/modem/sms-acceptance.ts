@@ -7,7 +7,7 @@ import { groupKey, joinParts, type MessagePart, placeOf } from '../sms/concatena
 import type { StatusReport } from '../sms/tpdu.ts';
 import { factRecords, receivedFacts, unreadableFact } from './sms-facts.ts';
 import type { ReceivedPdu } from './sms-pdu.ts';
-import { acceptedOwner, doubtfulOwner, isClose, isUncertain, reportFacts } from './sms-reports.ts';
+import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
 
 /** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
 const PID_TYPE_0 = 0x40;
@@ -71,18 +71,11 @@ export class SmsAcceptance {
 
   async #acceptReport(report: StatusReport, receivedAt: string, entry?: StorageEntry): Promise<void> {
     const { clock, iccid, journal } = this.#parts;
-    const { commands } = journal.state;
-    const find = (): ReturnType<typeof acceptedOwner> =>
-      acceptedOwner(report, { iccid, commands, now: clock.now() });
-    let owner = find();
-    if (isUncertain(owner, report, clock.now())) {
+    const search = (): ReportSearch => ({ iccid, commands: journal.state.commands, now: clock.now() });
+    let owner = acceptedOwner(report, search());
+    if (isUncertain(owner, report, search())) {
       await this.#sendingDone();
-      const now = clock.now();
-      owner = find();
-      if (owner === undefined || !isClose(owner, report, now)) {
-        // What was found may be an old message whose reference came round again.
-        owner = doubtfulOwner(report, { iccid, commands, now }) ?? owner;
-      }
+      owner = ownerOf(report, search());
     }
     const facts = reportFacts(iccid, report, { owner, receivedAt });
     await journal.append(...factRecords(facts, placeOfEntry(entry)));

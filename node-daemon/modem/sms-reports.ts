@@ -10,8 +10,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Service centres know their own zone, and not all of them know it well; yesterday's message is further away. */
 const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
-/** Messages with equal references that are this close are told apart by which one has its report. */
+/** A message that is further from the time of a report is probably not its own. */
 const CLOSE_MS = MINUTE_MS;
+/** Messages with equal references whose times differ by less are told apart by which one has its report. */
+const SAME_TIME_MS = 10_000;
 /** A message without a reference is only matched where the clocks agree: from shortly before its intent … */
 const DOUBT_BEFORE_MS = MINUTE_MS;
 /** … to when a modem and a network have surely given it up, for each segment. */
@@ -25,6 +27,8 @@ export interface ReportOwner {
   readonly command: CommandState;
   /** When the command was about to be given, milliseconds since the epoch. */
   readonly at: number;
+  /** When its outcome was known; the same as `at` where it is not. */
+  readonly until: number;
   /** From 1. */
   readonly part: number;
 }
@@ -48,29 +52,45 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
     ({ command, part }) => command.references[part - 1] === report.messageReference,
   );
   if (acceptedAt === undefined) return newest(owners);
-  const distanceOf = ({ at }: ReportOwner): number => Math.abs(at - acceptedAt);
-  const nearest = owners.reduce((least, owner) => Math.min(least, distanceOf(owner)), ACCEPTED_WITHIN_MS);
-  const close = owners.filter(
-    (owner) => distanceOf(owner) <= Math.min(nearest + CLOSE_MS, ACCEPTED_WITHIN_MS),
-  );
-  return close.find(isUnreported) ?? close[0];
+  const distances = owners.map((owner) => distanceOf(owner, acceptedAt));
+  const limit = Math.min(Math.min(...distances) + SAME_TIME_MS, ACCEPTED_WITHIN_MS);
+  const near = owners.filter((owner) => distanceOf(owner, acceptedAt) <= limit);
+  return near.find(isUnreported) ?? near[0];
 }
 
 /**
  * Whether a message that is being sent at this moment, whose reference nobody knows yet, might be a better
  * owner than the one that was found.
  */
-export function isUncertain(owner: ReportOwner | undefined, report: StatusReport, now: number): boolean {
-  return owner === undefined || !isUnreported(owner) || !isClose(owner, report, now);
+export function isUncertain(
+  owner: ReportOwner | undefined,
+  report: StatusReport,
+  search: ReportSearch,
+): boolean {
+  const acceptedAt = usableTime(report, search.now);
+  if (owner === undefined || acceptedAt === undefined || !isUnreported(owner)) return true;
+  const distance = distanceOf(owner, acceptedAt);
+  if (distance > CLOSE_MS) return true;
+  return inDoubt(report, search).some((other) => distanceOf(other, acceptedAt) < distance);
 }
 
 /**
- * Whether the owner was sent when the service centre took the message. A report of one that has its report is then a
- * repeated one, rather than that of another message with the same reference.
+ * The owner of a report while no message is being sent: one with its reference, unless one without a reference fits its
+ * time far better. A report of one that has its report is a repeated one, rather than that of another message.
  */
-export function isClose(owner: ReportOwner, report: StatusReport, now: number): boolean {
-  const acceptedAt = usableTime(report, now);
-  return acceptedAt !== undefined && Math.abs(owner.at - acceptedAt) <= CLOSE_MS;
+export function ownerOf(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
+  const owner = acceptedOwner(report, search);
+  const doubtful = doubtfulOwner(report, search);
+  const acceptedAt = usableTime(report, search.now);
+  if (owner === undefined || doubtful === undefined || acceptedAt === undefined) return owner ?? doubtful;
+  const distance = distanceOf(owner, acceptedAt);
+  const isFarBetter = distanceOf(doubtful, acceptedAt) + SAME_TIME_MS < distance;
+  return distance > CLOSE_MS || isFarBetter ? doubtful : owner;
+}
+
+/** How far the time of a report is from the time in which the message went out, ms. */
+function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
+  return Math.max(0, at - acceptedAt, acceptedAt - until);
 }
 
 /**
@@ -151,9 +171,9 @@ function ownersOf(
   for (const commandId of commandIds) {
     const command = commands.get(commandId);
     if (command === undefined || lastDigits(command.to) !== recipient) continue;
-    const at = Date.parse(command.at);
+    const { at, until } = timesOf(command);
     for (let part = 1; part <= command.references.length; part += 1) {
-      owners.push({ commandId, command, at, part });
+      owners.push({ commandId, command, at, until, part });
     }
   }
   return owners.sort((a, b) => a.at - b.at);
@@ -163,7 +183,8 @@ function ownersOf(
  * The first segment without a reference of each command that may have reached the network. Any without an outcome
  * may: the modem is done with some before the journal has it.
  */
-function inDoubt(report: StatusReport, { iccid, commands }: ReportSearch): ReportOwner[] {
+function inDoubt(report: StatusReport, search: ReportSearch): ReportOwner[] {
+  const { iccid, commands } = search;
   const recipient = lastDigits(report.recipient);
   const owners: ReportOwner[] = [];
   for (const commandId of commands.inDoubt(iccid)) {
@@ -171,9 +192,15 @@ function inDoubt(report: StatusReport, { iccid, commands }: ReportSearch): Repor
     if (command === undefined) continue;
     const part = command.references.length + 1;
     if (part > command.segments || lastDigits(command.to) !== recipient) continue;
-    owners.push({ commandId, command, at: Date.parse(command.at), part });
+    const until = command.outcome === undefined ? search.now : timesOf(command).until;
+    owners.push({ commandId, command, at: Date.parse(command.at), until, part });
   }
   return owners;
+}
+
+function timesOf({ at, outcome }: CommandState): { at: number; until: number } {
+  const begin = Date.parse(at);
+  return { at: begin, until: outcome === undefined ? begin : Math.max(begin, Date.parse(outcome.at)) };
 }
 
 function newest(owners: readonly ReportOwner[]): ReportOwner | undefined {

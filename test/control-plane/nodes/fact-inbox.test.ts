@@ -3,10 +3,12 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { createLocalBus } from '#control-plane/bus/bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { type Database, type DatabaseTransaction, openDatabase } from '#control-plane/store/database.ts';
+import { setAcknowledged } from '#control-plane/store/node-links.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -42,3 +44,43 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   t.same(await db.selectFrom('journals').selectAll().execute(), []);
   t.equal(failures.length, 1);
 });
+
+t.test('what waited for the commit of a link that was left is not older than its messages', async (t) => {
+  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 3 });
+  t.teardown(close);
+  const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
+  await sql`insert into nodes (id) values ('lab')`.execute(db);
+  await sql`insert into numbers (number, iccid, created_at)
+    values ('+12065550001', '8901000000000000001', now())`.execute(db);
+  await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
+    values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);
+  const inbox = new FactInbox({
+    ...{ db, bus: createLocalBus(), clock, log: silentLogger },
+    ...{ nodeId: 'lab', journalId: 'journal-1', acknowledged: 1, oldestSequence: 1 },
+    acknowledge: () => undefined,
+    fail: (error) => t.fail(String(error)),
+  });
+  const committed = (trx: DatabaseTransaction, sequence: number): Promise<void> =>
+    setAcknowledged(trx, { nodeId: 'lab', journalId: 'journal-1', sequence });
+  await db.transaction().execute((trx) => committed(trx, 1));
+  const other = await db.startTransaction().execute();
+  await committed(other, 2);
+  inbox.push(3, {
+    ...{ kind: 'sms_received', iccid: '8901000000000000001', from: '+12065550100', body: 'later' },
+    ...{ partial: false, sent_at: null, received_at: '2026-11-21T08:00:00.000Z' },
+  });
+  await until('it waits', async () => (await waitingForLocks(db)) > 0);
+  clock.advance(5_000);
+  await other.commit().execute();
+  await inbox.settled();
+  const rows = await db.selectFrom('messages').select(['body', 'created_at']).execute();
+  t.same(rows, [{ body: 'later', created_at: new Date('2026-11-21T08:00:05.000Z') }]);
+});
+
+/** Statements that wait for another transaction. */
+async function waitingForLocks(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows[0]?.count ?? 0;
+}

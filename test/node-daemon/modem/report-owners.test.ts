@@ -1,7 +1,14 @@
 // Whose is a report: references wrap, stand still or are not known; clocks tell messages apart, or do not.
 import t from 'tap';
 import { CommandMap, type CommandState } from '#node-daemon/journal/command-map.ts';
-import { acceptedOwner, doubtfulOwner, reportFacts, reportStatusOf } from '#node-daemon/modem/sms-reports.ts';
+import {
+  acceptedOwner,
+  doubtfulOwner,
+  isUncertain,
+  ownerOf,
+  reportFacts,
+  reportStatusOf,
+} from '#node-daemon/modem/sms-reports.ts';
 import type { StatusReport } from '#node-daemon/sms/tpdu.ts';
 
 const ICCID = '8901000000000000017';
@@ -33,6 +40,8 @@ function searched(commands: Record<string, CommandState>) {
   return {
     accepted: (which: StatusReport) => acceptedOwner(which, search),
     doubtful: (which: StatusReport) => doubtfulOwner(which, search),
+    owner: (which: StatusReport) => ownerOf(which, search),
+    isUncertain: (which: StatusReport) => isUncertain(acceptedOwner(which, search), which, search),
   };
 }
 
@@ -81,6 +90,30 @@ t.test('a modem with one reference for all: each message gets one report', async
   const next = { ...commands, a: command(30_000, { reported: [1] }) };
   t.equal(searched(next).accepted(report(25_000))?.commandId, 'b');
 });
+
+t.test(
+  'a reference that came round within a minute: the message of that second, also while it is being sent',
+  async (t) => {
+    const sending = { references: [], outcome: undefined };
+    const before = command(44_000, { segments: 2, references: [18, 7], reported: [2] });
+    const unreported = command(44_000);
+    const now = report(0);
+    t.equal(searched({ unreported, late: command(0) }).accepted(now)?.commandId, 'late');
+    t.equal(searched({ unreported }).isUncertain(now), false, 'its own report may be late');
+    for (const early of [before, unreported]) {
+      t.ok(searched({ early, late: command(400, sending) }).isUncertain(now));
+      t.equal(searched({ early, late: unknown(400) }).owner(now)?.commandId, 'late');
+    }
+    const queued = command(60_000, {
+      outcome: { status: 'accepted', message_references: [7], at: at(1_000) },
+    });
+    t.equal(
+      searched({ queued, other: command(30_000) }).accepted(now)?.commandId,
+      'queued',
+      'it waited for its turn',
+    );
+  },
+);
 
 t.test('a repeated report is of the same message', async (t) => {
   const { accepted } = searched({

@@ -10,9 +10,9 @@ const DELIVERED_7 = `${REPORT}00`;
 /** As above, taken by the service centre at 08:00:00 of that day, GMT. */
 const REPORT_AT_0800 = DELIVERED_7.replace('52112111000000', '62111280000000');
 
-const accepted = (command_id: string) => ({
+const accepted = (command_id: string, at = '2026-11-21T08:00:00.000Z') => ({
   ...{ kind: 'sms_outcome' as const, command_id },
-  outcome: { status: 'accepted' as const, message_references: [7], at: '2026-11-21T08:00:00.000Z' },
+  outcome: { status: 'accepted' as const, message_references: [7], at },
 });
 
 t.test('a report is matched to the newest command by SIM, reference and last digits', async (t) => {
@@ -59,7 +59,7 @@ t.test('a reference that came round again: the message in doubt of that time, no
   }
   const outcome = { status: 'unknown' as const, message: 'no answer', at: '2026-11-21T08:00:00.000Z' };
   await journal.append(
-    { kind: 'fact', fact: accepted('old') },
+    { kind: 'fact', fact: accepted('old', '2026-11-21T00:00:04.000Z') },
     { kind: 'fact', fact: { kind: 'sms_outcome', command_id: 'in doubt', outcome } },
   );
   modem.port.say(lines('+CDS: 25', REPORT_AT_0800));

@@ -14,8 +14,8 @@ export interface AtCommand {
   readonly answerRequired?: boolean;
   /** True when the answer is one line. Of several that match the last is it, the others are URCs. */
   readonly answerSingle?: boolean;
-  /** True when an information response brings a line of hexadecimal digits after it (+CMGR, +CMGL). */
-  readonly answerHasBody?: boolean;
+  /** Information responses that bring a line of hexadecimal digits after them (+CMGR, +CMGL). */
+  readonly bodyAfter?: RegExp;
   /** True when the answer may stand on the line of an error, as Huawei's "ERROR+CNUM: …" does. */
   readonly answerMayTrail?: boolean;
   /** True for ATD and ATA, which NO CARRIER, BUSY, NO ANSWER, NO DIALTONE and CONNECT end (V.250 §5.7.1). */

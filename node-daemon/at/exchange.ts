@@ -142,7 +142,7 @@ function withBody(state: AwaitingFinal, body: string): AwaitingFinal {
 
 function onAnswer(state: AwaitingFinal, line: string): ExchangeStep {
   const { command, information } = state;
-  const bodyNext = command.answerHasBody ?? false;
+  const bodyNext = command.bodyAfter?.test(line) ?? false;
   const [earlier] = information;
   if (command.answerSingle === true && earlier !== undefined) {
     return { state: { ...state, information: [{ line }], bodyNext }, urc: earlier.line };

@@ -189,7 +189,7 @@ export class SmsInbox {
 
   async #readOne({ storage, index }: Announced): Promise<void> {
     const command = atCommand(`AT+CMGR=${index}`, {
-      ...{ answer: /^\+CMGR:/, answerHasBody: true, timeoutMs: STORAGE_TIMEOUT_MS },
+      ...{ answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/, timeoutMs: STORAGE_TIMEOUT_MS },
     });
     try {
       const message = parseRead(index, await this.#read(storage, command, 'urgent'));
@@ -216,7 +216,7 @@ export class SmsInbox {
 
   async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {
     const command = atCommand('AT+CMGL=4', {
-      ...{ answer: /^\+CMGL:/, answerHasBody: true, timeoutMs: LIST_TIMEOUT_MS },
+      ...{ answer: /^\+CMGL:/, bodyAfter: /^\+CMGL:/, timeoutMs: LIST_TIMEOUT_MS },
     });
     return parseList(await this.#read(storage, command, priority));
   }

@@ -48,7 +48,7 @@ const places = fc.array(fc.nat(10_000), { maxLength: 12 });
 const COMMANDS: Readonly<Record<string, AtCommand>> = {
   query: atQuery('AT+CSQ', '+CSQ:'),
   plain: atCommand('AT+CMGD=3'),
-  read: atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, answerHasBody: true }),
+  read: atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/ }),
   submit: atQuery('AT+CMGS=21', '+CMGS:', { body: PDU, timeoutMs: 60_000 }),
 };
 const command = fc.constantFrom(...Object.values(COMMANDS));

@@ -29,7 +29,7 @@ function setUp() {
 
 const csq = atQuery('AT+CSQ', '+CSQ:');
 const submit = atQuery('AT+CMGS=15', '+CMGS:', { body: '0011', timeoutMs: 60_000 });
-const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, answerHasBody: true });
+const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/ });
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -30,7 +30,7 @@ function feed(state: ExchangeState, ...inputs: ExchangeInput[]) {
 const query = atQuery('AT+CSQ', '+CSQ:');
 const simple = atCommand('AT+CMGF=0');
 const submit = atQuery('AT+CMGS=15', '+CMGS:', { body: '0011' });
-const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, answerHasBody: true });
+const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/ });
 
 t.test('awaitingFinal', async (t) => {
   t.test('takes its information responses and ends with the final code', async (t) => {
@@ -107,7 +107,7 @@ t.test('awaitingFinal', async (t) => {
     t.match(state, { result: { information: [{ line: '+CPIN: READY' }] } });
   });
   t.test('an answer without end is bounded', async (t) => {
-    const list = atCommand('AT+CMGL=4', { answer: /^\+CMGL:/, answerHasBody: true });
+    const list = atCommand('AT+CMGL=4', { answer: /^\+CMGL:/, bodyAfter: /^\+CMGL:/ });
     const lines = Array.from({ length: INFORMATION_MAX + 9 }, (_, index) => line(`+CMGL: ${index},1,,24`));
     const { state } = feed(beginExchange(list), ...lines, line('OK'));
     t.ok(state.kind === 'done' && state.result.kind === 'final');
@@ -163,6 +163,14 @@ t.test('an information response with a body', async (t) => {
     const { state, urcs } = feed(beginExchange(read), line(head), line('RING'), line('0791AB'), line('OK'));
     t.same(urcs, ['RING']);
     t.match(state, { result: { information: [{ line: head, body: '0791AB' }] } });
+  });
+  t.test('which the answer of another command on its line does not bring', async (t) => {
+    const joined = atCommand('AT+CPMS="ME";+CMGR=1', { answer: /^\+CPMS:|^\+CMGR:/, bodyAfter: /^\+CMGR:/ });
+    const choice = '+CPMS: 1,255,0,255,0,255';
+    const texts = [choice, '0791CD', head, '0791AB', 'OK'];
+    const { state, urcs } = feed(beginExchange(joined), ...texts.map(line));
+    t.same(urcs, ['0791CD']);
+    t.match(state, { result: { information: [{ line: choice }, { line: head, body: '0791AB' }] } });
   });
   t.test('does without one: an empty place', async (t) => {
     const { state } = feed(beginExchange(read), line('+CMGR: 0,,0'), line('OK'));

@@ -14,6 +14,14 @@ export function requireSim({ modem }: CommandContext): SimIdentity {
   return card.identity;
 }
 
+/** The ICCID, which a card tells whatever its lock (ETSI TS 102 221 §13.2: read access "always"). */
+export function iccidOf(context: CommandContext): string {
+  const { card, state } = context.modem.sim;
+  return card !== undefined && PIN_STATES[state] !== undefined
+    ? card.identity.iccid
+    : requireSim(context).iccid;
+}
+
 /** READY, SIM PIN or SIM PUK. Throws `CommandRefused` for the states that are errors. */
 export function shownSimState(context: CommandContext): string {
   const { state } = context.modem.sim;
@@ -27,6 +35,6 @@ export function iccidForms(
   prefix: string,
   form: (iccid: string) => string = (iccid) => iccid,
 ): CommandHandler {
-  const show: CommandHandler = (_, context) => ok(`${prefix}: ${form(requireSim(context).iccid)}`);
+  const show: CommandHandler = (_, context) => ok(`${prefix}: ${form(iccidOf(context))}`);
   return forms({ execute: show, read: show, test: () => ok() });
 }

@@ -1,5 +1,5 @@
 // Commands of Huawei sticks (Huawei datacard AT command interface specification).
-import { requireSim, shownSimState } from '../behaviours/iccid.ts';
+import { iccidOf, shownSimState } from '../behaviours/iccid.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { ok } from '../modem/answer.ts';
 import { type Behaviour, commandFamily, forms } from '../modem/behaviour.ts';
@@ -49,7 +49,7 @@ const extendedSignal = forms({
 export function huaweiCommands(shownIccid: (iccid: string) => string): Behaviour {
   return commandFamily('Huawei', {
     '^ICCID': forms({
-      read: (_, context) => ok(`^ICCID: ${shownIccid(requireSim(context).iccid)}`),
+      read: (_, context) => ok(`^ICCID: ${shownIccid(iccidOf(context))}`),
       test: () => ok(),
     }),
     '^CPIN': pinState,

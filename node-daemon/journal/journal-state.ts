@@ -19,6 +19,8 @@ export const OUTCOME_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
  * and the oldest are forgotten.
  */
 export const ENTRIES_MAX = 50_000;
+/** More modems than a daemon serves in years. */
+const CARDS_MAX = 1_024;
 
 /** An entry that was read and may still lie on the modem. */
 export interface EntryState {
@@ -48,6 +50,8 @@ export interface JournalState {
   readonly groups: Map<string, PartGroup>;
   /** PINs that were refused or may have been, by digest; each one was put into the configuration by hand. */
   readonly pins: Map<string, PinRecord>;
+  /** ICCID of the card that each modem had last, by IMEI. */
+  readonly cards: Map<string, string>;
 }
 
 /** The state for those who only read it. */
@@ -60,6 +64,7 @@ export interface ReadonlyJournalState {
   readonly entries: ReadonlyMap<string, EntryState>;
   readonly groups: ReadonlyMap<string, PartGroup>;
   readonly pins: ReadonlyMap<string, PinRecord>;
+  readonly cards: ReadonlyMap<string, string>;
 }
 
 /** The state of a journal without records. */
@@ -73,12 +78,17 @@ export function emptyState(journalId: string): JournalState {
     entries: new Map(),
     groups: new Map(),
     pins: new Map(),
+    cards: new Map(),
   };
 }
 
+/** Who has a storage: a card, or a modem. */
+export const holderOf = ({ device, iccid }: Pick<StorageEntry, 'iccid' | 'device'>): string =>
+  device ?? iccid;
+
 /** The place of an entry; two messages cannot be there at once. */
-export function entryKey(entry: Pick<StorageEntry, 'iccid' | 'storage' | 'index'>): string {
-  return `${entry.iccid}/${entry.storage}/${entry.index}`;
+export function entryKey(entry: Pick<StorageEntry, 'iccid' | 'device' | 'storage' | 'index'>): string {
+  return `${holderOf(entry)}/${entry.storage}/${entry.index}`;
 }
 
 /** Brings the state one record forward. */
@@ -127,6 +137,9 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       if (record.result === 'clear') state.pins.delete(record.digest);
       else state.pins.set(record.digest, record);
       break;
+    case 'card':
+      setBounded(state.cards, record.device, record.iccid, CARDS_MAX);
+      break;
   }
 }
 
@@ -150,6 +163,7 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
     groups: [...state.groups],
     entries: [...state.entries.values()],
     pins: [...state.pins.values()],
+    cards: [...state.cards],
   };
   return recordsOf(first, copy);
 }
@@ -162,6 +176,7 @@ interface StateCopy {
   readonly groups: readonly [string, PartGroup][];
   readonly entries: readonly EntryState[];
   readonly pins: readonly PinRecord[];
+  readonly cards: readonly (readonly [device: string, iccid: string])[];
 }
 
 function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRecord> {
@@ -178,6 +193,7 @@ function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRec
     if (deleted) yield { kind: 'deleted', entry };
   }
   yield* copy.pins;
+  for (const [device, iccid] of copy.cards) yield { kind: 'card', device, iccid };
 }
 
 /** Forgets outcomes whose time is over, oldest first. `now` in milliseconds since the epoch. */
@@ -223,13 +239,16 @@ export function applyAcknowledgement(state: JournalState, sequence: number): voi
 
 function setEntry(state: JournalState, entry: StorageEntry | undefined): void {
   if (entry === undefined) return;
-  const key = entryKey(entry);
-  // Last in line again: the oldest are forgotten first.
-  state.entries.delete(key);
-  state.entries.set(key, { entry, deleted: false });
-  if (state.entries.size <= ENTRIES_MAX) return;
-  const [oldest = ''] = state.entries.keys();
-  state.entries.delete(oldest);
+  setBounded(state.entries, entryKey(entry), { entry, deleted: false }, ENTRIES_MAX);
+}
+
+/** Puts a value last in line: the oldest are forgotten first. */
+function setBounded<T>(map: Map<string, T>, key: string, value: T, sizeMax: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= sizeMax) return;
+  const [oldest = ''] = map.keys();
+  map.delete(oldest);
 }
 
 /** Settles an entry unless its place has been taken by another message since. */

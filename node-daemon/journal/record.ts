@@ -7,7 +7,10 @@ export const JOURNAL_FORMAT = 1;
 
 /** A place in a SIM's or modem's message storage and what lay there: SHA-256 of the whole PDU. */
 export interface StorageEntry {
+  /** The card that was in the modem. */
   readonly iccid: string;
+  /** The modem, by IMEI, where the storage is its own: what lies there stays when the card goes. */
+  readonly device?: string;
   readonly storage: string;
   readonly index: number;
   readonly digest: string;
@@ -38,6 +41,14 @@ export interface PinRecord {
   readonly result: 'trying' | 'clear' | 'refused';
   /** Tries that the modem told before this one; null where it does not tell. */
   readonly triesLeft: number | null;
+}
+
+/** The card in a modem, once all that lay in the modem's own storages before it was settled. */
+export interface CardRecord {
+  readonly kind: 'card';
+  /** IMEI. */
+  readonly device: string;
+  readonly iccid: string;
 }
 
 /** Who appends leaves the sequence out: the journal gives it when it writes. */
@@ -78,6 +89,7 @@ export type NewRecord =
   | { readonly kind: 'segment'; readonly commandId: string; readonly reference: number }
   /** The command was never given to the modem and is forgotten: it may come again. */
   | { readonly kind: 'withdrawn'; readonly commandId: string }
+  | CardRecord
   | PinRecord;
 
 /** A record as it lies on disk. */

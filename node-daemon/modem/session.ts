@@ -244,7 +244,8 @@ export class ModemSession {
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
     const access = new StorageAccess(channel, storageForm);
-    this.#inbox = new SmsInbox({ ...parts, iccid, access, sendingDone, storages: storages.readable });
+    const device = this.#imei;
+    this.#inbox = new SmsInbox({ ...parts, iccid, device, access, sendingDone, storages: storages.readable });
   }
 
   /** A reset or another SIM may have come without a word. */

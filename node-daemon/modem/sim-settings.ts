@@ -10,7 +10,10 @@ export interface SimSetting {
 
 /** Looks up what was configured. */
 export interface SimSettings {
-  /** The PIN of a card; the common one for a card without its own, or whose ICCID cannot be read. */
+  /**
+   * The PIN of a card; the common one for a card without its own. A card that tells no ICCID may have its own: it has the
+   * common one only where no card has.
+   */
   pinOf(iccid: string | undefined): string | undefined;
   /** The card's number, E.164. */
   numberOf(iccid: string): string | undefined;
@@ -19,8 +22,9 @@ export interface SimSettings {
 /** `pin` is for the cards that have none of their own in `sims`, which is keyed by ICCID. */
 export function simSettings(sims: Readonly<Record<string, SimSetting>>, pin?: string): SimSettings {
   const known = new Map(Object.entries(sims));
+  const nameless = Object.values(sims).some((sim) => sim.pin !== undefined) ? undefined : pin;
   return {
-    pinOf: (iccid) => (iccid === undefined ? pin : (known.get(iccid)?.pin ?? pin)),
+    pinOf: (iccid) => (iccid === undefined ? nameless : (known.get(iccid)?.pin ?? pin)),
     numberOf: (iccid) => known.get(iccid)?.number,
   };
 }

@@ -13,6 +13,7 @@ import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } f
 const PID_TYPE_0 = 0x40;
 /** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
 export const REPORT_WAIT_MS = 10_000;
+const STRANDED = 'it lay in the modem when the card was exchanged';
 /** Messages of which some parts came: more of them in their waiting time are told as they are. */
 export const GROUPS_MAX = 10_000;
 
@@ -59,6 +60,17 @@ export class SmsAcceptance {
     }
     const facts = receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false });
     return this.#parts.journal.append(...factRecords(facts, placeOfEntry(entry)));
+  }
+
+  /**
+   * As `accept`, for what lies in a modem whose card was exchanged meanwhile. Whose it is nobody can tell, and no customer
+   * may read another one's message: it is kept for the operator. `formerIccid`: the card before.
+   */
+  acceptStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
+    const receivedAt = new Date(this.#parts.clock.now()).toISOString();
+    if (decoded?.kind === 'statusReport') return this.#acceptReport(decoded, receivedAt, entry);
+    const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
+    return this.#parts.journal.append({ kind: 'fact', fact, entry });
   }
 
   #acceptUnreadable(

@@ -8,14 +8,21 @@ import type { Priority } from '../at/command-queue.ts';
 import type { Information } from '../at/exchange.ts';
 import type { Urc } from '../at/urc.ts';
 import type { Journal } from '../journal/journal.ts';
-import { entryKey } from '../journal/journal-state.ts';
+import { entryKey, holderOf } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
 import { AcceptingEntries } from './accepting-entries.ts';
 import { DirectMessages } from './direct-messages.ts';
 import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
 import { readPdu } from './sms-pdu.ts';
-import { digestOf, inOrderOfArrival, parseList, parseRead, type StoredMessage } from './sms-storage.ts';
+import {
+  digestOf,
+  inOrderOfArrival,
+  parseList,
+  parseRead,
+  SIM_STORAGE,
+  type StoredMessage,
+} from './sms-storage.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 
 /** A full store of 255 messages at SIM speed. */
@@ -36,6 +43,8 @@ const CMS_INVALID_INDEX = 321;
 /** What the inbox of one SIM works on. */
 export interface SmsInboxParts {
   readonly iccid: string;
+  /** IMEI of the modem; one that tells none is not known again. */
+  readonly device: string | undefined;
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -68,10 +77,12 @@ export class SmsInbox {
   readonly #sweeps = new Set<string>();
   /** Storages that were not swept yet: what is announced there comes with the first sweep. */
   readonly #unswept: Set<string>;
+  /** Storages of the modem whose messages came before this card did; `undefined` when it is the same as ever. */
+  #stranded: { readonly formerIccid: string; readonly storages: Set<string> } | undefined;
   #jobsBeforeSweep = 0;
   readonly #accepting: AcceptingEntries;
   /** Readings whose entries are not settled. */
-  readonly #settling = new Set<Promise<void>>();
+  readonly #settling = new Set<Promise<boolean>>();
   #canList = true;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -84,6 +95,7 @@ export class SmsInbox {
     this.#accepting = AcceptingEntries.of(parts.journal);
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
+    this.#stranded = strandedIn(parts);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
@@ -181,10 +193,24 @@ export class SmsInbox {
   async #sweep(storage: string): Promise<void> {
     this.#sweeps.delete(storage);
     try {
-      this.#settleList(storage, await this.#list(storage, 'background'), []);
+      const settled = this.#settleList(storage, await this.#list(storage, 'background'), []);
+      void settled.then((areSettled) => {
+        if (areSettled) this.#onSettled(storage);
+      });
     } finally {
       this.#unswept.delete(storage);
     }
+  }
+
+  /** All that lay in a storage is journalled: from now on what comes there is this card's. */
+  #onSettled(storage: string): void {
+    const { device, iccid, journal } = this.#parts;
+    this.#stranded?.storages.delete(storage);
+    if (device === undefined || (this.#stranded?.storages.size ?? 0) > 0) return;
+    this.#stranded = undefined;
+    if (journal.state.cards.get(device) === iccid) return;
+    // Refused, it is tried again after the next sweep.
+    journal.append({ kind: 'card', device, iccid }).catch(() => undefined);
   }
 
   async #readOne({ storage, index }: Announced): Promise<void> {
@@ -193,7 +219,7 @@ export class SmsInbox {
     });
     try {
       const message = parseRead(index, await this.#read(storage, command, 'urgent'));
-      if (message !== undefined) this.#settle(storage, message);
+      if (message !== undefined) void this.#settle(storage, message);
     } catch (error) {
       if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
     }
@@ -207,7 +233,7 @@ export class SmsInbox {
       // What was announced meanwhile may not be in the list.
       const rest = this.#reads.filter((read) => !announced.includes(read));
       this.#reads.splice(0, this.#reads.length, ...rest);
-      this.#settleList(storage, messages, announced);
+      void this.#settleList(storage, messages, announced);
     } catch (error) {
       if (!(error instanceof PortClosedError)) this.#canList = false;
       throw error;
@@ -227,45 +253,63 @@ export class SmsInbox {
     return information;
   }
 
-  #settleList(storage: string, messages: readonly StoredMessage[], announced: readonly Announced[]): void {
+  /** Resolves with whether all of them are journalled. */
+  async #settleList(
+    storage: string,
+    messages: readonly StoredMessage[],
+    announced: readonly Announced[],
+  ): Promise<boolean> {
     this.#forgetGone(storage, messages);
     const places = announced.map(({ index }) => index);
+    const settled: Promise<boolean>[] = [];
     for (const message of inOrderOfArrival(messages, places)) {
-      if (!this.#stopped) this.#settle(storage, message);
+      if (!this.#stopped) settled.push(this.#settle(storage, message));
     }
+    return (await Promise.all(settled)).every((isSettled) => isSettled) && !this.#stopped;
   }
 
   /** Entries that the modem does not list any more are deleted for good. */
   #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
-    const { iccid, journal } = this.#parts;
+    const { journal } = this.#parts;
+    const holder = holderOf(this.#placeIn(storage));
     const listed = new Map(messages.map(({ index, pdu }) => [index, digestOf(pdu)]));
     const gone = [...journal.state.entries.values()].filter(
       ({ entry }) =>
-        entry.iccid === iccid && entry.storage === storage && listed.get(entry.index) !== entry.digest,
+        holderOf(entry) === holder && entry.storage === storage && listed.get(entry.index) !== entry.digest,
     );
     if (gone.length > 0) {
       journal.appendLazily(...gone.map(({ entry }): NewRecord => ({ kind: 'gone', entry })));
     }
   }
 
-  /** Has a message that was read accepted, and then deleted. */
-  #settle(storage: string, { index, unread, pdu }: StoredMessage): void {
-    const entry: StorageEntry = { iccid: this.#parts.iccid, storage, index, digest: digestOf(pdu) };
+  #placeIn(storage: string): Pick<StorageEntry, 'iccid' | 'device' | 'storage'> {
+    const { device, iccid } = this.#parts;
+    const isCards = storage === SIM_STORAGE || device === undefined;
+    return { iccid, storage, ...(isCards ? {} : { device }) };
+  }
+
+  /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
+  #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
+    const entry: StorageEntry = { ...this.#placeIn(storage), index, digest: digestOf(pdu) };
     // What was to be deleted there may be gone: this reading decides.
     this.#deletions.delete(entryKey(entry));
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))
       .then(
         () => {
-          if (this.#stopped) return;
+          if (this.#stopped) return true;
           this.#deletions.set(entryKey(entry), entry);
           this.#work();
+          return true;
         },
-        (error: unknown) =>
-          this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it'),
+        (error: unknown) => {
+          this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it');
+          return false;
+        },
       );
     this.#settling.add(settled);
     void settled.then(() => this.#settling.delete(settled));
+    return settled;
   }
 
   /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
@@ -278,8 +322,9 @@ export class SmsInbox {
     this.#deleted.delete(key);
     // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
     // that was read lies there all the same: the deletion did not happen, and is due again.
-    return isDeleted && !unread
-      ? this.#parts.journal.append(...readRecords(entry))
+    if (isDeleted && !unread) return this.#parts.journal.append(...readRecords(entry));
+    return this.#stranded?.storages.has(entry.storage)
+      ? this.#acceptance.acceptStranded(readPdu(pdu), entry, this.#stranded.formerIccid)
       : this.#acceptance.accept(readPdu(pdu), entry);
   }
 
@@ -301,4 +346,11 @@ export class SmsInbox {
       () => undefined,
     );
   }
+}
+
+/** What the modem has kept while another card was in it. */
+function strandedIn({ device, iccid, journal, storages }: SmsInboxParts) {
+  const formerIccid = device === undefined ? undefined : journal.state.cards.get(device);
+  if (formerIccid === undefined || formerIccid === iccid) return undefined;
+  return { formerIccid, storages: new Set(storages.filter((storage) => storage !== SIM_STORAGE)) };
 }

@@ -70,8 +70,10 @@ export interface Storages {
   readonly receiving: readonly string[];
 }
 
-/** Modem memory is larger and faster than the SIM's, so that it comes first. */
-const RECEIVING_ORDER = ['ME', 'SM', 'MT'];
+/** The card's own storage: what lies there goes with the card. */
+export const SIM_STORAGE = 'SM';
+/** Modem memory is larger and faster, and says nothing of whose message it holds when the card was exchanged. */
+const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
 /** The union of others: what lies there is found there. */
 export const UNION_STORAGE = 'MT';
 /** Cell broadcasts are no messages to anybody; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */

@@ -16,7 +16,7 @@ export const GENERIC: ModemProfile = {
   // Stored and announced; reports directly. Then what older firmware takes.
   indications: ['2,1,0,1,0', '2,1,0,2,0', '1,1,0,1,0', '2,1,0,0,0', '2,1'],
   // Modem memory is larger and faster than the SIM's.
-  receiving: ['ME', 'SM', 'MT'],
+  receiving: ['SM', 'ME', 'MT'],
   storages: '("SM"),("SM"),("SM")',
   restartCommand: 'AT+CFUN=1,1',
   settleMs: 15_000,

@@ -105,6 +105,10 @@ t.test('sim pin: tries count down to the PUK, in the words of each make', async 
     const { modem, terminal } = await startModem(t, { makes: [make] });
     modem.play(parseFault({ kind: 'sim', state: 'pin', tries: 2 }));
     t.match(await terminal.command(query), two, make);
+    const askIccid = { quectel: 'AT+QCCID', simcom: 'AT+CICCID', huawei: 'AT^ICCID?', generic: 'AT+CCID' }[
+      make
+    ];
+    t.match(await terminal.command(askIccid), /ICCID: |CCID: /, 'it tells who it is');
     t.match(await terminal.command('AT+CMEE=1;+CPIN="0000"'), /\+CME ERROR: 16/);
     t.match(await terminal.command('AT+CPIN="0001"'), /\+CME ERROR: 16/);
     t.match(await terminal.command(query), none, make);

@@ -47,7 +47,8 @@ t.test('a PIN keeps its zeros and an ICCID its digits, quoted or not', async (t)
   t.equal(sims.pinOf('8901000000000000017'), '0123');
   t.equal(sims.numberOf('8901000000000000017'), '+12065550100');
   t.equal(sims.pinOf('8901000000000000025'), '0012');
-  t.equal(sims.pinOf(undefined), '0012');
+  t.equal(sims.pinOf(undefined), undefined, 'it may be the card that has its own');
+  t.equal(parseConfig('sim_pin: "0012"', 'node.yaml').sims.pinOf(undefined), '0012');
   t.equal(sims.numberOf('8901000000000000025'), undefined);
 });
 

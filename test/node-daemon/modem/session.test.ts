@@ -186,7 +186,7 @@ t.test('a modem that cannot list its storages is known by its make', async (t) =
     port.on(/^ATI$/, lines('Quectel', 'EC25', 'Revision: 1', 'OK'));
     port.on(/^AT\+CPMS=\?$/, lines('ERROR'));
   });
-  t.ok(rig.port.received.includes('AT+CPMS="ME","ME","ME"'));
+  t.ok(rig.port.received.includes('AT+CPMS="SM","SM","SM"'));
 });
 
 t.test('a modem that takes all three storages or none is read and emptied all the same', async (t) => {
@@ -195,7 +195,7 @@ t.test('a modem that takes all three storages or none is read and emptied all th
   rig.startTime();
   await until('an empty store', () => rig.device.stores['SM']?.size === 0);
   t.equal(rig.journal.state.facts.size, 1);
-  t.ok(rig.port.received.includes('AT+CPMS="SM","SM","ME"'), 'and new ones go where they went');
+  t.ok(rig.port.received.includes('AT+CPMS="ME","ME","SM"'), 'and new ones go where they went');
 });
 
 t.test('a modem that knows text mode alone is faulty', async (t) => {

@@ -40,10 +40,10 @@ t.test("the card's own number is E.164 or nothing", async (t) => {
     t.equal(ownNumberOf(line), undefined, line);
 });
 
-t.test('storages: all parts of the union are swept, modem memory receives first', async (t) => {
+t.test('storages: all parts of the union are swept, the card receives first', async (t) => {
   t.same(parseStorages('+CPMS: ("SM","ME","MT"),("SM","ME"),("SM","ME")'), {
     readable: ['SM', 'ME'],
-    receiving: ['ME', 'SM'],
+    receiving: ['SM', 'ME'],
   });
   t.same(parseStorages('+CPMS: ("ME","SM","SR","BM"),("ME","SM"),("SM")'), {
     readable: ['ME', 'SM', 'SR'],

@@ -34,7 +34,7 @@ const EXPECTED: readonly Expected[] = [
       ...{ device_id: '861107030000018', model: 'Quectel EC25', iccid: '89490200001234567891' },
       ...{ number: '+4915112345678', state: 'registered', reason: null, operator: '26202', signal_dbm: -65 },
     },
-    ...{ indications: '2,1,0,1,0', receiving: 'ME', reference: 41 },
+    ...{ indications: '2,1,0,1,0', receiving: 'SM', reference: 41 },
   },
   {
     transcript: 'eg25-g',
@@ -44,7 +44,7 @@ const EXPECTED: readonly Expected[] = [
       // RSRP: -141 + 47.
       ...{ number: '+12025550100', state: 'registered', reason: null, operator: '311480', signal_dbm: -94 },
     },
-    ...{ indications: '2,1,0,1,0', receiving: 'ME', reference: 200 },
+    ...{ indications: '2,1,0,1,0', receiving: 'SM', reference: 200 },
   },
   {
     transcript: 'sim7600',
@@ -54,7 +54,7 @@ const EXPECTED: readonly Expected[] = [
       ...{ number: '+447700900123', state: 'registered', reason: 'roaming', operator: '26201' },
       signal_dbm: -77,
     },
-    ...{ indications: '2,1,0,1,0', receiving: 'ME', reference: 0 },
+    ...{ indications: '2,1,0,1,0', receiving: 'SM', reference: 0 },
   },
   {
     transcript: 'e173',
@@ -63,7 +63,7 @@ const EXPECTED: readonly Expected[] = [
       ...{ device_id: '355445040000015', model: 'huawei E173', iccid: '8934010123456789100' },
       ...{ number: '+447700900456', state: 'registered', reason: null, operator: '23410', signal_dbm: -89 },
     },
-    ...{ indications: '2,1,0,2,0', receiving: 'ME', reference: 56 },
+    ...{ indications: '2,1,0,2,0', receiving: 'SM', reference: 56 },
   },
   {
     transcript: 'e3131',
@@ -80,7 +80,7 @@ const EXPECTED: readonly Expected[] = [
       ...{ device_id: '490154203237518', model: 'Acme Model 27007', iccid: '8901260222193591037' },
       ...{ number: '+12065550100', state: 'registered', reason: null, operator: '310260', signal_dbm: -51 },
     },
-    ...{ indications: '2,1,0,1,0', receiving: 'ME', reference: 255 },
+    ...{ indications: '2,1,0,1,0', receiving: 'SM', reference: 255 },
   },
 ];
 

@@ -91,8 +91,10 @@ export class Modem {
     this.name = parts.slot;
     this.#whereabouts = new Whereabouts(parts.clock, parts.place);
     this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
-      const { state } = this.#record.slot;
-      if (state !== before.state) parts.log.info({ slot: this.name, state }, 'slot state');
+      const { state, reason } = this.#record.slot;
+      if (state !== before.state || reason !== before.reason) {
+        parts.log.info({ slot: this.name, state, ...(reason === null ? {} : { reason }) }, 'slot state');
+      }
       parts.observer.onChange();
     });
   }

@@ -1,5 +1,6 @@
 // A slot's life over scripted ports: set up, lost, back, another SIM, and none of it noticed elsewhere.
 import t, { type Test } from 'tap';
+import { type Logger, silentLogger } from '#shared/log.ts';
 import { lines, ScriptedModem, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { reaches, ScriptedHost } from './scripted-host.ts';
@@ -108,6 +109,31 @@ t.test('registration comes and goes by URC', async (t) => {
   await state('denied');
   device.port.say(lines('+CEREG: 1,"00A1","0001",7'));
   await state('registered');
+});
+
+t.test('the log tells why a slot is not in service, also when only that changes', async (t) => {
+  const told: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    info: (fields, message) => {
+      if (message === 'slot state') told.push(fields);
+    },
+  };
+  const host = await ScriptedHost.start(t);
+  host.plug(PATH, () => new ScriptedModem().port.on(/^AT\+CPIN\?$/, lines('+CPIN: SIM PUK', 'OK')));
+  const modem = host.create({ slot: 'm0', place: { ports: [PATH] }, log });
+  modem.start();
+  await reaches(modem, 'sim_locked');
+  t.same(told.at(-1), { slot: 'm0', state: 'sim_locked', reason: 'sim_puk' });
+  const taken = host.create({ slot: 'm1', place: { ports: ['/dev/m1'] }, log });
+  host.plug('/dev/m1', () => {
+    throw Object.assign(new Error('busy'), { code: 'EBUSY' });
+  });
+  taken.start();
+  await until('the refusal', () => taken.slot.reason === 'denied');
+  t.same(told.at(-1), { slot: 'm1', state: 'lost', reason: 'denied' });
+  taken.move(undefined);
+  t.same(told.at(-1), { slot: 'm1', state: 'lost', reason: 'absent' });
 });
 
 t.test('SMS commands that fail while the SIM is busy are tried again', async (t) => {

@@ -48,7 +48,7 @@ export interface SerialPortsParts {
 }
 
 /**
- * Opens serial devices for this process alone (TIOCEXCL and a lock), raw, 8N1. Opening rejects with the
+ * Opens serial devices for this process alone, as far as others respect a lock (flock), raw, 8N1. Opening rejects with the
  * system's error: ENOENT when the device is not there; with `HangError` when the system does not answer.
  */
 export function serialPorts(parts: SerialPortsParts): OpenPort {

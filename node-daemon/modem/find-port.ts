@@ -4,6 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { OpenPort } from '../at/port.ts';
+import { isTaken } from './setback.ts';
 import { SessionEndedError } from './trouble.ts';
 
 /** A port that belongs to something else never answers: the next one is tried soon. */
@@ -29,27 +30,43 @@ export interface FoundPort {
 
 /**
  * Tries ports, best first, and closes those that are not the right one. Rejects with the system's error when
- * none can be opened, with `SessionEndedError` when none answers or tells an IMEI.
+ * none can be opened or another program has one of them, with `SessionEndedError` when none answers or tells an IMEI.
  */
 export async function findPort(paths: readonly string[], parts: FindPortParts): Promise<FoundPort> {
   let failure: unknown;
-  for (const path of paths) {
+  for (const [index, path] of paths.entries()) {
     parts.signal.throwIfAborted();
     try {
       const channel = new AtChannel(await parts.openPort(path), parts.clock, parts.log);
       try {
-        return { path, channel, imei: await imeiOf(channel) };
+        const imei = await imeiOf(channel);
+        await checkNotTaken(paths.slice(index + 1), parts);
+        return { path, channel, imei };
       } catch (error) {
         await channel.close(error instanceof Error ? error : new Error(String(error)));
         throw error;
       }
     } catch (error) {
+      // Two programs on one modem would each read and delete what the other is about to tell.
+      if (isTaken(error)) throw error;
       parts.log.debug({ err: error, path }, 'not the right port');
       // A port that could be opened says more than one that could not.
       if (!(failure instanceof SessionEndedError)) failure = error;
     }
   }
   throw failure;
+}
+
+/** Rejects when another program has one of the ports; whatever else is wrong with them does not matter. */
+async function checkNotTaken(paths: readonly string[], { openPort, signal }: FindPortParts): Promise<void> {
+  for (const path of paths) {
+    signal.throwIfAborted();
+    const port = await openPort(path).catch((error: unknown) => {
+      if (isTaken(error)) throw error;
+      return undefined;
+    });
+    await port?.close();
+  }
 }
 
 async function imeiOf(channel: AtChannel): Promise<string> {

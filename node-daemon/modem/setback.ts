@@ -9,9 +9,10 @@ import { SessionEndedError, type Trouble } from './trouble.ts';
 export type Setback = Trouble | 'absent' | 'denied';
 
 const ABSENT = new Set(['ENOENT', 'ENODEV', 'ENXIO']);
-const DENIED = new Set(['EACCES', 'EPERM', 'EBUSY']);
+const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 /** Errors of the serial library are texts. */
-const LOCKED = /cannot lock port|permission denied|resource busy/i;
+const FORBIDDEN_TEXT = /permission denied/i;
+const TAKEN_TEXT = /cannot lock port|resource busy/i;
 
 /** What an error of opening or serving a modem means. */
 export function setbackOf(error: unknown): Setback {
@@ -19,5 +20,12 @@ export function setbackOf(error: unknown): Setback {
   if (error instanceof AtTimeoutError) return 'silent';
   const { code = '', message = '' } = error as NodeJS.ErrnoException;
   if (ABSENT.has(code)) return 'absent';
-  return DENIED.has(code) || LOCKED.test(message) ? 'denied' : 'port_gone';
+  const isForbidden = FORBIDDEN.has(code) || FORBIDDEN_TEXT.test(message);
+  return isForbidden || isTaken(error) ? 'denied' : 'port_gone';
+}
+
+/** Whether a port cannot be opened because another program has it. */
+export function isTaken(error: unknown): boolean {
+  const { code, message = '' } = error as NodeJS.ErrnoException;
+  return code === 'EBUSY' || TAKEN_TEXT.test(message);
 }

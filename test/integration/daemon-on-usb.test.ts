@@ -146,6 +146,29 @@ t.test('cards that are exchanged without a word are never taken for each other',
   for (const { from, body } of simulator.carrier.heard()) t.equal(body, `from ${from}`);
 });
 
+t.test('of two daemons on one host one has the modem, and the other says that it is denied', async (t) => {
+  const host = await startDaemonOnUsb(t, { modems: 1 });
+  const { modem, serves, simulator } = host;
+  await serves('1-1.1', modem(0));
+  const other = await host.startAnother();
+  const reason = () => other.slots().get('1-1.1')?.reason;
+  await until('the other says so', () => reason() === 'denied');
+  t.equal(other.slots().get('1-1.1')?.state, 'lost');
+  const to = modem(0).identity.number;
+  const send = (body: string) =>
+    simulator.carrier.send({ from: STRANGER, to, body, encoding: undefined, referenceBits: 8 });
+  send('for the first');
+  await until('the message', () => host.plane.factsOf('sms_received').length === 1);
+  t.equal(host.slots().get('1-1.1')?.state, 'registered');
+  t.equal(reason(), 'denied');
+  t.same(other.events(), [], 'nothing was done to the modem');
+  await host.stop();
+  await other.serves('1-1.1', modem(0));
+  send('for the second');
+  await until('the next message', () => other.plane.factsOf('sms_received').length === 1);
+  t.match(other.plane.factsOf('sms_received'), [{ body: 'for the second' }]);
+});
+
 t.test('a stick that shows its disk first says so and is used when it turns', async (t) => {
   const { modem, serves, slots } = await startDaemonOnUsb(t, {
     ...{ modems: 1, makes: ['huawei-e303'], storageFirstMs: 3_000 },

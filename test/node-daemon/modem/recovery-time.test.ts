@@ -4,7 +4,7 @@ import type { Modem } from '#node-daemon/modem/modem.ts';
 import type { Place } from '#node-daemon/modem/place.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { runUntil } from '../../fixtures/running-clock.ts';
-import { ScriptedModem, type ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ScriptedModem, ScriptedPort } from '../../fixtures/scripted-port.ts';
 import { ScriptedHost } from './scripted-host.ts';
 
 const CURES = ['reopen', 'radio', 'restart', 'usb_reset'] as const;
@@ -56,6 +56,8 @@ class StuckDevice {
   }
 
   #open(): ScriptedPort {
+    // The other port of a modem that is served is only looked at.
+    if (this.#port?.closed === false) return new ScriptedPort();
     if (this.#stuckUntil === 'reopen') this.#stuckUntil = undefined;
     const port = this.#device.plug();
     if (this.#stuckUntil !== undefined) this.#deafen(port);

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import type { Database } from '../store/database.ts';
 import { listNodes, putCode, revokeNode } from '../store/nodes.ts';
+import type { UnregisteredSlot } from '../store/tables.ts';
 
 /** An operator walks to the rack within a day. */
 export const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -19,6 +20,8 @@ export interface NodeListing {
   state: 'waiting' | 'enrolled' | 'linked' | 'revoked';
   sims: number;
   alarms: string[];
+  /** Slots that serve no number, as the node told them last. */
+  unregistered_slots: UnregisteredSlot[];
   /** Until when its code may be used, where it has one. */
   code_until: string | null;
 }
@@ -53,6 +56,7 @@ export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }
                 : 'enrolled',
         sims: row.sims,
         alarms: row.alarms,
+        unregistered_slots: row.unregisteredSlots,
         code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
       }));
     },

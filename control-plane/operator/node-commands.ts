@@ -64,11 +64,15 @@ export const NODE_COMMANDS = [
 ];
 
 function table(nodes: readonly NodeListing[]): string {
-  const rows = nodes.map(({ name, state, sims, alarms, code_until }) => [
+  const rows = nodes.map(({ name, state, sims, alarms, unregistered_slots, code_until }) => [
     name,
     state,
     String(sims),
-    [...alarms, ...(code_until === null ? [] : [`code until ${code_until}`])].join(', '),
+    [
+      ...alarms,
+      ...unregistered_slots.map(shownSlot),
+      ...(code_until === null ? [] : [`code until ${code_until}`]),
+    ].join(', '),
   ]);
   const all = [['NODE', 'STATE', 'SIMS', ''], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -80,4 +84,8 @@ function table(nodes: readonly NodeListing[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+function shownSlot({ slot, state, reason }: NodeListing['unregistered_slots'][number]): string {
+  return reason === null ? `${slot} ${state}` : `${slot} ${state} (${reason})`;
 }

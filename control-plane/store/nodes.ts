@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import type { Database } from './database.ts';
+import type { UnregisteredSlot } from './tables.ts';
 
 /** Notes a code for the node, which is new or known. Codes given before are void. */
 export async function putCode(
@@ -58,6 +59,7 @@ export interface NodeRow {
   codeUntil: Date | null;
   linkAliveUntil: Date | null;
   alarms: string[];
+  unregisteredSlots: UnregisteredSlot[];
   sims: number;
 }
 
@@ -71,6 +73,7 @@ export async function listNodes(db: Database): Promise<NodeRow[]> {
       eb.case().when('code_key', 'is', null).then(eb.ref('code_expires_at')).end().as('codeUntil'),
       'link_alive_until as linkAliveUntil',
       'alarms',
+      'unregistered_slots as unregisteredSlots',
       sql<number>`(select count(*)::int from sims where sims.node_id = nodes.id)`.as('sims'),
     ])
     .orderBy('id')

@@ -3,11 +3,13 @@ import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import { withoutNul } from '../domain/storable-text.ts';
 import type { Database } from './database.ts';
+import type { UnregisteredSlot } from './tables.ts';
 
 type HeldSlot = Slot & { iccid: string };
 
 /**
- * Replaces what is known of a node's slots, in one statement, unless a newer link of the node has taken over. A
+ * Replaces what is known of a node's slots, in one statement, unless a newer link of the node has taken over. Those
+ * that are not registered are kept on the node's row, for a SIM that is locked or absent tells no ICCID. A
  * SIM that tells its own number brings that number into the service; a number that another SIM has already is
  * left with it and returned as a conflict.
  */
@@ -21,7 +23,9 @@ export async function replaceSlots(
   const column = <K extends keyof HeldSlot>(key: K) => held.map((slot) => slot[key]);
   const { rows } = await sql`
     with node as (
-      select id from nodes where id = ${nodeId} and link_id = ${linkId} for update
+      update nodes set unregistered_slots = ${JSON.stringify(unregisteredSlots(slots))}::jsonb
+      where id = ${nodeId} and link_id = ${linkId}
+      returning id
     ), gone as (
       delete from sims using node
       where sims.node_id = node.id and sims.iccid <> all (${column('iccid')}::text[])
@@ -44,6 +48,12 @@ export async function replaceSlots(
     )
     select from node`.execute(db);
   return { conflicts: rows.length === 0 ? [] : await introduceNumbers(db, held, now) };
+}
+
+function unregisteredSlots(slots: readonly Slot[]): UnregisteredSlot[] {
+  return slots
+    .filter(({ state }) => state !== 'registered')
+    .map(({ slot, state, reason }) => ({ slot: withoutNul(slot), state, reason: withoutNulOrNull(reason) }));
 }
 
 /** One slot a SIM, in the order of SIMs: two nodes that tell the same ones must not wait for each other. */

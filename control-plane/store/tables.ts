@@ -1,6 +1,10 @@
 // The tables as Kysely sees them: one interface a table, columns as in the newest migration.
 import type { ColumnType, Generated } from 'kysely';
+import type { Slot } from '#shared/link/messages.ts';
 import type { PaymentState } from '../payments/payment.ts';
+
+/** A slot that serves no number now, and why as far as the node tells. */
+export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
 
 export interface SubscriptionsTable {
   id: string;
@@ -49,6 +53,8 @@ export interface NodesTable {
   code_key: Buffer | null;
   /** Troubles of the node as it told them last. */
   alarms: ColumnType<string[], string[] | undefined, string[]>;
+  /** Slots that are not registered, with a SIM or without, as the node told them last. */
+  unregistered_slots: ColumnType<UnregisteredSlot[], string | undefined, string>;
   /** Received SMS of SIMs whose number nobody held: they are not kept. */
   unheld_messages: ColumnType<number, number | undefined, number>;
 }

@@ -7,7 +7,7 @@ import t from 'tap';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { nodeCode } from '../../fixtures/enrolled-node.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
@@ -73,6 +73,27 @@ t.test('beside a service on Postgres', async (t) => {
   t.match((await run('control-plane', ['node', 'list'], env)).stdout, /lab +linked +\d/);
   t.match(await run('control-plane', ['node', 'revoke', 'lab'], env), { status: 0 });
   await until('its link has ended', () => node.closeCode === 4403);
+});
+
+t.test('the list shows each slot that serves no number, and why', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const list = async () =>
+    (await run('control-plane', ['node', 'list'], { DATABASE_URL: databaseUrl })).stdout;
+  const empty = { iccid: null, number: null } as const;
+  const slots = [
+    slotAt(1, { slot: 'puk', state: 'sim_locked', reason: 'sim_puk', ...empty }),
+    slotAt(2, { slot: 'known', state: 'sim_locked', reason: 'sim_pin_wrong' }),
+    slotAt(3, { slot: 'stick', state: 'lost', reason: 'mass_storage', ...empty }),
+    slotAt(4, { slot: 'new', state: 'starting', ...empty }),
+    slotAt(5, { slot: 'well' }),
+  ];
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, alarms: ['journal_unavailable'] });
+  t.teardown(() => node.drop());
+  const line =
+    /lab +linked +2 +journal_unavailable, puk sim_locked \(sim_puk\), known sim_locked \(sim_pin_wrong\), stick lost \(mass_storage\), new starting$/m;
+  await until('the slots', async () => line.test(await list()));
+  node.send({ type: 'slots', slots: [slotAt(5)], alarms: [] });
+  await until('all are well', async () => /lab +linked +1$/m.test(await list()));
 });
 
 t.test('enrolment that cannot be says what to do, in one line', async (t) => {

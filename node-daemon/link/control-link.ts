@@ -3,6 +3,7 @@ import type { Timer } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import { ClockCorrection } from './clock-correction.ts';
 import { planComeback } from './comeback.ts';
 import type { IdentitySource } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
@@ -17,13 +18,14 @@ const SLOTS_DELAY_MS = 20;
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** Where the link goes and what it carries. */
-export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'sentFacts'> {
+export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
 }
 
 export class ControlLink {
   readonly #parts: NodeLinkParts;
+  readonly #clockCorrection: ClockCorrection;
   readonly #identity: IdentitySource;
   /** The one that facts, slots and events go over. */
   #current: NodeLink | undefined;
@@ -36,14 +38,15 @@ export class ControlLink {
   #proofsRefused = 0;
   #awaySince: number;
   #linkedAt = 0;
-  #clockOffsetMs = 0;
   #timer: Timer | undefined;
   #slotsTimer: Timer | undefined;
   #isStopped = false;
   #onAllClosed: () => void = () => undefined;
 
   constructor({ identity, alarms = () => [], ...parts }: ControlLinkParts) {
-    this.#parts = { ...parts, alarms, sentFacts: new SentFacts(parts.journal) };
+    const clockCorrection = new ClockCorrection(parts);
+    this.#clockCorrection = clockCorrection;
+    this.#parts = { ...parts, alarms, clockCorrection, sentFacts: new SentFacts(parts.journal) };
     this.#identity = identity;
     this.#awaySince = parts.clock.now();
     parts.journal.onFact(() => this.#current?.sendFacts());
@@ -60,6 +63,7 @@ export class ControlLink {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn({}, 'this node is not enrolled: run "node-daemon enrol <url> <code>" beside it');
     }
+    this.#clockCorrection.start();
     this.#connect();
   }
 
@@ -83,6 +87,7 @@ export class ControlLink {
     this.#current = undefined;
     this.#timer?.cancel();
     this.#slotsTimer?.cancel();
+    this.#clockCorrection.stop();
     if (this.#open.size === 0) return;
     const closed = new Promise<void>((resolve) => {
       this.#onAllClosed = resolve;
@@ -95,7 +100,7 @@ export class ControlLink {
     this.#timer?.cancel();
     const identity = this.#identity.current;
     if (this.#isStopped || this.#next !== undefined || identity === undefined) return;
-    const timeMs = this.#parts.clock.now() + this.#clockOffsetMs;
+    const timeMs = this.#parts.clock.now() + this.#clockCorrection.offsetMs;
     const log = this.#parts.log.child({ nodeId: identity.nodeId });
     const link = new NodeLink(
       linkUrl(identity.controlPlaneUrl),
@@ -177,19 +182,20 @@ export class ControlLink {
   #comeBack(end: LinkEnd): void {
     const { clock, log } = this.#parts;
     const now = clock.now();
+    const knownOffsetMs = this.#clockCorrection.offsetMs;
     const state = {
       attempt: this.#attempt,
       proofsRefused: this.#proofsRefused,
       awayMs: now - this.#awaySince,
-      clockOffsetMs: this.#clockOffsetMs,
+      clockOffsetMs: knownOffsetMs,
     };
     const { comeback, delayMs, clockOffsetMs } = planComeback(end, state, now, Math.random());
-    if (clockOffsetMs !== this.#clockOffsetMs) {
+    if (clockOffsetMs !== knownOffsetMs) {
       log.warn(
         { offByMs: clockOffsetMs },
         'the clock of this node is wrong: the control plane’s time is used',
       );
-      this.#clockOffsetMs = clockOffsetMs;
+      this.#clockCorrection.learn(clockOffsetMs);
     }
     this.#attempt += 1;
     if (comeback === 'stop') this.#proofsRefused = 0;

@@ -23,6 +23,7 @@ import {
 } from '#shared/link/version.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ClockCorrection } from './clock-correction.ts';
 import type { CommandHandler } from './command-handler.ts';
 import type { SentFacts } from './sent-facts.ts';
 
@@ -42,6 +43,7 @@ export const COMMANDS_MAX = 4096;
 export interface NodeLinkParts {
   readonly journal: Journal;
   readonly sentFacts: SentFacts;
+  readonly clockCorrection: Pick<ClockCorrection, 'corrected'>;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly slots: () => Slot[];
   /** Troubles of the whole node, words such as "journal_unavailable". */
@@ -125,7 +127,7 @@ export class NodeLink {
       if (fact === undefined) return;
       this.#sent = sequence;
       this.#parts.sentFacts.note(sequence);
-      this.#send({ type: 'fact', sequence, fact });
+      this.#send({ type: 'fact', sequence, fact: this.#parts.clockCorrection.corrected(sequence, fact) });
     }
   }
 

@@ -1,0 +1,84 @@
+// How far this host's clock is off, as the control plane told, and the facts whose times are corrected by it.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Journal } from '../journal/journal.ts';
+
+const LOOK_MS = 10_000;
+/** A clock that went this much faster or slower than our timers was set; a busy process is late by less. */
+const STEP_MS = 60_000;
+
+export interface ClockCorrectionParts {
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, 'state'>;
+  readonly log: Logger;
+}
+
+/**
+ * Corrects facts that were made since the process began or the clock was set: nobody knows how wrong the clock was
+ * before, so that older ones keep what it said.
+ */
+export class ClockCorrection {
+  readonly #parts: ClockCorrectionParts;
+  #offsetMs = 0;
+  #lookedAt: number;
+  #journalId = '';
+  #firstSequence = 0;
+  #timer: Timer | undefined;
+
+  constructor(parts: ClockCorrectionParts) {
+    this.#parts = parts;
+    this.#lookedAt = parts.clock.now();
+    this.#beginAnew();
+  }
+
+  /** Looks whether the clock is set, until `stop`. */
+  start(): void {
+    this.#look();
+    this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** To be added to the clock for the control plane's time; 0 as long as nothing else was told. */
+  get offsetMs(): number {
+    this.#notice();
+    return this.#offsetMs;
+  }
+
+  learn(offsetMs: number): void {
+    this.#notice();
+    this.#offsetMs = offsetMs;
+  }
+
+  /** The fact as the control plane is to have it. */
+  corrected(sequence: number, fact: Fact): Fact {
+    const { offsetMs } = this;
+    const isOlder = sequence < this.#firstSequence || this.#parts.journal.state.journalId !== this.#journalId;
+    if (offsetMs === 0 || isOlder || !('received_at' in fact)) return fact;
+    return { ...fact, received_at: new Date(Date.parse(fact.received_at) + offsetMs).toISOString() };
+  }
+
+  #look(): void {
+    this.#notice();
+    this.#lookedAt = this.#parts.clock.now();
+  }
+
+  #notice(): void {
+    const { clock, log } = this.#parts;
+    const sinceMs = clock.now() - this.#lookedAt;
+    if (sinceMs >= -STEP_MS && sinceMs <= LOOK_MS + STEP_MS) return;
+    log.info({ offByMs: this.#offsetMs }, 'the clock of this node was set: it is believed');
+    this.#lookedAt = clock.now();
+    this.#offsetMs = 0;
+    this.#beginAnew();
+  }
+
+  #beginAnew(): void {
+    const { journalId, nextSequence } = this.#parts.journal.state;
+    this.#journalId = journalId;
+    this.#firstSequence = nextSequence;
+  }
+}

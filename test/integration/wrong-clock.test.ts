@@ -1,0 +1,95 @@
+// A node whose clock is wrong, on the real control plane: subscribers see when their messages really came.
+import t, { type Test } from 'tap';
+import { Journal } from '#node-daemon/journal/journal.ts';
+import { ControlLink } from '#node-daemon/link/control-link.ts';
+import { type Clock, systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { identityOf } from '../fixtures/enrolled-node.ts';
+import { createRig } from '../fixtures/rig.ts';
+import { slotAt } from '../fixtures/scripted-node.ts';
+import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { until } from '../fixtures/until.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** How long all of it may take, and what two readings of one clock may differ by. */
+const SOON_MS = 30_000;
+
+const rig = await createRig();
+
+/** A subscriber, and the journal and link of a node whose clock is off by so much. */
+async function setUp(t: Test, { offMs }: { offMs: number }) {
+  const { url, databaseUrl } = await rig.start(t);
+  const scripted = await rig.connect(t, url, { nodeId: 'first' });
+  await scripted.drop();
+  const { iccid, number } = slotAt(1);
+  const { headers } = await subscribeInStore(databaseUrl, { address: '0x01' }, String(number));
+  let isOffByMs = offMs;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + isOffByMs };
+  const journal = await Journal.open({ folder: temporaryFolder(t), clock, log: silentLogger });
+  const identity = { ...(await identityOf(url, 'lab')), controlPlaneUrl: url };
+  t.teardown(() => journal.close());
+  return {
+    /** A message that came so long before now, by the node's clock. */
+    receive: (body: string, agoMs = 0) =>
+      journal.append({
+        kind: 'fact',
+        fact: {
+          ...{ kind: 'sms_received', iccid: String(iccid), from: '+13105550188', body, partial: false },
+          ...{ sent_at: null, received_at: new Date(clock.now() - agoMs).toISOString() },
+        },
+      }),
+    setClock(ms: number): void {
+      isOffByMs = ms;
+    },
+    /** The link of a process that begins now. */
+    createLink(): ControlLink {
+      const link = new ControlLink({
+        ...{ journal, clock, log: silentLogger, slots: () => [slotAt(1)] },
+        identity: { current: identity, onChange: () => undefined },
+        commands: { handle: async () => ({ ok: true, result: {} }) },
+      });
+      t.teardown(() => link.stop());
+      return link;
+    },
+    /** How long ago the next message came, as its subscriber is told. */
+    agoMs: (body: string) =>
+      until(body, async () => {
+        const response = await fetch(`${url}/sms/receive`, { headers });
+        const { messages } = (await response.json()) as {
+          messages: { body: string; received_at: string }[];
+        };
+        const found = messages.find((message) => message.body === body);
+        return found && Math.max(1, Date.now() - Date.parse(found.received_at));
+      }),
+  };
+}
+
+const near = (ms: number, wantedMs: number): boolean => Math.abs(ms - wantedMs) < SOON_MS;
+
+for (const offMs of [-400 * DAY_MS, -3 * HOUR_MS, 0, 3 * HOUR_MS, 400 * DAY_MS]) {
+  t.test(`a clock that is off by ${offMs / HOUR_MS} h`, async (t) => {
+    const node = await setUp(t, { offMs });
+    const link = node.createLink();
+    await node.receive('waited for the link', 5 * HOUR_MS);
+    link.start();
+    t.ok(near(await node.agoMs('waited for the link'), 5 * HOUR_MS));
+    await node.receive('came now');
+    t.ok(near(await node.agoMs('came now'), 0));
+  });
+}
+
+t.test('a time that was right stays: of an earlier process, and after the clock was set', async (t) => {
+  const node = await setUp(t, { offMs: 0 });
+  await node.receive('before the restart', 5 * HOUR_MS);
+  node.setClock(-3 * HOUR_MS);
+  const link = node.createLink();
+  link.start();
+  t.ok(near(await node.agoMs('before the restart'), 5 * HOUR_MS));
+  node.setClock(0);
+  await node.receive('after the clock was set');
+  t.ok(near(await node.agoMs('after the clock was set'), 0));
+  await node.receive('an hour ago', HOUR_MS);
+  t.ok(near(await node.agoMs('an hour ago'), HOUR_MS));
+});

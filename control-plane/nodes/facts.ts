@@ -11,6 +11,9 @@ import {
   settleOutcome,
 } from '../store/messages.ts';
 
+/** Service centres that tell a wrong zone are off by less. */
+const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
+
 /** A fact and its identity: node, journal, position. */
 export interface KeyedFact {
   key: string;
@@ -28,8 +31,8 @@ export async function applyFacts(
 ): Promise<{ events: BusEvent[]; unheld: number }> {
   const received: ReceivedMessage[] = [];
   for (const { key, fact } of facts) {
-    if (fact.kind === 'sms_received') received.push(toReceived(key, fact));
-    else await applyFact(trx, key, fact);
+    if (fact.kind === 'sms_received') received.push(toReceived(key, fact, now));
+    else await applyFact(trx, key, fact, now);
   }
   const { subscriptionIds, unheld } = await insertReceived(trx, received, now);
   const events = [...subscriptionIds].map((subscriptionId) => ({
@@ -43,6 +46,7 @@ async function applyFact(
   trx: DatabaseTransaction,
   factKey: string,
   fact: Exclude<Fact, { kind: 'sms_received' }>,
+  now: Date,
 ): Promise<void> {
   switch (fact.kind) {
     case 'sms_unreadable':
@@ -51,7 +55,7 @@ async function applyFact(
         iccid: fact.iccid,
         pdu: withoutNul(fact.pdu),
         reason: withoutNul(fact.reason),
-        receivedAt: new Date(fact.received_at),
+        receivedAt: receivedAt(fact.received_at, null, now),
       });
       return;
     case 'sms_outcome':
@@ -66,13 +70,24 @@ async function applyFact(
   }
 }
 
-function toReceived(factKey: string, fact: FactOf<'sms_received'>): ReceivedMessage {
+function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): ReceivedMessage {
   return {
     factKey,
     iccid: fact.iccid,
     from: withoutNul(fact.from),
     body: withoutNul(fact.body),
     partial: fact.partial,
-    receivedAt: new Date(fact.received_at),
+    receivedAt: receivedAt(fact.received_at, fact.sent_at, now),
   };
+}
+
+/**
+ * The node's time, which may be wrong: not after the fact came, and where it is a day before the service centre had the
+ * message, the service centre's.
+ */
+function receivedAt(told: string, sentAt: string | null, now: Date): Date {
+  const received = Math.min(Date.parse(told), now.getTime());
+  const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
+  const isImpossible = sent <= now.getTime() && received < sent - ZONE_ERROR_MAX_MS;
+  return new Date(isImpossible ? sent : received);
 }

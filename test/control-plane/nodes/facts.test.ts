@@ -91,3 +91,36 @@ t.test('what was concluded from silence gives way to the acceptance', async (t) 
   });
   t.same(await after('b', [accepted('b', 7), accepted('b', 8)]), { status: 'queued', message_id: 'b.7' });
 });
+
+t.test('a time of a node that cannot be is mended, and every other one kept', async (t) => {
+  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 2 });
+  t.teardown(close);
+  await sql`insert into numbers values ('+12065550001', '8901000000000000017', now())`.execute(db);
+  await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
+    values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);
+  const hours = (count: number): string => new Date(NOW.getTime() + count * 3_600_000).toISOString();
+  const cases = [
+    { what: 'now', received: 0, sent: 0, stored: 0 },
+    { what: 'waited on the node', received: -20, sent: -20, stored: -20 },
+    { what: 'waited at the service centre', received: 0, sent: -72, stored: 0 },
+    { what: 'in the future', received: 9_600, sent: 0, stored: 0 },
+    { what: 'long before it was sent', received: -9_600, sent: -2, stored: -2 },
+    { what: 'a service centre of a wrong zone', received: -20, sent: -6, stored: -20 },
+    { what: 'a service centre in the future', received: -20, sent: 9_600, stored: -20 },
+    { what: 'a service centre long ago', received: -20, sent: -9_600, stored: -20 },
+    { what: 'without the time of a service centre', received: -9_600, sent: undefined, stored: -9_600 },
+  ];
+  const facts = cases.map(({ what, received, sent }): { key: string; fact: Fact } => ({
+    key: what,
+    fact: {
+      ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+13105550188', body: what },
+      ...{ sent_at: sent === undefined ? null : hours(sent), received_at: hours(received), partial: false },
+    },
+  }));
+  await db.transaction().execute((trx) => applyFacts(trx, facts, NOW));
+  const rows = await db.selectFrom('messages').select(['body', 'received_at']).orderBy('id').execute();
+  t.same(
+    rows.map(({ body, received_at }) => [body, received_at?.toISOString()]),
+    cases.map(({ what, stored }) => [what, hours(stored)]),
+  );
+});

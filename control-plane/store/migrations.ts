@@ -4,7 +4,7 @@ import * as initial from './migrations/0001-initial.ts';
 import * as nodeKeys from './migrations/0002-node-keys.ts';
 import * as deliveredParts from './migrations/0003-delivered-parts.ts';
 import * as endedByReport from './migrations/0004-ended-by-report.ts';
-import * as unregisteredSlots from './migrations/0006-unregistered-slots.ts';
+import * as unregisteredSlots from './migrations/0005-unregistered-slots.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -12,7 +12,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-node-keys': nodeKeys,
   '0003-delivered-parts': deliveredParts,
   '0004-ended-by-report': endedByReport,
-  '0006-unregistered-slots': unregisteredSlots,
+  '0005-unregistered-slots': unregisteredSlots,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

@@ -19,11 +19,12 @@ export interface JournalContents {
   readonly damage: 'none' | 'torn' | 'corrupt';
 }
 
-/** Reads a journal's file; a missing one has no records. */
+/** Reads a journal's file; a missing one has no records. Rejects, with the path, when it cannot be read. */
 export async function readJournal(path: string): Promise<JournalContents> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
+    // What the system says of a read, unlike what it says of an open, has no path.
+    throw new Error(`cannot read the journal ${path}: ${error.message}`, { cause: error });
   });
   return parseJournal(bytes);
 }

@@ -13,7 +13,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1; port 0 takes a free one. Rejects when the port cannot be had. */
+/** Listens on 127.0.0.1; port 0 takes a free one. Rejects, with the key's name, when the port cannot be had. */
 export async function serveMetrics(registry: Registry, port: number): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== PATH) {
@@ -27,7 +27,9 @@ export async function serveMetrics(registry: Registry, port: number): Promise<Me
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((cause: Error) => {
+    throw new Error(`metrics.port: ${cause.message}`, { cause });
+  });
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {

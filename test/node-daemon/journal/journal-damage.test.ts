@@ -1,5 +1,5 @@
 // The journal survives crashes at any byte, broken disks and full ones.
-import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { JournalUnavailableError } from '#node-daemon/journal/journal.ts';
@@ -95,6 +95,12 @@ t.test('a file of noise alone is moved aside', async (t) => {
   const journal = await open();
   t.equal(journal.state.nextSequence, 1);
   t.ok((await readdir(folder)).some((name) => name.startsWith('journal.corrupt-')));
+});
+
+t.test('a folder in the place of the file ends the start with its path', async (t) => {
+  const { open, path } = await setUpJournal(t);
+  await mkdir(path);
+  await t.rejects(open(), { message: new RegExp(`${path}: EISDIR`) });
 });
 
 t.test('a crash in the middle of a compaction leaves the old file', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { readBootId } from './boot-id.ts';
+import { DiskTrouble } from './disk-trouble.ts';
 import { keepAside, readJournal } from './journal-contents.ts';
 import type { OpenJournalDisk } from './journal-disk.ts';
 import { JournalFile } from './journal-file.ts';
@@ -73,7 +74,7 @@ export class Journal {
   readonly #log: Logger;
   readonly #state: JournalState;
   readonly #factHandlers = new Set<() => void>();
-  readonly #failingHandlers = new Set<() => void>();
+  readonly #trouble: DiskTrouble;
   /** What is written and not durable: the next sequence, facts that grow the journal, groups of parts. */
   #nextSequence: number;
   #growthUnderWay = 0;
@@ -84,7 +85,6 @@ export class Journal {
   /** Lines that became durable since the compaction that goes on took its copy. */
   #compactionTail: Uint8Array[] | undefined;
   #compacting: Promise<void> | undefined;
-  #failing = false;
   /** After it, what was written may have been taken back: a kill is no better than a power cut. */
   #hasFailed = false;
   #closed = false;
@@ -95,6 +95,7 @@ export class Journal {
     this.#state = state;
     this.#clock = clock;
     this.#log = log;
+    this.#trouble = new DiskTrouble({ clock, log });
     this.#nextSequence = state.nextSequence;
     this.#groups = new WrittenGroups(state.groups);
     this.#writer = new JournalWriter({
@@ -139,9 +140,9 @@ export class Journal {
     return this.#closed;
   }
 
-  /** True from a write that the disk refused to the next one that it took. */
+  /** True from a write that the disk refused until it has taken what is written, and refused nothing, for a while. */
   get isFailing(): boolean {
-    return this.#failing;
+    return this.#trouble.isOn;
   }
 
   /** Called after facts became durable. */
@@ -151,7 +152,7 @@ export class Journal {
 
   /** Called after `isFailing` has changed. */
   onFailing(handler: () => void): void {
-    this.#failingHandlers.add(handler);
+    this.#trouble.onChange(handler);
   }
 
   /**
@@ -210,6 +211,7 @@ export class Journal {
     this.#closed = true;
     await this.#compacting;
     await this.#writer.drain();
+    this.#trouble.stop();
     await this.#file.close();
   }
 
@@ -263,7 +265,7 @@ export class Journal {
   }
 
   #onGroupDurable(): void {
-    this.#setFailing(false);
+    this.#trouble.took();
     if (this.#file.bytes > this.#compactBytes && this.#compacting === undefined && !this.#closed) {
       this.#compacting = this.#compact().finally(() => {
         this.#compacting = undefined;
@@ -276,7 +278,6 @@ export class Journal {
 
   /** What was written and is not durable never was. */
   #onFailure(cause: unknown): JournalUnavailableError {
-    if (!this.#failing) this.#log.error({ err: cause }, 'the journal cannot be written');
     this.#hasFailed = true;
     // Also a compaction that goes on must know, for its copy was taken before.
     const doubt = { kind: 'doubt' } as const;
@@ -285,15 +286,8 @@ export class Journal {
     this.#nextSequence = this.#state.nextSequence;
     this.#growthUnderWay = 0;
     this.#groups.forget();
-    this.#setFailing(true);
+    this.#trouble.refused(cause);
     return new JournalUnavailableError('the journal cannot be written', { cause });
-  }
-
-  #setFailing(failing: boolean): void {
-    if (failing === this.#failing) return;
-    this.#failing = failing;
-    if (!failing) this.#log.info({}, 'the journal can be written again');
-    for (const handler of [...this.#failingHandlers]) handler();
   }
 
   #writeAcknowledgement(): void {

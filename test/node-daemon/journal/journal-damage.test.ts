@@ -2,7 +2,9 @@
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { JournalUnavailableError } from '#node-daemon/journal/journal.ts';
+import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { bodies, brokenDisk, received, setUpJournal } from './scripted-journal.ts';
 
 t.test('cut after any byte, the file has the records before it and takes new ones', async (t) => {
@@ -128,6 +130,39 @@ t.test('a full disk refuses, loses nothing and is written again when there is ro
   t.same(bodies(journal), kept);
   t.same(bodies(await open()), kept);
 });
+
+t.test(
+  'on a disk that takes small records and refuses large ones the alarm stays until it takes all',
+  async (t) => {
+    const { clock, open } = await setUpJournal(t);
+    let room = Number.POSITIVE_INFINITY;
+    const journal = await open(async (path) => {
+      const file = await openJournalDisk(path);
+      return {
+        ...file,
+        async write(bytes, position) {
+          if (bytes.length > room) throw new Error('ENOSPC');
+          await file.write(bytes, position);
+        },
+      };
+    });
+    const changes: boolean[] = [];
+    journal.onFailing(() => changes.push(journal.isFailing));
+    room = 1_000;
+    const large = received('x'.repeat(2_000));
+    // Messages that stay on a SIM are tried every 30 s.
+    for (let look = 0; look < 10; look += 1) {
+      await t.rejects(journal.append(large), JournalUnavailableError);
+      await journal.append(received('small'));
+      clock.advance(30_000);
+    }
+    t.same(changes, [true]);
+    room = Number.POSITIVE_INFINITY;
+    await journal.append(large);
+    clock.advance(CALM_MS);
+    t.same(changes, [true, false]);
+  },
+);
 
 t.test('a disk that cannot even be cut back is rewritten as a whole', async (t) => {
   const { open } = await setUpJournal(t);

@@ -1,5 +1,6 @@
 // Kinds of messages that arrive: given directly, flash, silent, lamps, replacements; many at once; a disk that refuses.
 import t from 'tap';
+import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms-acceptance.ts';
 import { isEmpty, setUpInbox } from '../../fixtures/scripted-inbox.ts';
 import { lines, TEST_ICCID } from '../../fixtures/scripted-port.ts';
@@ -40,7 +41,7 @@ t.test(
 );
 
 t.test('given directly to a disk that refuses, the network is told to keep it', async (t) => {
-  const { disk, modem, start } = await setUpInbox(t);
+  const { clock, disk, modem, start } = await setUpInbox(t);
   const { bodies, journal } = await start();
   const changes: boolean[] = [];
   journal.onFailing(() => changes.push(journal.isFailing));
@@ -53,6 +54,8 @@ t.test('given directly to a disk that refuses, the network is told to keep it', 
   disk.full = false;
   modem.port.say(lines('+CMT: ,22', hi()));
   await until('the message, given again', () => bodies().length === 1);
+  t.equal(journal.isFailing, true);
+  clock.advance(CALM_MS);
   t.equal(journal.isFailing, false);
   t.same(changes, [true, false], 'an alarm, and its end');
 });

@@ -1,0 +1,61 @@
+// Whether the disk refuses, as alarms and metrics tell it.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+
+/**
+ * A full disk takes a small record and refuses the next message. What was refused is tried again every 30 s:
+ * the trouble is over when the disk takes what is written and has refused nothing for longer than that.
+ */
+export const CALM_MS = 45_000;
+
+/** The trouble of one journal with its disk. */
+export class DiskTrouble {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #handlers = new Set<() => void>();
+  #isOn = false;
+  #calmTimer: Timer | undefined;
+
+  constructor({ clock, log }: { clock: Clock; log: Logger }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Called after `isOn` has changed. */
+  onChange(handler: () => void): void {
+    this.#handlers.add(handler);
+  }
+
+  /** The disk refused. */
+  refused(cause: unknown): void {
+    this.stop();
+    if (this.#isOn) return;
+    this.#log.error({ err: cause }, 'the journal cannot be written');
+    this.#set(true);
+  }
+
+  /** The disk took what was written. */
+  took(): void {
+    if (!this.#isOn) return;
+    this.#calmTimer ??= this.#clock.after(CALM_MS, () => {
+      this.#calmTimer = undefined;
+      this.#log.info({}, 'the journal can be written again');
+      this.#set(false);
+    });
+  }
+
+  /** Waits for no calm any more. */
+  stop(): void {
+    this.#calmTimer?.cancel();
+    this.#calmTimer = undefined;
+  }
+
+  #set(isOn: boolean): void {
+    this.#isOn = isOn;
+    for (const handler of [...this.#handlers]) handler();
+  }
+}

@@ -1,5 +1,5 @@
 // The files under the journal: what it asks of the system, and the system's own.
-import { constants, fdatasync, write } from 'node:fs';
+import { constants, fdatasync, stat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /** A file as the journal uses it. What tests replace to play a full or broken disk, a kill or a power cut. */
@@ -10,15 +10,18 @@ export interface JournalDisk {
   sync(): Promise<void>;
   /** Cuts the file and makes that durable. */
   truncate(length: number): Promise<void>;
+  /** Whether this path names this file: it does not once somebody has deleted or replaced it. Never rejects. */
+  isAt(path: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /** Opens a file; makes it when it is not there. */
 export type OpenJournalDisk = (path: string) => Promise<JournalDisk>;
 
-/** The real file. The callback forms of write and sync cost half of what those of a file handle do. */
+/** The real file. The callback forms of write, sync and stat cost half of what those of a file handle do. */
 export const openJournalDisk: OpenJournalDisk = async (path) => {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const { dev, ino } = await handle.stat();
   return {
     async write(bytes, position) {
       // The system may take a part, and say only the next time why not all.
@@ -34,6 +37,10 @@ export const openJournalDisk: OpenJournalDisk = async (path) => {
       await handle.truncate(length);
       await handle.sync();
     },
+    isAt: (place) =>
+      new Promise((resolve) => {
+        stat(place, (error, there) => resolve(error === null && there.ino === ino && there.dev === dev));
+      }),
     close: () => handle.close(),
   };
 };

@@ -35,7 +35,7 @@ export class JournalFile {
     return this.#writtenBytes;
   }
 
-  /** False when a failed write left an end that could not be mended: only `replace` helps then. */
+  /** False when a failed write left an end that could not be mended, or the file lost its name: only `replace` helps then. */
   get usable(): boolean {
     return this.#disk !== undefined;
   }
@@ -58,11 +58,18 @@ export class JournalFile {
     this.#roomEnd = Math.max(this.#roomEnd, this.#writtenBytes);
   }
 
-  /** Makes durable what was written before. After a rejection, `mend`. */
+  /** Makes durable what was written before, where the next start finds it. After a rejection, `mend`. */
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
-    await this.#opened().sync();
+    const disk = this.#opened();
+    await disk.sync();
+    await this.#mustHaveName(disk);
     this.#durableBytes = bytes;
+  }
+
+  /** Whether it is usable and has its name. */
+  async isInPlace(): Promise<boolean> {
+    return this.#disk !== undefined && (await this.#disk.isAt(this.#path));
   }
 
   /**
@@ -75,6 +82,7 @@ export class JournalFile {
     this.#disk = undefined;
     if (disk === undefined) return;
     try {
+      await this.#mustHaveName(disk);
       const mark = this.#writtenBytes > this.#durableBytes ? DOUBT : Buffer.alloc(0);
       // The zero spoils the line that it falls into: after a kill what is left behind the mark does not count.
       if (mark.length > 0) await disk.write(Buffer.concat([mark, Buffer.alloc(1)]), this.#durableBytes);
@@ -141,6 +149,10 @@ export class JournalFile {
   async close(): Promise<void> {
     await this.#disk?.truncate(this.#writtenBytes).catch(() => undefined);
     await this.#leave();
+  }
+
+  async #mustHaveName(disk: JournalDisk): Promise<void> {
+    if (!(await disk.isAt(this.#path))) throw new Error(`${this.#path} was deleted or replaced by somebody`);
   }
 
   async #leave(): Promise<void> {

@@ -204,7 +204,7 @@ export class Journal {
     });
   }
 
-  /** Writes what waits and closes the file. Idempotent. */
+  /** Writes what waits, or all anew where the file is gone, and closes it. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#acknowledgementTimer !== undefined) this.#writeAcknowledgement();
@@ -212,6 +212,11 @@ export class Journal {
     await this.#compacting;
     await this.#writer.drain();
     this.#trouble.stop();
+    if (!(await this.#file.isInPlace())) {
+      await this.#rewrite().catch((error: unknown) =>
+        this.#log.error({ err: error }, 'the journal has no file at its end'),
+      );
+    }
     await this.#file.close();
   }
 
@@ -286,7 +291,10 @@ export class Journal {
     this.#nextSequence = this.#state.nextSequence;
     this.#growthUnderWay = 0;
     this.#groups.forget();
+    const isFirst = !this.#trouble.isOn;
     this.#trouble.refused(cause);
+    // A deleted file is to come back also when nobody appends. Once: a disk that refuses is not asked on and on.
+    if (isFirst && !this.#file.usable) this.#add(() => []);
     return new JournalUnavailableError('the journal cannot be written', { cause });
   }
 

@@ -47,6 +47,7 @@ export class RecordedDisk {
         this.#durable = this.#contents;
         this.#pending = [];
       },
+      isAt: (at) => file.isAt(at),
       close: () => file.close(),
     };
   };

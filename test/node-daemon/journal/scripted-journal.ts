@@ -11,20 +11,20 @@ import {
 } from '#node-daemon/journal/journal-disk.ts';
 import type { NewRecord, StorageEntry } from '#node-daemon/journal/record.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { silentLogger } from '#shared/log.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 
 export const ICCID = '8901000000000000017';
 const NOW = Date.parse('2026-11-21T08:00:00Z');
 
 /** A folder, and the journal of each life of a process in it. */
-export async function setUpJournal(t: Test) {
+export async function setUpJournal(t: Test, log: Logger = silentLogger) {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
   const clock = new ManualClock(NOW);
   const open = async (openDisk?: OpenJournalDisk): Promise<Journal> => {
     const journal = await Journal.open({
-      ...{ folder, clock, log: silentLogger },
+      ...{ folder, clock, log },
       ...(openDisk === undefined ? {} : { openDisk }),
     });
     t.teardown(() => journal.close());
@@ -80,6 +80,7 @@ export function brokenDisk() {
         if (!disk.truncates) throw new Error('EIO');
         return file.truncate(length);
       },
+      isAt: (at) => file.isAt(at),
       close: () => file.close(),
     };
     return broken;

@@ -1,4 +1,6 @@
 // Kinds of messages that arrive: given directly, flash, silent, lamps, replacements; many at once; a disk that refuses.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms-acceptance.ts';
@@ -59,6 +61,25 @@ t.test('given directly to a disk that refuses, the network is told to keep it', 
   t.equal(journal.isFailing, false);
   t.same(changes, [true, false], 'an alarm, and its end');
 });
+
+t.test(
+  'a journal that somebody deleted: a message stays on the modem until a kill cannot lose it',
+  async (t) => {
+    const { clock, folder, modem, start } = await setUpInbox(t);
+    const { crash, inbox, journal } = await start();
+    await rm(join(folder, 'journal.log'));
+    modem.deliver(hi());
+    await until('the alarm', () => journal.isFailing);
+  t.notOk(isEmpty(modem));
+    await inbox.sweep();
+    t.ok(isEmpty(modem));
+    crash();
+    const { bodies } = await start([], false);
+    t.same(bodies(), ['Hi']);
+    clock.advance(CALM_MS);
+    t.equal(journal.isFailing, false);
+  },
+);
 
 t.test('an acknowledgement that comes too late is no failure', async (t) => {
   const { modem, start } = await setUpInbox(t);

@@ -1,8 +1,10 @@
 // Messages and reports that the modem gives directly: accepted, and acknowledged where the network waits for it.
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtError, CmsError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
+import { RefusedMessages } from './refused-messages.ts';
 import type { SmsAcceptance } from './sms-acceptance.ts';
 import { readPdu } from './sms-pdu.ts';
 
@@ -17,6 +19,7 @@ const NEGATIVE = 2;
 /** What direct messages work on. */
 export interface DirectMessagesParts {
   readonly channel: AtChannel;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Resolves when the SIM is still the one whose messages these are taken for. */
   readonly confirmSim: () => Promise<void>;
@@ -26,11 +29,13 @@ export interface DirectMessagesParts {
 export class DirectMessages {
   readonly #parts: DirectMessagesParts;
   readonly #acceptance: SmsAcceptance;
+  readonly #refused: RefusedMessages;
   #awaitsAcknowledgements: Promise<boolean> | undefined;
 
   constructor(parts: DirectMessagesParts, acceptance: SmsAcceptance) {
     this.#parts = parts;
     this.#acceptance = acceptance;
+    this.#refused = new RefusedMessages(parts, 'messages given directly are refused');
   }
 
   /** Takes a PDU. Acknowledged once it is durable; refused, so that the network keeps it, when it cannot be. */
@@ -45,9 +50,13 @@ export class DirectMessages {
       .then(confirmSim)
       .then(() => this.#acceptance.accept(readPdu(pdu)));
     void accepted.then(
-      () => acknowledge(POSITIVE),
+      () => {
+        this.#refused.accepted(pdu);
+        return acknowledge(POSITIVE);
+      },
       (error: unknown) => {
-        log.error({ err: error }, 'a message given directly is refused');
+        this.#refused.refused(pdu, error);
+        this.#refused.tell();
         return acknowledge(NEGATIVE);
       },
     );

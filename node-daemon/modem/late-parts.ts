@@ -5,6 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { NewRecord } from '../journal/record.ts';
 import type { ReadonlyGroups } from '../journal/written-groups.ts';
 import { joinParts } from '../sms/concatenation.ts';
+import { RefusedMessages } from './refused-messages.ts';
 import { factRecords, receivedFacts } from './sms-facts.ts';
 
 /** Parts usually come within seconds; later ones are delivered as a message of their own. */
@@ -22,18 +23,20 @@ export interface LatePartsParts {
 /** The timer of messages whose parts do not all come. */
 export class LateParts {
   readonly #parts: LatePartsParts;
+  readonly #refused: RefusedMessages;
   #timer: Timer | undefined;
   #stopped = false;
 
   constructor(parts: LatePartsParts) {
     this.#parts = parts;
+    this.#refused = new RefusedMessages(parts, 'late parts wait on: the journal refuses them');
   }
 
   /** Looks now and then, until `stop`. */
   start(): void {
     if (this.#stopped) return;
     this.deliver()
-      .catch((error) => this.#parts.log.warn({ err: error }, 'late parts wait on: the journal refused them'))
+      .catch(() => this.#refused.tell())
       .finally(() => {
         if (!this.#stopped) this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
       });
@@ -51,7 +54,17 @@ export class LateParts {
     const late = [...groups.keys()].filter((group) => this.#lateRecords(groups, group).length > 0);
     // The last part may be on its way to the disk at this moment: the journal decides again, in its turn.
     await Promise.all(
-      late.map((group) => journal.appendDecided((waiting) => this.#lateRecords(waiting, group))),
+      late.map((group) =>
+        journal
+          .appendDecided((waiting) => this.#lateRecords(waiting, group))
+          .then(
+            () => this.#refused.accepted(group),
+            (error: unknown) => {
+              this.#refused.refused(group, error);
+              throw error;
+            },
+          ),
+      ),
     );
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { NewRecord } from '../journal/record.ts';
+import { reasonOf } from './refused-messages.ts';
 
 /** While the disk refuses what the modem has done. */
 const RETRY_MS = 5_000;
@@ -33,13 +34,26 @@ export function appendPersistently(
   records: readonly NewRecord[],
   { isLazy = false }: { isLazy?: boolean } = {},
 ): PersistentAppended {
-  const { journal, clock, log } = parts;
+  const { journal, log } = parts;
   const { written, durable } = isLazy ? journal.appendLazily(...records) : journal.appendInSteps(...records);
-  const taken = durable.catch(async (error: unknown) => {
+  const taken = durable.catch(async (error: Error) => {
     if (journal.isClosed) return;
-    log.error({ err: error, kind: records[0]?.kind }, 'a record is not in the journal yet');
-    await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
-    await appendPersistently(parts, records).taken;
+    const fields = { reason: reasonOf(error), kind: records[0]?.kind };
+    log.error(fields, 'a record is not in the journal yet: tried until it is');
+    await retry(parts, records);
   });
   return { written: written.catch(() => taken), told: durable.catch(() => undefined), taken };
+}
+
+async function retry(
+  { journal, clock }: PersistentAppendParts,
+  records: readonly NewRecord[],
+): Promise<void> {
+  for (let isTaken = false; !isTaken && !journal.isClosed; ) {
+    await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+    isTaken = await journal.append(...records).then(
+      () => true,
+      () => false,
+    );
+  }
 }

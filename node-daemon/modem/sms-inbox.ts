@@ -12,6 +12,7 @@ import { entryKey, holderOf } from '../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../journal/record.ts';
 import { AcceptingEntries } from './accepting-entries.ts';
 import { DirectMessages } from './direct-messages.ts';
+import { RefusedMessages } from './refused-messages.ts';
 import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
 import { readPdu } from './sms-pdu.ts';
@@ -83,6 +84,7 @@ export class SmsInbox {
   readonly #accepting: AcceptingEntries;
   /** Readings whose entries are not settled. */
   readonly #settling = new Set<Promise<boolean>>();
+  readonly #refused: RefusedMessages;
   #canList = true;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -93,6 +95,7 @@ export class SmsInbox {
     this.#log = parts.log;
     this.#unswept = new Set(parts.storages);
     this.#accepting = AcceptingEntries.of(parts.journal);
+    this.#refused = new RefusedMessages(parts, 'messages stay on the modem: the journal refuses them');
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
     this.#stranded = strandedIn(parts);
@@ -291,24 +294,29 @@ export class SmsInbox {
   /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
   #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
     const entry: StorageEntry = { ...this.#placeIn(storage), index, digest: digestOf(pdu) };
+    const key = entryKey(entry);
     // What was to be deleted there may be gone: this reading decides.
-    this.#deletions.delete(entryKey(entry));
+    this.#deletions.delete(key);
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))
       .then(
         () => {
+          this.#refused.accepted(key);
           if (this.#stopped) return true;
-          this.#deletions.set(entryKey(entry), entry);
+          this.#deletions.set(key, entry);
           this.#work();
           return true;
         },
         (error: unknown) => {
-          this.#log.warn({ err: error }, 'a message stays on the modem: the journal refused it');
+          this.#refused.refused(key, error);
           return false;
         },
       );
     this.#settling.add(settled);
-    void settled.then(() => this.#settling.delete(settled));
+    void settled.then(() => {
+      this.#settling.delete(settled);
+      if (this.#settling.size === 0) this.#refused.tell();
+    });
     return settled;
   }
 

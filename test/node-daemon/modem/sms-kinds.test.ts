@@ -70,7 +70,7 @@ t.test(
     await rm(join(folder, 'journal.log'));
     modem.deliver(hi());
     await until('the alarm', () => journal.isFailing);
-  t.notOk(isEmpty(modem));
+    t.notOk(isEmpty(modem));
     await inbox.sweep();
     t.ok(isEmpty(modem));
     crash();

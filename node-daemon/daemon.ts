@@ -97,6 +97,12 @@ export async function startDaemon(
   const commands = new CommandHandler({ rack, journal, limits: sendLimits, clock, log });
   const identity = new IdentityFile({ folder: dataDir, clock, log });
   await identity.open();
+  if (journal.isNew && identity.current !== undefined) {
+    log.warn(
+      { folder: dataDir, journalId: journal.state.journalId },
+      'this node is enrolled and has no journal: unless it starts for the first time, messages may be lost',
+    );
+  }
   const link: ControlLink = new ControlLink({
     ...{ identity, journal, commands: countCommands(commands, metrics), clock, log },
     slots: () => rack.slots(),

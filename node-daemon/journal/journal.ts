@@ -66,6 +66,8 @@ export interface Appended {
 
 /** The durable memory of one node. */
 export class Journal {
+  /** Whether nothing was in its folder: no file, or one without a record. */
+  readonly isNew: boolean;
   /** The boot of the system that this process lives in. */
   readonly bootId: string;
   readonly #file: JournalFile;
@@ -89,7 +91,12 @@ export class Journal {
   #hasFailed = false;
   #closed = false;
 
-  private constructor(file: JournalFile, state: JournalState, { clock, log, bootId }: JournalOptions) {
+  private constructor(
+    file: JournalFile,
+    { state, isNew }: { state: JournalState; isNew: boolean },
+    { clock, log, bootId }: JournalOptions,
+  ) {
+    this.isNew = isNew;
     this.bootId = bootId ?? readBootId();
     this.#file = file;
     this.#state = state;
@@ -118,7 +125,8 @@ export class Journal {
     const isCorrupt = contents.damage === 'corrupt';
     // Sequences of lost records may have been used: a new identity cannot collide with them.
     if (isCorrupt) renumber(state, randomUUID());
-    const journal = new Journal(file, state, options);
+    const isNew = contents.records.length === 0 && !isCorrupt;
+    const journal = new Journal(file, { state, isNew }, options);
     if (isCorrupt) {
       const aside = await keepAside(path);
       log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');

@@ -1,0 +1,35 @@
+// The journal's file is deleted under the running daemon: what the modem forgets survives a kill all the same.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
+import { until } from '../fixtures/until.ts';
+
+/** What was refused is looked at again now and then. */
+const AGAIN_MS = 60_000;
+
+t.test('messages that came after it are told after a kill, and once', async (t) => {
+  const { dataFolder, kill, plane, simulator, start } = await startDaemonOnRack(t, { rack: { modems: 1 } });
+  const [modem] = simulator.modems;
+  if (modem === undefined) throw new Error('no modem');
+  const isEmpty = (): boolean => modem.stores.used('ME') + modem.stores.used('SM') === 0;
+  plane.acknowledges = false;
+  rmSync(join(dataFolder, 'journal.log'));
+  const bodies = Array.from({ length: 8 }, (_, number) => `message ${number}`);
+  for (const body of bodies) {
+    const parts = { encoding: undefined, referenceBits: 8 as const };
+    simulator.carrier.send({ from: '+12065559999', to: modem.identity.number, body, ...parts });
+  }
+  await until('the alarm', () => plane.alarms.includes('journal_unavailable'), AGAIN_MS);
+  await until('an empty store', isEmpty, AGAIN_MS);
+  await kill();
+  const told = plane.factsOf('sms_received').length;
+  start();
+  const toldAgain = (): string[] =>
+    plane
+      .factsOf('sms_received')
+      .slice(told)
+      .map(({ body }) => body);
+  await until('all messages', () => toldAgain().length >= bodies.length, AGAIN_MS);
+  t.same(toldAgain().sort(), bodies);
+});

@@ -65,7 +65,9 @@ function openPostgresPool(url: string, connectionsMax: number): PostgresPool {
         oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
     },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // An idle connection that breaks is replaced by the pool, and who has one learns of it from the next statement. Without
+  // listeners it would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

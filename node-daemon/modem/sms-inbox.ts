@@ -129,9 +129,11 @@ export class SmsInbox {
     }
     const announced = announcedBy(urc.line, this.#parts.storages);
     if (announced === undefined) return;
-    const isPlace = announced !== 'somewhere' && !this.#unswept.has(announced.storage);
-    if (isPlace && this.#reads.length < READS_MAX) this.#reads.push(announced);
-    else for (const storage of this.#parts.storages) this.#sweeps.add(storage);
+    const isPlace = announced !== 'somewhere' && this.#reads.length < READS_MAX;
+    if (isPlace) this.#reads.push(announced);
+    // What is announced before the first sweep comes with it.
+    if (!isPlace || this.#unswept.has(announced.storage))
+      for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
     this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
       this.sweep().catch((error) => this.#log.warn({ err: error }, 'a sweep failed'));
@@ -196,7 +198,7 @@ export class SmsInbox {
   async #sweep(storage: string): Promise<void> {
     this.#sweeps.delete(storage);
     try {
-      const settled = this.#settleList(storage, await this.#list(storage, 'background'), []);
+      const { settled } = await this.#takeAll(storage, 'background');
       void settled.then((areSettled) => {
         if (areSettled) this.#onSettled(storage);
       });
@@ -230,17 +232,26 @@ export class SmsInbox {
 
   /** Reads what was announced in a storage in one go. */
   async #readMany(storage: string): Promise<void> {
-    const announced = this.#reads.filter((read) => read.storage === storage);
     try {
-      const messages = await this.#list(storage, 'urgent');
-      // What was announced meanwhile may not be in the list.
-      const rest = this.#reads.filter((read) => !announced.includes(read));
-      this.#reads.splice(0, this.#reads.length, ...rest);
-      void this.#settleList(storage, messages, announced);
+      await this.#takeAll(storage, 'urgent');
     } catch (error) {
       if (!(error instanceof PortClosedError)) this.#canList = false;
       throw error;
     }
+  }
+
+  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take what was read. */
+  async #takeAll(
+    storage: string,
+    priority: 'urgent' | 'background',
+  ): Promise<{ readonly settled: Promise<boolean> }> {
+    const announced = this.#reads.filter((read) => read.storage === storage);
+    const messages = await this.#list(storage, priority);
+    // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
+    const rest = this.#reads.filter((read) => !announced.includes(read));
+    const order = [...announced, ...rest.filter((read) => read.storage === storage)];
+    this.#reads.splice(0, this.#reads.length, ...rest);
+    return { settled: this.#settleList(storage, messages, order) };
   }
 
   async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {

@@ -12,6 +12,8 @@ import { until } from '../../fixtures/until.ts';
 const SENDER = '07915155000000F0';
 /** "Hi" from +15550000012. */
 const HI = `${SENDER}040B915155000010F200005211211100000002C834`;
+/** "Ho", of the same second. */
+const HO = `${SENDER}040B915155000010F200005211211100000002C837`;
 /** "Hi" from 12345. */
 const CODE = `${SENDER}0405812143F500005211211100000002C834`;
 /** Parts of a message with the reference 42: "AB" and "AB". */
@@ -239,6 +241,19 @@ t.test('what cannot be decoded is told as it is, and deleted', async (t) => {
     { kind: 'sms_unreadable', pdu: HI.slice(0, -2) },
     { kind: 'sms_unreadable', reason: '8 bit data' },
   ]);
+});
+
+t.test('a sweep keeps the order of the announcements, whatever places are free', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  const { inbox, bodies } = await start();
+  // Announced while the storage is listed: the sweep has both, in the order of their places.
+  modem.port.on(/^AT\+CMGL=4$/, () => {
+    if (modem.port.count(/^AT\+CMGL=4$/) !== 3) return lines('OK');
+    return lines('+CMTI: "SM",9', '+CMTI: "SM",4', '+CMGL: 4,0,,21', HO, '+CMGL: 9,0,,21', HI, 'OK');
+  });
+  await inbox.sweep();
+  await until('both', () => bodies().length === 2);
+  t.same(bodies(), ['Hi', 'Ho']);
 });
 
 t.test('parts are one message, in any order, repeated, and over a crash', async (t) => {

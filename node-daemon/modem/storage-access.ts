@@ -49,6 +49,7 @@ export function onOneLine(form: StorageForm, storage: string, command: AtCommand
   return atCommand(`${choice(form, storage).text};${text.slice('AT'.length)}`, {
     ...options,
     answer: answers,
+    timeoutMs: Math.max(options.timeoutMs, STORAGE_TIMEOUT_MS),
   });
 }
 

@@ -1,6 +1,8 @@
 // How a modem is made to announce and to store: the best form that it takes, for good, whatever passes meanwhile.
 import t, { type Test } from 'tap';
+import { atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { POLL_MS } from '#node-daemon/modem/session.ts';
+import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/storage-access.ts';
 import { lines, type ScriptedPort } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { SessionRig } from './session-rig.ts';
@@ -46,6 +48,13 @@ t.test('one that lasts longer than the set-up costs them until the next polls', 
   await rig.pass(3 * POLL_MS);
   t.equal(last(), `AT+CNMI=${WITH_REPORTS}`);
   t.equal(ended(), undefined, 'what was changed on purpose is not taken for a restart');
+});
+
+t.test('a command on the line of a choice has the time of the slower one', async (t) => {
+  const timeoutOf = (command: ReturnType<typeof atCommand>): number =>
+    onOneLine({ joined: true }, 'SM', command).timeoutMs;
+  t.equal(timeoutOf(atQuery('AT+CMGF?', '+CMGF:')), STORAGE_TIMEOUT_MS);
+  t.equal(timeoutOf(atCommand('AT+CMGL=4', { timeoutMs: 60_000 })), 60_000);
 });
 
 t.test('a modem that never takes them is not asked for ever', async (t) => {

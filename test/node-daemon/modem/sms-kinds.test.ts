@@ -5,7 +5,7 @@ import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms-acceptance.ts';
 import { isEmpty, setUpInbox } from '../../fixtures/scripted-inbox.ts';
-import { lines, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { lines, TEST_ICCID, TEST_IMEI } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 const SENDER = '07915155000000F0';
@@ -67,6 +67,8 @@ t.test(
   async (t) => {
     const { clock, folder, modem, start } = await setUpInbox(t);
     const { crash, inbox, journal } = await start();
+    // The last that the first sweep writes: the next to find the file gone is the message.
+    await until('the card', () => journal.state.cards.get(TEST_IMEI) === TEST_ICCID);
     await rm(join(folder, 'journal.log'));
     modem.deliver(hi());
     await until('the alarm', () => journal.isFailing);

@@ -22,7 +22,6 @@ export interface PtyPair {
   master: number;
   /** Held open, or reading the master fails with EIO while no client has the terminal open. */
   slave: number;
-  slavePath: string;
 }
 
 type Libc = ReturnType<typeof loadLibc>;
@@ -56,7 +55,7 @@ export function openPty(): PtyPair {
     checked('ptsname_r', libc.ptsname(master, path, path.length));
     makeRaw(libc, master);
     const slavePath = path.toString('latin1', 0, path.indexOf(0));
-    return { master, slave: openSync(slavePath, O_RDWR | O_NOCTTY), slavePath };
+    return { master, slave: openSync(slavePath, O_RDWR | O_NOCTTY) };
   } catch (cause) {
     libc.close(master);
     throw cause;

@@ -44,7 +44,7 @@ export class PtyPort {
     this.#stream.on('data', (bytes: Buffer) => this.#onBytes(bytes, options.onBytes));
     this.#stream.on('error', (error) => this.#log.warn({ err: error }, 'port failed'));
     try {
-      for (const linkPath of this.linkPaths) linkAtomically(this.#pair.slavePath, linkPath);
+      for (const linkPath of this.linkPaths) linkAtomically(pathThroughUs(this.#pair.slave), linkPath);
     } catch (cause) {
       this.close();
       throw cause;
@@ -136,6 +136,14 @@ export class PtyPort {
       this.#droppedBytes += dropped.length;
     }
   }
+}
+
+/**
+ * A path to an open file that ends with this process (proc(5)): the system gives the number of a killed
+ * simulator's terminal to the next one, and a client that comes back would find a modem of another rack.
+ */
+function pathThroughUs(file: number): string {
+  return `/proc/${process.pid}/fd/${file}`;
 }
 
 /** A reader of the link sees the old terminal or the new one, never none. */

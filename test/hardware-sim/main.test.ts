@@ -1,7 +1,7 @@
 // The program from outside: its line, its options, its lock, and what is left after kill -9.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { accessSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
@@ -121,6 +121,16 @@ t.test('kill -9 loses nothing that was accepted', async (t) => {
     { message_reference: 1 },
   ]);
   t.equal(await end(child, 'SIGTERM'), 0);
+});
+
+t.test('what kill -9 leaves behind leads to no port of another rack', async (t) => {
+  const first = await startMain(t, temporaryFolder(t));
+  t.doesNotThrow(() => accessSync(first.port));
+  await end(first.child, 'SIGKILL');
+  // It gets the terminals that have become free.
+  const second = await startMain(t, temporaryFolder(t));
+  t.throws(() => accessSync(first.port), { code: 'ENOENT' });
+  t.equal(await end(second.child, 'SIGTERM'), 0);
 });
 
 t.test('kill -9 in a storm of messages: every accepted one is there exactly once', async (t) => {

@@ -1,6 +1,8 @@
 // Faults of the network and of the carrier: registration, time, references, status reports.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { until } from '../../fixtures/until.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 /** To +15550001234, with a status report wanted; first octet 31. */
@@ -48,21 +50,34 @@ t.test('flapping: the registration goes and comes until it is told to stay', asy
 });
 
 t.test('slow_network: registering, sending and receiving take their time', async (t) => {
-  const { rack, modem, terminal } = await startModem(t);
-  modem.play(parseFault({ kind: 'slow_network', ms: 80 }));
-  const took = async (step: () => Promise<unknown>): Promise<number> => {
-    const start = Date.now();
-    await step();
-    return Date.now() - start;
+  const clock = new ManualClock();
+  const { rack, modem, terminal } = await startModem(t, { clock });
+  const delayMs = 80;
+  modem.play(parseFault({ kind: 'slow_network', ms: delayMs }));
+  /** What comes only when the time is over. */
+  const comesInTime = async (wanted: string): Promise<void> => {
+    await until('a wait', () => clock.untilNextMs <= delayMs);
+    clock.advance(clock.untilNextMs - 1);
+    t.notMatch(await terminal.quietFor(20), wanted);
+    clock.advance(1);
+    await terminal.expect(wanted);
   };
-  t.ok((await took(() => terminal.message('AT+CMGS=24', SUBMIT))) >= 79);
+  terminal.write('AT+CMGS=24\r');
+  await terminal.expect('\r\n> ');
+  const sentAt = clock.now();
+  terminal.write(`${SUBMIT}\u001a`);
+  await comesInTime('+CMGS: 0');
+  t.equal(clock.now() - sentAt, delayMs);
   rack.carrier.send(HELLO);
   rack.carrier.send(HELLO);
-  t.ok((await took(() => terminal.expect('+CMTI: "SM",1'))) >= 79);
-  t.ok((await took(() => terminal.expect('+CMTI: "SM",2'))) >= 60, 'one after the other');
+  await comesInTime('+CMTI: "SM",1');
+  t.equal(clock.now() - sentAt, 2 * delayMs);
+  await comesInTime('+CMTI: "SM",2');
+  t.equal(clock.now() - sentAt, 3 * delayMs, 'one after the other');
   await terminal.command('AT+CFUN=0');
   await terminal.command('AT+CREG=1;+CFUN=1');
-  t.ok((await took(() => terminal.expect('+CREG: 1'))) >= 60);
+  await comesInTime('+CREG: 1');
+  t.equal(clock.now() - sentAt, 4 * delayMs);
 });
 
 t.test('not_registered, volte_only and signal', async (t) => {

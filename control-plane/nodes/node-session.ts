@@ -24,8 +24,9 @@ import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import { type NodeLink, NodeUnavailable } from './fleet.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
+import { OpenSends } from './open-sends.ts';
 import { PendingCommands } from './pending-commands.ts';
-import { type ProvisioningParts, settleOpenSends } from './provisioning.ts';
+import type { ProvisioningParts } from './provisioning.ts';
 import { SlotEvents } from './slot-events.ts';
 import { SlotSnapshots } from './slot-snapshots.ts';
 
@@ -61,6 +62,7 @@ export class NodeSession implements NodeLink {
   #version = LINK_VERSION_MIN;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
+  #openSends: OpenSends | undefined;
   #isDraining = false;
   #mayClose = false;
   readonly #timers: Timer[] = [];
@@ -78,7 +80,10 @@ export class NodeSession implements NodeLink {
       clock,
       intervalMs: heartbeatMs,
       ping: () => socket.ping(),
-      onBeat: (aliveUntil) => void this.#renew(aliveUntil),
+      onBeat: (aliveUntil) => {
+        void this.#renew(aliveUntil);
+        void this.#openSends?.ask().catch((error) => this.#fail(error));
+      },
       onDead: () => socket.terminate(),
     });
     this.#snapshots = new SlotSnapshots(this.#parts, this, this.#linkId, (error) => this.#fail(error));
@@ -206,7 +211,8 @@ export class NodeSession implements NodeLink {
     this.#version = version;
     const openedAt = new Date(this.#parts.clock.now());
     await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
-    await settleOpenSends(this.#parts, this, openedAt);
+    this.#openSends = new OpenSends(this.#parts, this, openedAt);
+    await this.#openSends.ask();
   }
 
   async #open(hello: Hello): Promise<void> {

@@ -4,8 +4,9 @@ import t from 'tap';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { UNSETTLED_MAX } from '#control-plane/store/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { acceptAll, type Command, ScriptedNode } from '../../fixtures/scripted-node.ts';
 import { received, relink, SLOT, subscriber } from '../../fixtures/subscriber.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -115,7 +116,7 @@ t.test('what the carrier or the node refuses is 502 and failed', async (t) => {
 
 t.test('an answer that is no result is 502 and unknown', async (t) => {
   const { send, history } = await subscriber(t, rig, {
-    sendTimeoutMs: 1_001,
+    service: { sendTimeoutMs: 1_001 },
     onCommand: (command) =>
       command.name === 'send_sms'
         ? { type: 'result', id: command.id, ok: true, result: { status: 'perhaps' } }
@@ -130,7 +131,7 @@ t.test('an answer that is no result is 502 and unknown', async (t) => {
 
 t.test('no answer in time is 502 and unknown, until the node tells what happened', async (t) => {
   const { node, send, history } = await subscriber(t, rig, {
-    sendTimeoutMs: 150,
+    service: { sendTimeoutMs: 150 },
     onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
   });
   t.match(await send({ to: '+13105550188', body: 'slow' }), {
@@ -181,6 +182,31 @@ t.test('a send that the node never saw is failed when the node comes back', asyn
         ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
         : acceptAll(command),
   });
+  await until('settled', async () => (await history())[0]?.status === 'failed');
+});
+
+t.test('a send that waits in the node when it is asked about, and is refused there later', async (t) => {
+  const clock = new ManualClock();
+  const isSilent = (command: Command) => (command.name === 'send_sms' ? undefined : acceptAll(command));
+  const { url, node, send, history } = await subscriber(t, rig, {
+    service: { clock, heartbeatMs: 60_000 },
+    onCommand: isSilent,
+  });
+  const sending = send({ to: '+13105550188', body: 'waiting' });
+  await until('on its way', () => node.commands('send_sms').length === 1);
+  await node.drop();
+  await sending;
+  clock.advance(1_000);
+  const back = await relink(t, url, { onCommand: isSilent });
+  await until('asked', () => back.commands('send_sms').length === 1);
+  clock.advance(30_000);
+  const [{ id } = { id: '' }] = back.commands('send_sms');
+  // The question is over, and nobody hears this.
+  back.send({ type: 'refusal', id, code: 'deadline_passed', message: 'the deadline passed in the queue' });
+  t.match(await history(), [{ status: 'unknown' }]);
+  clock.advance(60_000);
+  await until('asked again', () => back.commands('send_sms').length === 2);
+  back.send({ type: 'refusal', id, code: 'deadline_passed', message: 'the deadline is over' });
   await until('settled', async () => (await history())[0]?.status === 'failed');
 });
 

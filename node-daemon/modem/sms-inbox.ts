@@ -17,6 +17,7 @@ import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
 import { readPdu } from './sms-pdu.ts';
 import {
+  type Announcements,
   digestOf,
   inOrderOfArrival,
   parseList,
@@ -245,13 +246,15 @@ export class SmsInbox {
     storage: string,
     priority: 'urgent' | 'background',
   ): Promise<{ readonly settled: Promise<boolean> }> {
+    const beginHere = this.#unswept.has(storage);
     const announced = this.#reads.filter((read) => read.storage === storage);
     const messages = await this.#list(storage, priority);
     // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
     const rest = this.#reads.filter((read) => !announced.includes(read));
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
-    return { settled: this.#settleList(storage, messages, order) };
+    const places = order.map(({ index }) => index);
+    return { settled: this.#settleList(storage, messages, { places, beginHere }) };
   }
 
   async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {
@@ -271,12 +274,11 @@ export class SmsInbox {
   async #settleList(
     storage: string,
     messages: readonly StoredMessage[],
-    announced: readonly Announced[],
+    announcements: Announcements,
   ): Promise<boolean> {
     this.#forgetGone(storage, messages);
-    const places = announced.map(({ index }) => index);
     const settled: Promise<boolean>[] = [];
-    for (const message of inOrderOfArrival(messages, places)) {
+    for (const message of inOrderOfArrival(messages, announcements)) {
       if (!this.#stopped) settled.push(this.#settle(storage, message));
     }
     return (await Promise.all(settled)).every((isSettled) => isSettled) && !this.#stopped;

@@ -38,17 +38,26 @@ export function parseRead(index: number, information: readonly Information[]): S
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
 }
 
+/** What is known of the order in which messages came. */
+export interface Announcements {
+  /** Places, first one first. */
+  readonly places: readonly number[];
+  /** What was not announced lay there before anybody listened. Else its announcement was lost. */
+  readonly beginHere: boolean;
+}
+
 /**
  * Messages in the order in which they came: by the service centre's time, then as they were announced, then
- * by place. `announced`: the places, first one first.
+ * by place.
  */
 export function inOrderOfArrival(
   messages: readonly StoredMessage[],
-  announced: readonly number[],
+  { places, beginHere }: Announcements,
 ): StoredMessage[] {
+  const unannounced = beginHere ? -1 : places.length;
   const known = messages.map((message) => {
-    const position = announced.indexOf(message.index);
-    return { message, sentAt: sentAtOf(message.pdu), position: position < 0 ? announced.length : position };
+    const position = places.indexOf(message.index);
+    return { message, sentAt: sentAtOf(message.pdu), position: position < 0 ? unannounced : position };
   });
   known.sort((a, b) => {
     return a.sentAt - b.sentAt || a.position - b.position || a.message.index - b.message.index;

@@ -84,6 +84,15 @@ t.test('what lay there at the start is told before what is announced meanwhile',
   t.match(facts(), [{ from: '+15550000012' }, { from: '12345' }]);
 });
 
+t.test('also of the same second, in a place behind those that are announced', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  modem.deliver(HI, { index: 9, announce: false });
+  const { bodies } = await start(['SM', 'ME'], false);
+  modem.deliver(HO, { index: 4 });
+  await until('both', () => bodies().length === 2);
+  t.same(bodies(), ['Hi', 'Ho']);
+});
+
 t.test('killed between journal and deletion, the message is not told twice', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const first = await start();

@@ -19,6 +19,7 @@ import { deleteExpiredNonces } from './store/credentials.ts';
 import { openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { createPaymentLedger } from './store/payments.ts';
+import { secretOf } from './store/secrets.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 
@@ -53,6 +54,7 @@ export async function startService(
     throw error;
   }
   const url = (config.publicUrl ?? `http://${config.host}:${server.port}`).replace(/\/+$/, '');
+  const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const settlement = new Settlement({ ...config, chain, ledger, clock, log });
   const fleet = new Fleet();
@@ -71,13 +73,18 @@ export async function startService(
     bus,
     clock,
     log,
-    chain,
     ledger,
-    settlement,
+    tills: new Map([[config.chainId, { chain, settlement }]]),
     provision,
     fleet,
-    serviceDomain: config.serviceDomain ?? new URL(url).hostname,
-    offer: { ...asset, payTo: config.payTo, amountAtomic: config.priceAtomic, resource: `${url}/subscribe` },
+    serviceDomain,
+    sale: {
+      resource: `${url}/subscribe`,
+      description: 'A US mobile number for one year: SMS and voice',
+      realm: serviceDomain,
+      challengeSecret: await secretOf(db, 'payment_challenge'),
+      offers: [{ ...asset, payTo: config.payTo, amountAtomic: config.priceAtomic }],
+    },
   });
   const upgrades = createNodeUpgrades(nodeParts);
   server.serve(createApp(router, log), upgrades.onUpgrade);
@@ -117,13 +124,16 @@ export async function startService(
 /** What the token says of itself: payers sign with its name and version. */
 async function describeAsset(config: Config, chain: Chain) {
   const asset = config.asset ?? NETWORKS[config.chainId].usdc;
-  const domain = await chain.readAssetDomain(asset).catch((cause: unknown) => {
+  const token = await chain.readAsset(asset).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new Error(`cannot read ${asset} on chain ${config.chainId} at ${config.rpcUrl}: ${reason}`, {
       cause,
     });
   });
-  return { chainId: config.chainId, asset, assetName: domain.name, assetVersion: domain.version };
+  return {
+    ...{ chainId: config.chainId, asset },
+    ...{ assetName: token.name, assetVersion: token.version, assetDecimals: token.decimals },
+  };
 }
 
 /** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */

@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
 import { type Challenge, challengeFor } from '../payments/challenge.ts';
 import { type CheckoutParts, checkout } from '../payments/checkout.ts';
+import type { PaymentHeaders } from '../payments/credential.ts';
 import { PaymentRejected } from '../payments/rejection.ts';
 import { insertToken } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
@@ -19,26 +20,17 @@ export interface SubscribeParts extends CheckoutParts {
   provision(number: string): Promise<void>;
 }
 
-export interface PaymentHeaders {
-  /** `X-PAYMENT`, undefined when absent. */
-  payment: string | undefined;
-  /** `Authorization`, undefined when absent. */
-  authorization: string | undefined;
-}
-
 export type SubscribeResult =
   | { kind: 'challenge'; challenge: Challenge }
-  | { kind: 'subscribed'; body: { token: string; number: string; expires_at: string; renewed: boolean } };
+  | {
+      kind: 'subscribed';
+      headers: Record<string, string>;
+      body: { token: string; number: string; expires_at: string; renewed: boolean };
+    };
 
 export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders): Promise<SubscribeResult> {
-  const isMpp = /^payment\s/i.test(headers.authorization ?? '');
-  if (headers.payment !== undefined && isMpp) {
-    throw new Refusal('invalid_request', 'X-PAYMENT and Authorization: Payment exclude each other');
-  }
   try {
-    if (isMpp) throw new PaymentRejected('unsupported_method');
-    if (headers.payment === undefined) throw new PaymentRejected('payment_required');
-    const { subscription, renewed } = await checkout(parts, headers.payment);
+    const { subscription, renewed, receipt } = await checkout(parts, headers);
     parts.bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
     const token = mintToken();
     await insertToken(parts.db, {
@@ -53,6 +45,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
     if (!renewed) await parts.provision(subscription.number);
     return {
       kind: 'subscribed',
+      headers: receipt,
       body: {
         token,
         number: subscription.number,
@@ -62,7 +55,10 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
     };
   } catch (error) {
     if (!(error instanceof PaymentRejected)) throw error;
-    return { kind: 'challenge', challenge: challengeFor(parts.offer, error.code) };
+    return {
+      kind: 'challenge',
+      challenge: challengeFor(parts.sale, error.code, new Date(parts.clock.now())),
+    };
   }
 }
 

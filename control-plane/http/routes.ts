@@ -32,13 +32,16 @@ export function createRouter(parts: RouteParts): Router {
   router.post('/subscribe', async (ctx) => {
     const result = await subscribe(parts, {
       payment: ctx.headers['x-payment']?.toString(),
+      paymentSignature: ctx.headers['payment-signature']?.toString(),
       authorization: ctx.headers.authorization,
     });
     if (result.kind === 'challenge') {
       ctx.status = 402;
-      ctx.body = result.challenge;
+      ctx.set(result.challenge.headers);
+      ctx.body = result.challenge.body;
       return;
     }
+    ctx.set(result.headers);
     ctx.body = result.body;
   });
   router.get('/availability', async (ctx) => {

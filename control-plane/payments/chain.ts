@@ -6,6 +6,7 @@ import {
   createPublicClient,
   createWalletClient,
   defineChain,
+  domainSeparator,
   encodeFunctionData,
   type Hex,
   http,
@@ -23,6 +24,8 @@ import type { SignedTransaction, TransferAuthorization } from './payment.ts';
 const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',
   'function version() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -89,16 +92,26 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
       ],
     }) as const;
 
-  async function readAssetDomain(asset: Address): Promise<{ name: string; version: string }> {
-    const [name, version, chainId] = await Promise.all([
-      publicClient.readContract({ address: asset, abi: TOKEN_ABI, functionName: 'name' }),
-      publicClient.readContract({ address: asset, abi: TOKEN_ABI, functionName: 'version' }),
-      publicClient.getChainId(),
-    ]);
+  /** What the token says of itself. Throws when its domain separator is not that of its name and version. */
+  async function readAsset(asset: Address): Promise<{ name: string; version: string; decimals: number }> {
+    const chainId = await publicClient.getChainId();
     if (chainId !== options.chainId) {
       throw new Error(`the RPC serves chain ${chainId}, not ${options.chainId}`);
     }
-    return { name, version };
+    const token = { address: asset, abi: TOKEN_ABI } as const;
+    const [name, version, decimals, separator] = await Promise.all([
+      publicClient.readContract({ ...token, functionName: 'name' }),
+      publicClient.readContract({ ...token, functionName: 'version' }),
+      publicClient.readContract({ ...token, functionName: 'decimals' }),
+      publicClient.readContract({ ...token, functionName: 'DOMAIN_SEPARATOR' }),
+    ]);
+    const expected = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } });
+    if (separator !== expected) {
+      throw new Error(
+        `its domain separator ${separator} is not that of "${name}" version "${version}": ${expected}`,
+      );
+    }
+    return { name, version, decimals };
   }
 
   async function simulate(authorization: TransferAuthorization): Promise<Simulation> {
@@ -180,8 +193,8 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
     });
   }
 
-  /** True when some transaction, whoever sent it, moved the authorized money to us. */
-  async function hasTransferred(authorization: TransferAuthorization): Promise<boolean> {
+  /** The transaction, whoever sent it, that moved the authorized money to us. */
+  async function findTransfer(authorization: TransferAuthorization): Promise<Hex | undefined> {
     const latest = await publicClient.getBlockNumber();
     const oldest = latest > LOG_DEPTH_BLOCKS ? latest - LOG_DEPTH_BLOCKS : 0n;
     for (let to = latest; to >= oldest; to -= LOG_RANGE_BLOCKS) {
@@ -196,10 +209,10 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
       });
       if (used !== undefined) {
         const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
-        return isPaid(receipt, authorization);
+        return isPaid(receipt, authorization) ? receipt.transactionHash : undefined;
       }
     }
-    return false;
+    return undefined;
   }
 
   async function now(): Promise<bigint> {
@@ -210,15 +223,16 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
     publicClient.getTransactionCount({ address: relayer.address, blockTag: 'latest' });
 
   return {
+    chainId: options.chainId,
     relayer: relayer.address,
-    readAssetDomain,
+    readAsset,
     simulate,
     sign,
     broadcast,
     resultOf,
     awaitResult,
     isNonceUsed,
-    hasTransferred,
+    findTransfer,
     now,
     minedNonce,
   };

@@ -1,15 +1,15 @@
-// The body of a 402: what a payer may sign. Readers of the service document and x402 v1 clients share it.
-import { AUTHORIZATION_TIMEOUT_SECONDS, NETWORKS, type Offer } from './offer.ts';
+// The 402: one answer that the reader of the service document, x402 clients of both versions and MPP clients can pay.
+import { mppChallenge } from './mpp.ts';
+import { AUTHORIZATION_TIMEOUT_SECONDS, caip2, NETWORKS, type Offer, type Sale } from './offer.ts';
 
 export interface Challenge {
-  x402Version: 1;
-  error: string;
-  accepts: AcceptedPayment[];
+  body: { x402Version: 1; error: string; accepts: AcceptedPayment[] };
+  headers: { 'PAYMENT-REQUIRED': string; 'WWW-Authenticate': string[] };
 }
 
 /**
- * One way to pay. `amount` is the service document's name; `maxAmountRequired`, `resource`, `description`
- * and `mimeType` are what x402 v1 clients require beside it: without them they refuse to sign.
+ * One way to pay, for x402 v1. `amount` is the service document's name; `maxAmountRequired`, `resource`, `description`
+ * and `mimeType` are what v1 clients require beside it, of every entry: without them they refuse to sign.
  */
 export interface AcceptedPayment {
   scheme: 'exact';
@@ -25,25 +25,42 @@ export interface AcceptedPayment {
   extra: { name: string; version: string };
 }
 
+const MIME_TYPE = 'application/json';
+
 /** `error` says in a stable code why the payment that came was refused, or that none came. */
-export function challengeFor(offer: Offer, error: string): Challenge {
-  return {
-    x402Version: 1,
+export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
+  const { resource: url, description, offers } = sale;
+  const required = {
+    x402Version: 2,
     error,
-    accepts: [
-      {
-        scheme: 'exact',
+    resource: { url, description, mimeType: MIME_TYPE },
+    accepts: offers.map((offer) => ({ network: caip2(offer.chainId), ...termsOf(offer) })),
+  };
+  return {
+    body: {
+      x402Version: 1,
+      error,
+      accepts: offers.map((offer) => ({
+        ...termsOf(offer),
         network: NETWORKS[offer.chainId].network,
-        amount: String(offer.amountAtomic),
         maxAmountRequired: String(offer.amountAtomic),
-        asset: offer.asset,
-        payTo: offer.payTo,
-        maxTimeoutSeconds: AUTHORIZATION_TIMEOUT_SECONDS,
-        resource: offer.resource,
-        description: 'A US mobile number for one year: SMS and voice',
-        mimeType: 'application/json',
-        extra: { name: offer.assetName, version: offer.assetVersion },
-      },
-    ],
+        ...{ resource: url, description, mimeType: MIME_TYPE },
+      })),
+    },
+    headers: {
+      'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64'),
+      'WWW-Authenticate': offers.map((offer) => mppChallenge(offer, sale, now)),
+    },
+  };
+}
+
+function termsOf(offer: Offer) {
+  return {
+    scheme: 'exact' as const,
+    amount: String(offer.amountAtomic),
+    asset: offer.asset,
+    payTo: offer.payTo,
+    maxTimeoutSeconds: AUTHORIZATION_TIMEOUT_SECONDS,
+    extra: { name: offer.assetName, version: offer.assetVersion },
   };
 }

@@ -1,8 +1,10 @@
 // One paid POST /subscribe, from header to subscription. Every exit says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { checkWindow } from './authorization.ts';
 import type { Chain, Simulation } from './chain.ts';
-import type { Offer } from './offer.ts';
+import { type PaymentHeaders, readCredential } from './credential.ts';
+import type { Sale } from './offer.ts';
 import type {
   Applied,
   ClaimResult,
@@ -11,16 +13,28 @@ import type {
   PaymentState,
   TransferAuthorization,
 } from './payment.ts';
+import { receiptHeaders } from './receipt.ts';
 import { PaymentRejected } from './rejection.ts';
 import type { Settlement } from './settlement.ts';
-import { checkWindow, readPaymentHeader } from './x402.ts';
+
+/** What moves the money of one chain. */
+export interface Till {
+  chain: Chain;
+  settlement: Settlement;
+}
 
 export interface CheckoutParts {
-  offer: Offer;
-  chain: Chain;
+  sale: Sale;
+  /** By chain id; each offer of the sale has one. */
+  tills: ReadonlyMap<number, Till>;
   ledger: PaymentLedger;
-  settlement: Settlement;
   clock: Clock;
+}
+
+/** A year that was paid for. */
+export interface Paid extends Applied {
+  /** Headers for the payer's client. */
+  receipt: Record<string, string>;
 }
 
 /** Seconds after which a payer whose settlement is open should ask `/auth`. */
@@ -33,22 +47,24 @@ const PENDING_RETRY_SECONDS = 10;
  * before any moves; `payment_already_used` for one that was on chain or presented before;
  * `settlement_pending` once it may have moved: payers sign again on each 402, and would pay twice.
  */
-export async function checkout(parts: CheckoutParts, header: string): Promise<Applied> {
+export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
-  const authorization = await readPaymentHeader(header, parts.offer);
+  const credential = await readCredential(headers, parts.sale);
+  const { authorization } = credential;
+  const { chain, settlement } = tillOf(parts, authorization);
   // What is known of it comes first: clock and chain say nothing of a payment that is under way.
   refuseKnown(await parts.ledger.find(authorization));
   checkWindow(authorization, now());
-  const simulation = await simulate(parts.chain, authorization);
+  const simulation = await simulate(chain, authorization);
   if (simulation.kind === 'reverted' && !simulation.isUsed) throw rejectionOf(simulation.reason);
 
   const payment = claimed(await parts.ledger.claim(authorization, now()));
-  if (simulation.kind === 'reverted') return settledByOthers(parts, payment);
+  if (simulation.kind === 'reverted') return settledByOthers(settlement, payment);
 
-  const result = await parts.settlement.settle(payment, simulation.gas);
+  const result = await settlement.settle(payment, simulation.gas);
   switch (result.kind) {
     case 'applied':
-      return result.applied;
+      return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
     case 'pending':
       throw pending();
     case 'unsigned':
@@ -58,6 +74,12 @@ export async function checkout(parts: CheckoutParts, header: string): Promise<Ap
     case 'void':
       throw new PaymentRejected('authorization_used');
   }
+}
+
+function tillOf({ tills }: CheckoutParts, { chainId }: TransferAuthorization): Till {
+  const till = tills.get(chainId);
+  if (till === undefined) throw new Error(`no chain ${chainId}`);
+  return till;
 }
 
 function refuseKnown(state: PaymentState | undefined): void {
@@ -101,8 +123,8 @@ function claimed(claim: ClaimResult): Payment {
 
 // The authorization was on chain before it came to us, readable by everyone: the payer's subscription gets
 // its year, but whoever presents it proves nothing and gets no token.
-async function settledByOthers(parts: CheckoutParts, payment: Payment): Promise<never> {
-  const result = await parts.settlement.settleByOthers(payment).catch((cause: unknown) => {
+async function settledByOthers(settlement: Settlement, payment: Payment): Promise<never> {
+  const result = await settlement.settleByOthers(payment).catch((cause: unknown) => {
     throw pending(cause);
   });
   if (result.kind === 'applied') throw alreadyUsed();
@@ -116,6 +138,8 @@ function rejectionOf(reason: string): PaymentRejected {
   if (/not yet valid/i.test(reason)) return new PaymentRejected('authorization_not_yet_valid');
   if (/expired/i.test(reason)) return new PaymentRejected('authorization_expired');
   if (/invalid signature/i.test(reason)) return new PaymentRejected('invalid_signature');
+  if (/blacklisted/i.test(reason)) return new PaymentRejected('payer_blocked');
+  if (/paused/i.test(reason)) return new PaymentRejected('asset_paused');
   return new PaymentRejected('transfer_refused', { cause: reason });
 }
 

@@ -1,4 +1,4 @@
-// What the service sells and for how much: the one place that payment checks and challenges read.
+// What the service sells, for how much, and in what it is paid: the one place that checks and challenges read.
 import type { Address } from 'viem';
 
 /** x402 v1 names of the chains that payment clients know (a client of v1 refuses any other name). */
@@ -9,6 +9,7 @@ export const NETWORKS = {
 
 export type ChainId = keyof typeof NETWORKS;
 
+/** One way to pay. */
 export interface Offer {
   chainId: ChainId;
   /** The token contract. */
@@ -16,12 +17,26 @@ export interface Offer {
   /** EIP-712 domain of the token, read from the chain at start. */
   assetName: string;
   assetVersion: string;
+  assetDecimals: number;
   payTo: Address;
   /** Smallest units. */
   amountAtomic: bigint;
+}
+
+/** What is sold, with every way to pay for it; the first is the one that clients without a wish take. */
+export interface Sale {
   /** Absolute URL of the thing that is sold. */
   resource: string;
+  description: string;
+  /** Protection space of MPP challenges (RFC 9110 §11.5): the host of the service. */
+  realm: string;
+  /** Key of the HMAC that makes MPP challenges ours. */
+  challengeSecret: string;
+  offers: readonly Offer[];
 }
 
 /** Time that a payer gets between challenge and credential. */
 export const AUTHORIZATION_TIMEOUT_SECONDS = 300;
+
+/** CAIP-2. */
+export const caip2 = (chainId: ChainId): string => `eip155:${chainId}`;

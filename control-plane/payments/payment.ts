@@ -82,6 +82,6 @@ export interface PaymentLedger {
   apply(id: string, now: Date): Promise<Applied | undefined>;
   /** Notes that a payment was looked at, so that the others get their turn. */
   touch(id: string, now: Date): Promise<void>;
-  /** Payments in a state that is not final and may be acted on, not moved since `before`, oldest first. */
-  unfinished(before: Date): Promise<Payment[]>;
+  /** Payments of a chain in a state that is not final and may be acted on, not moved since `before`, oldest first. */
+  unfinished(chainId: number, before: Date): Promise<Payment[]>;
 }

@@ -5,7 +5,11 @@ export type RejectionCode =
   | 'invalid_encoding'
   | 'unsupported_version'
   | 'unsupported_method'
+  | 'unsupported_scheme'
   | 'unsupported_network'
+  | 'unsupported_asset'
+  | 'invalid_challenge'
+  | 'invalid_domain'
   | 'invalid_payee'
   | 'invalid_amount'
   | 'invalid_signature'
@@ -14,6 +18,8 @@ export type RejectionCode =
   | 'authorization_too_long'
   | 'authorization_used'
   | 'insufficient_funds'
+  | 'payer_blocked'
+  | 'asset_paused'
   | 'transfer_refused';
 
 export class PaymentRejected extends Error {

@@ -1,4 +1,6 @@
-// Moves the authorized money exactly once: sign, store, broadcast, wait; and finishes what a crash left behind.
+// Moves the authorized money of one chain exactly once: sign, store, broadcast, wait; and finishes what a crash left behind.
+
+import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Chain, RelayerUnfunded } from './chain.ts';
@@ -11,7 +13,8 @@ const CLAIM_AGE_MS_MAX = 120_000;
 const SETTLING_MARGIN_MS = 10_000;
 
 export type SettlementResult =
-  | { kind: 'applied'; applied: Applied }
+  /** `transaction`: the one that moved the money. */
+  | { kind: 'applied'; applied: Applied; transaction: Hex }
   /** Nothing was signed, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
   /** Our transaction was mined and moved nothing. */
@@ -46,7 +49,7 @@ export class Settlement {
       const sent = await this.#inTurn(() => this.#signAndBroadcast(payment, gas));
       if (sent.kind === 'unsigned') return sent;
       const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
-      if (result.kind === 'transferred') return await this.#apply(payment);
+      if (result.kind === 'transferred') return await this.#apply(payment, sent.hash);
       if (result.kind === 'reverted') return await this.#settleReverted(payment, result.blockNumber);
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
@@ -64,9 +67,9 @@ export class Settlement {
 
   /** Finishes every payment that no request is working on. `onApplied` is told of each new year. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
-    const { ledger, clock, log, settlementWaitMs } = this.#parts;
+    const { chain, ledger, clock, log, settlementWaitMs } = this.#parts;
     const untouchedSince = clock.now() - settlementWaitMs - SETTLING_MARGIN_MS;
-    const unfinished = await ledger.unfinished(new Date(untouchedSince));
+    const unfinished = await ledger.unfinished(chain.chainId, new Date(untouchedSince));
     for (const payment of unfinished) {
       try {
         const result = await this.#finish(payment);
@@ -151,14 +154,15 @@ export class Settlement {
   async #settleUsed(payment: Payment, blockNumber?: bigint): Promise<SettlementResult | undefined> {
     const { chain, ledger } = this.#parts;
     if (!(await chain.isNonceUsed(payment.authorization, blockNumber))) return undefined;
-    if (await chain.hasTransferred(payment.authorization)) return this.#apply(payment);
+    const transaction = await chain.findTransfer(payment.authorization);
+    if (transaction !== undefined) return this.#apply(payment, transaction);
     await ledger.setVoid(payment.id, 'used without paying us, or cancelled', this.#now());
     return { kind: 'void' };
   }
 
-  async #apply(payment: Payment): Promise<SettlementResult> {
+  async #apply(payment: Payment, transaction: Hex): Promise<SettlementResult> {
     const applied = await this.#parts.ledger.apply(payment.id, this.#now());
-    return applied === undefined ? { kind: 'pending' } : { kind: 'applied', applied };
+    return applied === undefined ? { kind: 'pending' } : { kind: 'applied', applied, transaction };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import * as nodeKeys from './migrations/0002-node-keys.ts';
 import * as deliveredParts from './migrations/0003-delivered-parts.ts';
 import * as endedByReport from './migrations/0004-ended-by-report.ts';
 import * as unregisteredSlots from './migrations/0005-unregistered-slots.ts';
+import * as secrets from './migrations/0006-secrets.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -13,6 +14,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-delivered-parts': deliveredParts,
   '0004-ended-by-report': endedByReport,
   '0005-unregistered-slots': unregisteredSlots,
+  '0006-secrets': secrets,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

@@ -63,10 +63,11 @@ export function createPaymentLedger(db: Database): PaymentLedger {
 
     apply: (id, now) => db.transaction().execute((trx) => apply(trx, id, now)),
 
-    async unfinished(before) {
+    async unfinished(chainId, before) {
       const rows = await db
         .selectFrom('payments')
         .selectAll()
+        .where('chain_id', '=', chainId)
         .where('state', 'in', ['claimed', 'in_flight', 'reverted'])
         .where('updated_at', '<', before)
         .orderBy('updated_at')

@@ -144,6 +144,11 @@ export interface UnreadableMessagesTable {
   received_at: Date;
 }
 
+export interface SecretsTable {
+  name: string;
+  value: string;
+}
+
 export interface Tables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
@@ -157,4 +162,5 @@ export interface Tables {
   payments: PaymentsTable;
   messages: MessagesTable;
   unreadable_messages: UnreadableMessagesTable;
+  secrets: SecretsTable;
 }

@@ -4,7 +4,7 @@ import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { connectChain } from '#control-plane/payments/chain.ts';
 import { NETWORKS } from '#control-plane/payments/offer.ts';
-import { readPaymentHeader } from '#control-plane/payments/x402.ts';
+import { readX402 } from '#control-plane/payments/x402.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { createPaymentLedger } from '#control-plane/store/payments.ts';
 import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
@@ -33,9 +33,8 @@ async function setup(t: Test) {
   const offer = {
     ...{ chainId: rig.chain.chainId, asset, payTo: PAY_TO.address, amountAtomic: PRICE },
     ...(await nameOf(chain, asset)),
-    resource: `${url}/subscribe`,
   };
-  const authorization = await readPaymentHeader(await signPaymentHeader(url, ALICE.privateKey), offer);
+  const { authorization } = await readX402(await signPaymentHeader(url, ALICE.privateKey), [offer]);
   const claim = await ledger.claim(authorization, now);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -55,8 +54,8 @@ async function setup(t: Test) {
 }
 
 async function nameOf(chain: ReturnType<typeof connectChain>, asset: `0x${string}`) {
-  const { name, version } = await chain.readAssetDomain(asset);
-  return { assetName: name, assetVersion: version };
+  const { name, version, decimals } = await chain.readAsset(asset);
+  return { assetName: name, assetVersion: version, assetDecimals: decimals };
 }
 
 async function signed(rig: Awaited<ReturnType<typeof setup>>) {

@@ -1,0 +1,55 @@
+// Which of the three payment headers came, and what it pays.
+import { Refusal } from '../domain/refusal.ts';
+import { readMpp } from './mpp.ts';
+import type { Offer, Sale } from './offer.ts';
+import type { TransferAuthorization } from './payment.ts';
+import { PaymentRejected } from './rejection.ts';
+import { readX402 } from './x402.ts';
+
+/** Undefined where a header is absent. */
+export interface PaymentHeaders {
+  /** `X-PAYMENT` of x402 v1. */
+  payment: string | undefined;
+  /** `PAYMENT-SIGNATURE` of x402 v2. */
+  paymentSignature: string | undefined;
+  /** `Authorization`, of MPP where its scheme is `Payment`. */
+  authorization: string | undefined;
+}
+
+/** How the payer speaks, and so what the receipt is. */
+export type Protocol = { kind: 'x402'; version: 1 | 2 } | { kind: 'mpp'; challengeId: string };
+
+export interface Credential {
+  protocol: Protocol;
+  authorization: TransferAuthorization;
+  offer: Offer;
+}
+
+const MPP_SCHEME = /^payment\s+/i;
+
+/**
+ * Reads the one credential there is. Throws `PaymentRejected` when there is none, or when it pays no offer of the sale;
+ * `Refusal` `invalid_request` when there are several.
+ */
+export async function readCredential(headers: PaymentHeaders, sale: Sale): Promise<Credential> {
+  const { payment, paymentSignature, authorization } = headers;
+  const mpp = MPP_SCHEME.test(authorization ?? '')
+    ? authorization?.replace(MPP_SCHEME, '').trim()
+    : undefined;
+  // Some wallets say the same in both headers of x402.
+  const x402 = new Set([payment, paymentSignature].filter((header) => header !== undefined));
+  if (x402.size + (mpp === undefined ? 0 : 1) > 1) {
+    throw new Refusal(
+      'invalid_request',
+      'X-PAYMENT, PAYMENT-SIGNATURE and Authorization: Payment exclude each other',
+    );
+  }
+  if (mpp !== undefined) {
+    const { challengeId, ...paid } = await readMpp(mpp, sale);
+    return { protocol: { kind: 'mpp', challengeId }, ...paid };
+  }
+  const [header] = x402;
+  if (header === undefined) throw new PaymentRejected('payment_required');
+  const { version, ...paid } = await readX402(header, sale.offers);
+  return { protocol: { kind: 'x402', version }, ...paid };
+}

@@ -1,0 +1,28 @@
+// What a payer gets as a proof that the payment was settled, in the header that its protocol reads.
+import type { Hex } from 'viem';
+import type { Credential } from './credential.ts';
+import { caip2, NETWORKS } from './offer.ts';
+
+/** Headers of a 200; `transaction` is the hash of the one that moved the money. */
+export function receiptHeaders(
+  { protocol, authorization, offer }: Credential,
+  transaction: Hex,
+  now: Date,
+): Record<string, string> {
+  if (protocol.kind === 'mpp') {
+    const receipt = {
+      ...{ method: 'evm', status: 'success', timestamp: now.toISOString(), reference: transaction },
+      ...{ challengeId: protocol.challengeId, chainId: offer.chainId },
+    };
+    return {
+      'Payment-Receipt': Buffer.from(JSON.stringify(receipt)).toString('base64url'),
+      'Cache-Control': 'private, no-store',
+    };
+  }
+  const response = {
+    ...{ success: true, transaction, payer: authorization.from },
+    network: protocol.version === 1 ? NETWORKS[offer.chainId].network : caip2(offer.chainId),
+  };
+  const text = Buffer.from(JSON.stringify(response)).toString('base64');
+  return protocol.version === 1 ? { 'X-PAYMENT-RESPONSE': text } : { 'PAYMENT-RESPONSE': text };
+}

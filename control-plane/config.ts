@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
 import { integerOption, LOG_LEVEL_OPTION, type OptionsOf, readOptions } from '#shared/process/options.ts';
-import { type ChainId, NETWORKS } from './payments/offer.ts';
+import { type ChainId, NETWORKS, type PaymentNetwork } from './payments/offer.ts';
+import { readPaymentsFile } from './payments-file.ts';
 
 const addressSchema = z
   .string({ error: 'required: a 0x-prefixed address' })
@@ -71,6 +72,11 @@ export const OPTIONS = {
     about: 'folder of the embedded database, and of the socket for operator commands beside it',
     schema: z.string().min(1).default('data'),
   },
+  paymentsFile: {
+    env: 'PAYMENTS_FILE',
+    about: 'file of several networks and assets, in place of the six options that follow',
+    schema: z.string().min(1).optional(),
+  },
   chainId: {
     env: 'CHAIN_ID',
     about: 'chain that payments settle on: 8453 (Base) or 84532 (Base Sepolia)',
@@ -84,14 +90,19 @@ export const OPTIONS = {
   rpcUrl: {
     env: 'RPC_URL',
     about: 'JSON-RPC of that chain',
-    schema: urlSchema(/^https?:$/, 'an http(s) URL'),
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  facilitatorUrl: {
+    env: 'FACILITATOR_URL',
+    about: 'x402 facilitator that puts the transfers on that chain; unset means our own relayer',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   asset: {
     env: 'ASSET',
     about: 'token contract; default USDC of the chain',
     schema: addressSchema.optional(),
   },
-  payTo: { env: 'PAY_TO', about: 'address that is paid', schema: addressSchema },
+  payTo: { env: 'PAY_TO', about: 'address that is paid', schema: addressSchema.optional() },
   relayerKey: {
     env: 'RELAYER_KEY',
     about: 'private key that sends the transfers and pays their gas; better given as a file',
@@ -154,11 +165,46 @@ export function readConfig(notes: string): Config {
   );
 }
 
-/** The relayer's key, from where it was given. Throws unless it was given once. */
-export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex {
-  const key = config.relayerKeyFile ?? config.relayerKey;
-  if (key === undefined || (config.relayerKeyFile !== undefined && config.relayerKey !== undefined)) {
+/** The relayer's key, from where it was given; `undefined` when there is none. Throws when it was given twice. */
+export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex | undefined {
+  if (config.relayerKeyFile !== undefined && config.relayerKey !== undefined) {
     throw new Error('give one of RELAYER_KEY_FILE and RELAYER_KEY');
   }
-  return key;
+  return config.relayerKeyFile ?? config.relayerKey;
+}
+
+type PaymentOptions = Pick<
+  Config,
+  'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
+>;
+
+/**
+ * Where and in what is paid. Throws when nothing says it, when two places do, and for a network on which nobody would
+ * settle.
+ */
+export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | undefined): PaymentNetwork[] {
+  const networks = writtenNetworks(config);
+  for (const { chainId, facilitatorUrl } of networks) {
+    if (facilitatorUrl === undefined && relayerKey === undefined) {
+      throw new Error(`chain ${chainId} has no facilitator: give RELAYER_KEY_FILE or RELAYER_KEY`);
+    }
+  }
+  return networks;
+}
+
+function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
+  const { paymentsFile, chainId, rpcUrl, facilitatorUrl, payTo, priceAtomic } = config;
+  if (paymentsFile !== undefined) {
+    if (rpcUrl !== undefined || payTo !== undefined) {
+      throw new Error('RPC_URL and PAY_TO stand in the PAYMENTS_FILE: leave them out');
+    }
+    return readPaymentsFile(paymentsFile);
+  }
+  if (rpcUrl === undefined || payTo === undefined)
+    throw new Error('give RPC_URL and PAY_TO, or a PAYMENTS_FILE');
+  const { usdc } = NETWORKS[chainId];
+  const asset = config.asset ?? usdc.address;
+  const domain = asset === usdc.address ? usdc.domain : {};
+  const assets = [{ asset, payTo, amountAtomic: priceAtomic, ...domain }];
+  return [{ chainId, rpcUrl, facilitatorUrl, assets }];
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { createLocalBus } from './bus/bus.ts';
-import { type Config, relayerKeyOf } from './config.ts';
+import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
 import { createRouter } from './http/routes.ts';
@@ -12,9 +12,7 @@ import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
 import { createNodeRegistry } from './nodes/registry.ts';
 import { listenOperator } from './operator/operator-socket.ts';
-import { type Chain, connectChain } from './payments/chain.ts';
-import { NETWORKS } from './payments/offer.ts';
-import { Settlement } from './payments/settlement.ts';
+import { connectNetwork, openTills } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
 import { openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
@@ -39,8 +37,8 @@ export async function startService(
   config: Config,
   { log, clock = systemClock }: { log: Logger; clock?: Clock },
 ): Promise<Service> {
-  const chain = connectChain({ ...config, relayerKey: relayerKeyOf(config) });
-  const asset = await describeAsset(config, chain);
+  const relayerKey = relayerKeyOf(config);
+  const networks = await Promise.all(paymentNetworksOf(config, relayerKey).map(connectNetwork));
   const { db, close } = await openDatabase(
     config.databaseUrl === undefined
       ? { folder: join(config.dataDir, 'pglite') }
@@ -56,7 +54,6 @@ export async function startService(
   const url = (config.publicUrl ?? `http://${config.host}:${server.port}`).replace(/\/+$/, '');
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
-  const settlement = new Settlement({ ...config, chain, ledger, clock, log });
   const fleet = new Fleet();
   const bus = createLocalBus();
   const nodeParts = { db, bus, fleet, clock, log, heartbeatMs: config.heartbeatMs };
@@ -67,6 +64,14 @@ export async function startService(
       PROVISION_WAIT_MS,
       () => new Error('no answer yet'),
     ).catch((error: unknown) => log.warn({ err: error }, 'a number is not bound yet'));
+  const sale = {
+    resource: `${url}/subscribe`,
+    description: 'A US mobile number for one year: SMS and voice',
+    realm: serviceDomain,
+    challengeSecret: await secretOf(db, 'payment_challenge'),
+    offers: networks.flatMap(({ offers }) => offers),
+  };
+  const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
   const router = createRouter({
     ...config,
     db,
@@ -74,17 +79,11 @@ export async function startService(
     clock,
     log,
     ledger,
-    tills: new Map([[config.chainId, { chain, settlement }]]),
+    tills,
     provision,
     fleet,
     serviceDomain,
-    sale: {
-      resource: `${url}/subscribe`,
-      description: 'A US mobile number for one year: SMS and voice',
-      realm: serviceDomain,
-      challengeSecret: await secretOf(db, 'payment_challenge'),
-      offers: [{ ...asset, payTo: config.payTo, amountAtomic: config.priceAtomic }],
-    },
+    sale,
   });
   const upgrades = createNodeUpgrades(nodeParts);
   server.serve(createApp(router, log), upgrades.onUpgrade);
@@ -98,10 +97,12 @@ export async function startService(
       : undefined;
 
   const housekeeping = repeat(clock, HOUSEKEEPING_MS, log, async () => {
-    await settlement.reconcile(({ subscription }) => {
-      bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
-      void provision(subscription.number);
-    });
+    for (const { settlement } of tills.values()) {
+      await settlement.reconcile(({ subscription }) => {
+        bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
+        void provision(subscription.number);
+      });
+    }
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
@@ -118,21 +119,6 @@ export async function startService(
       await server.stop();
       await close();
     },
-  };
-}
-
-/** What the token says of itself: payers sign with its name and version. */
-async function describeAsset(config: Config, chain: Chain) {
-  const asset = config.asset ?? NETWORKS[config.chainId].usdc;
-  const token = await chain.readAsset(asset).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new Error(`cannot read ${asset} on chain ${config.chainId} at ${config.rpcUrl}: ${reason}`, {
-      cause,
-    });
-  });
-  return {
-    ...{ chainId: config.chainId, asset },
-    ...{ assetName: token.name, assetVersion: token.version, assetDecimals: token.decimals },
   };
 }
 

@@ -1,9 +1,10 @@
 // The daemon's options: names, defaults and checks.
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { ConfigFileError } from '#shared/process/config-file.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import { LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
-import { ConfigFileError, DEFAULT_CONFIG_PATH, readConfigFile } from './config/config-file.ts';
+import { DEFAULT_CONFIG_PATH, readConfigFile } from './config/config-file.ts';
 import { type NodeConfig, SLOT_NAME_PATTERN, SLOTS_MAX } from './config/node-config.ts';
 
 const DEFAULT_DATA_DIR = 'data/node';

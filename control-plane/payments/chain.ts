@@ -1,25 +1,57 @@
-// The chain as settlement needs it: simulate, sign, broadcast, look up. The only file that talks to an RPC.
+// The chain as settlement needs it: simulate, broadcast, look up.
 import {
   type Address,
   BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
-  createWalletClient,
   defineChain,
   domainSeparator,
-  encodeFunctionData,
   type Hex,
   http,
   isAddressEqual,
-  keccak256,
   parseAbi,
   parseEventLogs,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import type { SignedTransaction, TransferAuthorization } from './payment.ts';
+import type { TransferAuthorization } from './payment.ts';
+
+/** Where a chain is asked. */
+export interface RpcOptions {
+  chainId: number;
+  rpcUrl: string;
+}
+
+/** How viem reaches a chain. */
+export function rpcOf({ chainId, rpcUrl }: RpcOptions) {
+  const chain = defineChain({
+    id: chainId,
+    name: `eip155:${chainId}`,
+    // Room for the base fee to rise while a transaction waits; what is not needed is not paid.
+    fees: { baseFeeMultiplier: 3 },
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  return { chain, transport: http(rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 1 }) };
+}
+
+/** The call that moves the authorized money. */
+export const transferCall = (authorization: TransferAuthorization) =>
+  ({
+    address: authorization.asset,
+    abi: TOKEN_ABI,
+    functionName: 'transferWithAuthorization',
+    args: [
+      authorization.from,
+      authorization.to,
+      authorization.value,
+      authorization.validAfter,
+      authorization.validBefore,
+      authorization.nonce,
+      authorization.signature,
+    ],
+  }) as const;
 
 const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',
@@ -54,43 +86,11 @@ export type TransferResult =
   | { kind: 'reverted'; blockNumber: bigint }
   | { kind: 'unknown' };
 
-/** The relayer cannot pay for gas. Nothing was signed. */
-export class RelayerUnfunded extends Error {
-  override name = 'RelayerUnfunded';
-}
-
 export type Chain = ReturnType<typeof connectChain>;
 
 /** Every method rejects when the RPC cannot be reached: that says nothing about the payment. */
-export function connectChain(options: { chainId: number; rpcUrl: string; relayerKey: Hex }) {
-  const chain = defineChain({
-    id: options.chainId,
-    name: `eip155:${options.chainId}`,
-    // Room for the base fee to rise while the transaction waits; what is not needed is not paid.
-    fees: { baseFeeMultiplier: 3 },
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [options.rpcUrl] } },
-  });
-  const transport = http(options.rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 1 });
-  const publicClient = createPublicClient({ chain, transport, cacheTime: 0 });
-  const relayer = privateKeyToAccount(options.relayerKey);
-  const walletClient = createWalletClient({ account: relayer, chain, transport });
-
-  const callOf = (authorization: TransferAuthorization) =>
-    ({
-      address: authorization.asset,
-      abi: TOKEN_ABI,
-      functionName: 'transferWithAuthorization',
-      args: [
-        authorization.from,
-        authorization.to,
-        authorization.value,
-        authorization.validAfter,
-        authorization.validBefore,
-        authorization.nonce,
-        authorization.signature,
-      ],
-    }) as const;
+export function connectChain(options: RpcOptions) {
+  const publicClient = createPublicClient({ ...rpcOf(options), cacheTime: 0 });
 
   /** What the token says of itself. Throws when its domain separator is not that of its name and version. */
   async function readAsset(asset: Address): Promise<{ name: string; version: string; decimals: number }> {
@@ -114,9 +114,11 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
     return { name, version, decimals };
   }
 
+  /** What the transfer would do and cost; anyone may send it. */
   async function simulate(authorization: TransferAuthorization): Promise<Simulation> {
     try {
-      const gas = await publicClient.estimateContractGas({ ...callOf(authorization), account: relayer });
+      const account = authorization.to;
+      const gas = await publicClient.estimateContractGas({ ...transferCall(authorization), account });
       return { kind: 'ok', gas: (gas * GAS_MARGIN_PERCENT) / 100n };
     } catch (error) {
       const reverted =
@@ -125,26 +127,6 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
       const reason = reverted.reason ?? reverted.shortMessage;
       return { kind: 'reverted', reason, isUsed: /used or canceled/i.test(reason) };
     }
-  }
-
-  /**
-   * Signs for the relayer's next nonce. Calls must not overlap: two would take the same nonce. Throws
-   * `RelayerUnfunded`.
-   */
-  async function sign(authorization: TransferAuthorization, gas: bigint): Promise<SignedTransaction> {
-    const nonce = await publicClient.getTransactionCount({ address: relayer.address, blockTag: 'pending' });
-    const request = await walletClient.prepareTransactionRequest({
-      to: authorization.asset,
-      data: encodeFunctionData(callOf(authorization)),
-      gas,
-      nonce,
-    });
-    const balance = await publicClient.getBalance({ address: relayer.address });
-    if (balance < gas * request.maxFeePerGas) {
-      throw new RelayerUnfunded(`relayer ${relayer.address} has ${balance} wei`);
-    }
-    const raw = await walletClient.signTransaction(request);
-    return { raw, hash: keccak256(raw), nonce };
   }
 
   const broadcast = (raw: Hex): Promise<Hex> =>
@@ -219,22 +201,16 @@ export function connectChain(options: { chainId: number; rpcUrl: string; relayer
     return (await publicClient.getBlock({ blockTag: 'latest' })).timestamp;
   }
 
-  const minedNonce = (): Promise<number> =>
-    publicClient.getTransactionCount({ address: relayer.address, blockTag: 'latest' });
-
   return {
     chainId: options.chainId,
-    relayer: relayer.address,
     readAsset,
     simulate,
-    sign,
     broadcast,
     resultOf,
     awaitResult,
     isNonceUsed,
     findTransfer,
     now,
-    minedNonce,
   };
 }
 

@@ -33,8 +33,8 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
   const required = {
     x402Version: 2,
     error,
-    resource: { url, description, mimeType: MIME_TYPE },
-    accepts: offers.map((offer) => ({ network: caip2(offer.chainId), ...termsOf(offer) })),
+    resource: resourceOf(sale),
+    accepts: offers.map(requirementsOf),
   };
   return {
     body: {
@@ -53,6 +53,16 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
     },
   };
 }
+
+/** What is sold, as x402 v2 names it. */
+export const resourceOf = ({ resource: url, description }: Sale) => ({
+  url,
+  description,
+  mimeType: MIME_TYPE,
+});
+
+/** One way to pay, for x402 v2. */
+export const requirementsOf = (offer: Offer) => ({ network: caip2(offer.chainId), ...termsOf(offer) });
 
 function termsOf(offer: Offer) {
   return {

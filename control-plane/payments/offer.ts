@@ -1,13 +1,49 @@
 // What the service sells, for how much, and in what it is paid: the one place that checks and challenges read.
 import type { Address } from 'viem';
 
-/** x402 v1 names of the chains that payment clients know (a client of v1 refuses any other name). */
+interface KnownNetwork {
+  /** Its name in x402 v1; a client of v1 refuses any other. */
+  network: string;
+  /** Circle's dollar there, and what it calls itself in signatures (EIP-712). */
+  usdc: { address: Address; domain: { name: string; version: string } };
+}
+
+/** The chains that payment clients know. */
 export const NETWORKS = {
-  8453: { network: 'base', usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
-  84532: { network: 'base-sepolia', usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
-} as const satisfies Record<number, { network: string; usdc: Address }>;
+  8453: {
+    network: 'base',
+    usdc: {
+      address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      domain: { name: 'USD Coin', version: '2' },
+    },
+  },
+  84532: {
+    network: 'base-sepolia',
+    usdc: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', domain: { name: 'USDC', version: '2' } },
+  },
+} as const satisfies Record<number, KnownNetwork>;
 
 export type ChainId = keyof typeof NETWORKS;
+
+/** A network as an operator configures it. */
+export interface PaymentNetwork {
+  chainId: ChainId;
+  rpcUrl: string;
+  /** An x402 facilitator that puts the transfers on the chain, in place of our own relayer. */
+  facilitatorUrl: string | undefined;
+  assets: readonly PaymentAsset[];
+}
+
+/** A token that is taken, and for how much; the first of all is what clients without a wish pay in. */
+export interface PaymentAsset {
+  asset: Address;
+  payTo: Address;
+  /** Smallest units. */
+  amountAtomic: bigint;
+  /** What the token must call itself, where that is known. */
+  name?: string;
+  version?: string;
+}
 
 /** One way to pay. */
 export interface Offer {

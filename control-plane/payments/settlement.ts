@@ -1,10 +1,10 @@
-// Moves the authorized money of one chain exactly once: sign, store, broadcast, wait; and finishes what a crash left behind.
-
+// Moves the authorized money of one chain exactly once: submit, wait, apply; and finishes what a crash left behind.
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Chain, RelayerUnfunded } from './chain.ts';
-import type { Applied, Payment, PaymentLedger, SignedTransaction } from './payment.ts';
+import type { Chain } from './chain.ts';
+import type { Applied, Payment, PaymentLedger } from './payment.ts';
+import type { Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
 const CLAIM_AGE_MS_MAX = 120_000;
@@ -26,6 +26,7 @@ export type SettlementResult =
 
 export interface SettlementParts {
   chain: Chain;
+  submitter: Submitter;
   ledger: PaymentLedger;
   clock: Clock;
   log: Logger;
@@ -35,8 +36,6 @@ export interface SettlementParts {
 
 export class Settlement {
   readonly #parts: SettlementParts;
-  // The relayer's nonces are taken one at a time (one process; several relayers are several processes).
-  #signing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SettlementParts) {
     this.#parts = parts;
@@ -44,10 +43,11 @@ export class Settlement {
 
   /** Settles a claimed payment. Never rejects once something was signed. */
   async settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
-    const { chain, log, settlementWaitMs } = this.#parts;
+    const { chain, log, settlementWaitMs, submitter } = this.#parts;
     try {
-      const sent = await this.#inTurn(() => this.#signAndBroadcast(payment, gas));
+      const sent = await submitter.submit(payment, gas);
       if (sent.kind === 'unsigned') return sent;
+      if (sent.hash === undefined) return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
       const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
       if (result.kind === 'transferred') return await this.#apply(payment, sent.hash);
       if (result.kind === 'reverted') return await this.#settleReverted(payment, result.blockNumber);
@@ -82,38 +82,14 @@ export class Settlement {
     }
   }
 
-  async #signAndBroadcast(
-    payment: Payment,
-    gas: bigint,
-  ): Promise<{ kind: 'unsigned'; cause: unknown } | { kind: 'sent'; hash: SignedTransaction['hash'] }> {
-    const { chain, ledger, log } = this.#parts;
-    let transaction: SignedTransaction;
-    try {
-      transaction = await chain.sign(payment.authorization, gas);
-    } catch (cause) {
-      if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'the relayer cannot pay for gas');
-      await ledger.release(payment.id, 'could not be signed', this.#now());
-      return { kind: 'unsigned', cause };
-    }
-    // From here on it may be in flight, even if the store's answer is lost.
-    if (!(await ledger.setInFlight(payment.id, transaction, this.#now()))) {
-      return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
-    }
-    await chain.broadcast(transaction.raw).catch((error: unknown) =>
-      // It may have reached the network all the same.
-      log.warn({ err: error, payment: payment.id }, 'broadcast failed'),
-    );
-    return { kind: 'sent', hash: transaction.hash };
-  }
-
   async #finish(payment: Payment): Promise<SettlementResult> {
-    const { chain, ledger, clock } = this.#parts;
+    const { chain, clock, ledger, submitter } = this.#parts;
     if (payment.state === 'claimed') {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
       await ledger.release(payment.id, 'abandoned before signing', this.#now());
       return { kind: 'unsigned', cause: undefined };
     }
-    const { authorization, transaction } = payment;
+    const { authorization } = payment;
     // The time is read before the use: what was not used when it had expired already never will be.
     const chainTime = await chain.now();
     const used = await this.#settleUsed(payment);
@@ -123,18 +99,15 @@ export class Settlement {
       return { kind: 'void' };
     }
     if (payment.state === 'reverted') return { kind: 'pending' };
-    if (transaction === undefined || (await chain.minedNonce()) > transaction.nonce)
-      return this.#replace(payment);
-    await chain.broadcast(transaction.raw).catch(() => undefined);
-    return { kind: 'pending' };
+    return (await submitter.push(payment)) ? { kind: 'pending' } : this.#submitAnew(payment);
   }
 
-  /** Sends a transaction of our own where there is none that could still be mined. */
-  async #replace(payment: Payment): Promise<SettlementResult> {
-    const { chain, ledger } = this.#parts;
+  /** Where there is no transaction of ours that could still be mined. */
+  async #submitAnew(payment: Payment): Promise<SettlementResult> {
+    const { chain, ledger, submitter } = this.#parts;
     const simulation = await chain.simulate(payment.authorization);
     if (simulation.kind === 'ok') {
-      await this.#inTurn(() => this.#signAndBroadcast(payment, simulation.gas));
+      await submitter.submit(payment, simulation.gas);
       return { kind: 'pending' };
     }
     // Used in a block that is not mined yet.
@@ -163,12 +136,6 @@ export class Settlement {
   async #apply(payment: Payment, transaction: Hex): Promise<SettlementResult> {
     const applied = await this.#parts.ledger.apply(payment.id, this.#now());
     return applied === undefined ? { kind: 'pending' } : { kind: 'applied', applied, transaction };
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#signing.then(work);
-    this.#signing = result.catch(() => undefined);
-    return result;
   }
 
   #now(): Date {

@@ -2,6 +2,7 @@
 import { normalize } from 'node:path';
 import { z } from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
+import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-values.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
 import { PLACEHOLDERS, unknownPlaceholders } from '../usb/operator-command.ts';
 import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
@@ -11,19 +12,6 @@ const IGNORED_MAX = 64;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
-
-/** Every scalar arrives as text, so that the zeros in front of a PIN survive. */
-const text = (pattern: RegExp, allowed: string) =>
-  z.string(`must be ${allowed}`).regex(pattern, `must be ${allowed}`);
-const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, { error: `must be one of ${values.join(', ')}` });
-const yesOrNo = choice(['true', 'false']).transform((value) => value === 'true');
-const wholeNumber = (min: number, max: number) =>
-  text(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
-const map = <S extends z.ZodRawShape>(shape: S) =>
-  z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a map' : undefined) });
 
 /** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
 const IMEI_SERIAL_LENGTH = 14;

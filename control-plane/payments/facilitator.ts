@@ -1,0 +1,133 @@
+// An x402 facilitator: verifies an authorization and puts it on the chain for us (x402 v2, POST /verify and /settle).
+import type { Hex } from 'viem';
+import { z } from 'zod';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { requirementsOf, resourceOf } from './challenge.ts';
+import { caip2, type Offer, type Sale } from './offer.ts';
+import type { Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
+import type { Submission, Submitter } from './submitter.ts';
+
+const VERIFY_TIMEOUT_MS = 10_000;
+/** It answers when the transfer is mined. */
+const SETTLE_TIMEOUT_MS = 30_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+const verifySchema = z.object({ isValid: z.boolean(), invalidReason: z.string().max(200).optional() });
+const settleSchema = z.object({
+  success: z.boolean(),
+  errorReason: z.string().max(200).optional(),
+  transaction: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/)
+    .optional()
+    .catch(undefined),
+});
+
+export interface FacilitatorParts {
+  url: string;
+  sale: Sale;
+  ledger: PaymentLedger;
+  clock: Clock;
+  log: Logger;
+}
+
+export class Facilitator implements Submitter {
+  readonly #parts: FacilitatorParts;
+
+  constructor(parts: FacilitatorParts) {
+    this.#parts = parts;
+  }
+
+  /** What it refuses to verify was given to nobody else, and can be released. */
+  async submit(payment: Payment): Promise<Submission> {
+    const { ledger } = this.#parts;
+    if (payment.state === 'claimed') {
+      try {
+        await this.#verify(payment.authorization);
+      } catch (cause) {
+        await ledger.release(payment.id, 'the facilitator did not take it', this.#now());
+        return { kind: 'unsigned', cause };
+      }
+    }
+    if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) {
+      return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
+    }
+    return { kind: 'sent', hash: await this.#settle(payment) };
+  }
+
+  /** There is no transaction of ours that could still be mined: it is asked anew. */
+  push(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  async #verify(authorization: TransferAuthorization): Promise<void> {
+    const answer = await this.#ask('verify', authorization, VERIFY_TIMEOUT_MS);
+    const { isValid, invalidReason } = verifySchema.parse(answer);
+    if (!isValid) throw new Error(`the facilitator refuses the payment: ${invalidReason}`);
+  }
+
+  /** Whatever it answers, the chain alone says what happened. */
+  async #settle({ id, authorization }: Payment): Promise<Hex | undefined> {
+    const { log } = this.#parts;
+    try {
+      const answer = settleSchema.parse(await this.#ask('settle', authorization, SETTLE_TIMEOUT_MS));
+      if (!answer.success)
+        log.warn({ payment: id, reason: answer.errorReason }, 'the facilitator did not settle');
+      return answer.transaction as Hex | undefined;
+    } catch (error) {
+      log.warn({ err: error, payment: id }, 'no answer of the facilitator');
+      return undefined;
+    }
+  }
+
+  async #ask(
+    path: 'verify' | 'settle',
+    authorization: TransferAuthorization,
+    timeoutMs: number,
+  ): Promise<unknown> {
+    const { sale, url } = this.#parts;
+    const offer = offerOf(sale, authorization);
+    const paymentRequirements = requirementsOf(offer);
+    const response = await fetch(`${url.replace(/\/+$/, '')}/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+      body: JSON.stringify({
+        x402Version: 2,
+        paymentPayload: {
+          x402Version: 2,
+          resource: resourceOf(sale),
+          accepted: paymentRequirements,
+          payload: payloadOf(authorization),
+        },
+        paymentRequirements,
+      }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await response.text();
+    if (text.length > ANSWER_BYTES_MAX) throw new Error('the facilitator answers too much');
+    // A refusal may come with 400 or 402 and still be an answer.
+    if (response.status >= 500) throw new Error(`the facilitator answers ${response.status}`);
+    return JSON.parse(text);
+  }
+
+  #now(): Date {
+    return new Date(this.#parts.clock.now());
+  }
+}
+
+function offerOf({ offers }: Sale, { chainId, asset }: TransferAuthorization): Offer {
+  const offer = offers.find((one) => one.chainId === chainId && one.asset === asset);
+  if (offer === undefined)
+    throw new Error(`nothing is sold for ${asset} on ${caip2(chainId as Offer['chainId'])}`);
+  return offer;
+}
+
+function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce }: TransferAuthorization) {
+  const [amount, after, before] = [value, validAfter, validBefore].map(String);
+  return {
+    signature,
+    authorization: { from, to, value: amount, validAfter: after, validBefore: before, nonce },
+  };
+}

@@ -1,0 +1,78 @@
+// The networks that money may come in on, connected: what is offered there, and what settles it.
+import type { Hex } from 'viem';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { type Chain, connectChain } from './chain.ts';
+import type { Till } from './checkout.ts';
+import { Facilitator } from './facilitator.ts';
+import type { Offer, PaymentAsset, PaymentNetwork, Sale } from './offer.ts';
+import type { PaymentLedger } from './payment.ts';
+import { Relayer } from './relayer.ts';
+import { connectRelayerWallet } from './relayer-wallet.ts';
+import { Settlement } from './settlement.ts';
+import type { Submitter } from './submitter.ts';
+
+/** A network whose tokens have been read. */
+export interface ConnectedNetwork {
+  network: PaymentNetwork;
+  chain: Chain;
+  offers: Offer[];
+}
+
+/**
+ * Reads every token from its chain. Throws, with a line that names it, when one cannot be read, calls itself something
+ * else than configured, or has another domain separator than its name and version make.
+ */
+export async function connectNetwork(network: PaymentNetwork): Promise<ConnectedNetwork> {
+  const chain = connectChain(network);
+  const offers: Offer[] = [];
+  for (const asset of network.assets) offers.push(await offerOf(chain, network, asset));
+  return { network, chain, offers };
+}
+
+async function offerOf(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
+  const { chainId } = network;
+  const about = `${asset.asset} on chain ${chainId} at ${network.rpcUrl}`;
+  const token = await chain.readAsset(asset.asset).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new Error(`cannot take ${about}: ${reason}`, { cause });
+  });
+  for (const key of ['name', 'version'] as const) {
+    if (asset[key] !== undefined && asset[key] !== token[key]) {
+      throw new Error(`cannot take ${about}: its ${key} is "${token[key]}", not "${asset[key]}"`);
+    }
+  }
+  return {
+    ...{ chainId, asset: asset.asset, payTo: asset.payTo, amountAtomic: asset.amountAtomic },
+    ...{ assetName: token.name, assetVersion: token.version, assetDecimals: token.decimals },
+  };
+}
+
+/** What tills work on. */
+export interface TillParts {
+  sale: Sale;
+  ledger: PaymentLedger;
+  clock: Clock;
+  log: Logger;
+  settlementWaitMs: number;
+  relayerKey: Hex | undefined;
+}
+
+/** The tills of all networks, by chain id. Throws when one has neither a facilitator nor a relayer. */
+export function openTills(networks: readonly ConnectedNetwork[], parts: TillParts): Map<number, Till> {
+  return new Map(networks.map((connected) => [connected.network.chainId, openTill(connected, parts)]));
+}
+
+function openTill({ network, chain }: ConnectedNetwork, parts: TillParts): Till {
+  const { relayerKey } = parts;
+  let submitter: Submitter;
+  if (network.facilitatorUrl !== undefined) {
+    submitter = new Facilitator({ ...parts, url: network.facilitatorUrl });
+  } else if (relayerKey !== undefined) {
+    const wallet = connectRelayerWallet({ ...network, key: relayerKey });
+    submitter = new Relayer({ ...parts, chain, wallet });
+  } else {
+    throw new Error(`nobody puts transfers on chain ${network.chainId}`);
+  }
+  return { chain, settlement: new Settlement({ ...parts, chain, submitter }) };
+}

@@ -1,0 +1,102 @@
+// Reads a YAML file of an operator: every problem told with its line, column and key.
+import { readFileSync } from 'node:fs';
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { allowedKeys, closest, type Path } from './suggestion.ts';
+
+/** A file of the most slots and SIM cards is a tenth of this. */
+const TEXT_LENGTH_MAX = 1024 * 1024;
+
+/** The file cannot be used; the message has a line for each problem: `file:line:column: key: what is allowed`. */
+export class ConfigFileError extends Error {
+  override name = 'ConfigFileError';
+}
+
+/** The text of a file; `undefined` when there is none. Throws `ConfigFileError`. */
+export function readConfigText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new ConfigFileError(`${file}: cannot be read: ${code ?? String(cause)}`, { cause });
+  }
+}
+
+/**
+ * What a text says, every scalar as a text: 0123 stays a PIN, and a long number is not rounded. `file` is its name in
+ * problems. `undefined` for an empty one. Throws `ConfigFileError`.
+ */
+export function parseConfigText<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  file: string,
+): z.output<S> | undefined {
+  if (text.length > TEXT_LENGTH_MAX) throw new ConfigFileError(`${file}: is longer than 1 MiB`);
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { schema: 'failsafe', lineCounter, prettyErrors: false });
+  const at = (offset: number): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const [broken] = [...document.errors, ...document.warnings];
+  if (broken !== undefined) {
+    // The library's own text is for programmers.
+    const message = broken.code === 'MULTIPLE_DOCS' ? 'must be one document, without "---"' : broken.message;
+    throw new ConfigFileError(`${at(broken.pos[0])}: ${message}`);
+  }
+  if (document.contents === null) return undefined;
+  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 100 }));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues
+    .flatMap((issue) => problemsOf(document, schema, issue))
+    .sort((one, other) => one.offset - other.offset);
+  throw new ConfigFileError(problems.map(({ offset, text }) => `${at(offset)}: ${text}`).join('\n'));
+}
+
+interface Problem {
+  readonly offset: number;
+  readonly text: string;
+}
+
+function problemsOf(document: Document, schema: z.ZodType, issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path as Path;
+  if (issue.code === 'unrecognized_keys') {
+    const allowed = allowedKeys(schema, path);
+    return issue.keys.map((key) => {
+      const meant = closest(key, allowed);
+      const hint = meant === undefined ? `allowed are ${allowed.join(', ')}` : `did you mean ${meant}?`;
+      const offset = keyOffsetOf(document, path, key);
+      return { offset, text: `${keyOf([...path, key])}unknown key; ${hint}` };
+    });
+  }
+  const missing = path.length > 0 && !document.hasIn(path) ? 'is missing: ' : '';
+  const offset =
+    issue.code === 'invalid_key'
+      ? keyOffsetOf(document, path.slice(0, -1), String(path.at(-1)))
+      : offsetOf(document, path);
+  return [{ offset, text: `${keyOf(path)}${missing}${issue.message}` }];
+}
+
+/** `slots[0].imei: `; nothing for the whole file. */
+function keyOf(path: Path): string {
+  const key = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return key === '' ? '' : `${key.replace(/^\./, '')}: `;
+}
+
+/** Of what is not there: of the map that it should be in. */
+function offsetOf(document: Document, path: Path): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}
+
+function keyOffsetOf(document: Document, path: Path, key: string): number {
+  const node = path.length === 0 ? document.contents : document.getIn(path, true);
+  const pair = isMap(node)
+    ? node.items.find((item) => isScalar(item.key) && item.key.value === key)
+    : undefined;
+  return isPair(pair) && isNode(pair.key) && pair.key.range ? pair.key.range[0] : offsetOf(document, path);
+}

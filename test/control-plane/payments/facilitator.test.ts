@@ -1,0 +1,114 @@
+// Settlement by an x402 facilitator in place of our relayer: who pays does not notice, and nobody is believed but the chain.
+import { evm, Mppx } from 'mppx/client';
+import t, { type Test } from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { startFacilitator } from '../../fixtures/facilitator.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
+const MINUTE_MS = 60_000;
+
+/** A service without a relayer, with two numbers. */
+async function setUp(t: Test) {
+  const facilitator = await startFacilitator(rig.chain);
+  t.teardown(() => facilitator.stop());
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, {
+    ...{ clock, heartbeatMs: 100 * MINUTE_MS, settlementWaitMs: 500 },
+    ...{ facilitatorUrl: facilitator.url, relayerKey: undefined },
+  });
+  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  return {
+    ...{ clock, facilitator, url },
+    paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
+    available: async () =>
+      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
+    present: async (header: string) => {
+      const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    },
+    /** Housekeeping, minute by minute, until the buyer has a number. */
+    isServed: ({ privateKey }: Wallet) =>
+      until('a subscription', async () => {
+        clock.advance(MINUTE_MS);
+        return (await recoverToken(url, privateKey)).status === 200;
+      }),
+  };
+}
+
+t.test('clients of every protocol pay, and the relayer is not ours', async (t) => {
+  const { facilitator, paid, url } = await setUp(t);
+  t.match(await buyNumber(url, ALICE.privateKey), { renewed: false });
+  const assets = [rig.chain.chainId === 8453 ? evm.assets.base.USDC : evm.assets.baseSepolia.USDC];
+  const method = evm.charge({ account: privateKeyToAccount(BOB.privateKey), assets });
+  const response = await Mppx.create({ methods: [method], polyfill: false }).fetch(`${url}/subscribe`, {
+    method: 'POST',
+  });
+  t.equal(response.status, 200);
+  t.same(facilitator.asked, ['verify', 'settle', 'verify', 'settle']);
+  t.equal(await paid(), 2n * PRICE);
+});
+
+t.test('what it refuses or cannot verify charges nothing, and may be presented again', async (t) => {
+  const { available, facilitator, paid, present, url } = await setUp(t);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  const answers: (() => Promise<unknown>)[] = [
+    async () => ({ isValid: false, invalidReason: 'unexpected' }),
+    async () => 'no object',
+    () => Promise.reject(new Error('busy')),
+  ];
+  for (const answer of answers) {
+    facilitator.interfere = answer;
+    t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+  }
+  t.equal(await available(), 2);
+  facilitator.interfere = undefined;
+  t.match(await present(header), { status: 200 });
+  t.equal(await paid(), PRICE);
+});
+
+t.test('an answer that is lost is found on the chain', async (t) => {
+  const { facilitator, paid, present, url } = await setUp(t);
+  facilitator.interfere = async (route, answer) => {
+    const given = await answer();
+    if (route === 'settle') throw new Error('lost');
+    return given;
+  };
+  t.match(await present(await signPaymentHeader(url, ALICE.privateKey)), { status: 200 });
+  t.equal(await paid(), PRICE);
+});
+
+t.test('what it did not do is asked of it again, and never answered with a 402', async (t) => {
+  const { available, clock, facilitator, isServed, paid, present, url } = await setUp(t);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  const lies: unknown[] = [
+    { success: false, errorReason: 'unexpected_settle_error' },
+    { success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:84532' },
+    { success: true },
+  ];
+  facilitator.interfere = (route, answer) => (route === 'settle' ? Promise.resolve(lies[0]) : answer());
+  t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
+  for (const lie of lies) {
+    facilitator.interfere = (route, answer) => (route === 'settle' ? Promise.resolve(lie) : answer());
+    const asked = facilitator.asked.length;
+    await until('another attempt', () => {
+      clock.advance(MINUTE_MS);
+      return facilitator.asked.length > asked;
+    });
+    t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
+    t.equal((await recoverToken(url, ALICE.privateKey)).status, 403, 'no money, no number');
+  }
+  t.equal(await available(), 1, 'a number is kept for it');
+  t.equal(await paid(), 0n);
+  facilitator.interfere = undefined;
+  await isServed(ALICE);
+  t.equal(await paid(), PRICE);
+});

@@ -1,0 +1,131 @@
+// Several networks and assets at once: each is offered, each is paid, and a token that is not what it should be stops the start.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import t, { type Test } from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
+import { NETWORKS } from '#control-plane/payments/offer.ts';
+import { DOLLAR, plantTestDollar } from '../../dev-stack/test-dollar.ts';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const OTHER = { address: '0x00000000000000000000000000000000000d0115', name: 'Other Dollar' } as const;
+const OTHER_PRICE = 1_750n * DOLLAR;
+const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
+
+const [base, sepolia, postgres] = await Promise.all([
+  startPaidChain(8453),
+  startPaidChain(84532),
+  startPostgres(),
+]);
+const other = await plantTestDollar(sepolia.rpcUrl, 84532, OTHER);
+await other.fund(CAROL.address, OTHER_PRICE);
+t.teardown(() => Promise.all([base.stop(), sepolia.stop(), postgres.stop()]));
+
+const FILE = `networks:
+  - chain_id: 8453
+    rpc_url: ${base.rpcUrl}
+    assets: [{ pay_to: "${PAY_TO.address}", price_atomic: ${PRICE} }]
+  - chain_id: 84532
+    rpc_url: ${sepolia.rpcUrl}
+    assets:
+      - { pay_to: "${PAY_TO.address}", price_atomic: ${PRICE} }
+      - { asset: "${OTHER.address}", name: ${OTHER.name}, pay_to: "${PAY_TO.address}", price_atomic: ${OTHER_PRICE} }
+`;
+
+async function start(t: Test, file: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const paymentsFile = join(folder, 'payments.yaml');
+  writeFileSync(paymentsFile, file);
+  const databaseUrl = await postgres.createDatabase();
+  const service = await startControlPlane(sepolia, {
+    databaseUrl,
+    paymentsFile,
+    rpcUrl: undefined,
+    payTo: undefined,
+  });
+  t.teardown(() => service.stop());
+  return service;
+}
+
+t.test('all are offered, and each is paid', async (t) => {
+  const { url } = await start(t, FILE);
+  const slots = [1, 2, 3].map((index) => slotAt(index));
+  const node = await ScriptedNode.connect(url, { slots });
+  t.teardown(() => node.drop());
+  await until('numbers on sale', async () => {
+    const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    return body.available === slots.length;
+  });
+  const offered = [
+    ['base', 8453, NETWORKS[8453].usdc.address, PRICE],
+    ['base-sepolia', 84532, NETWORKS[84532].usdc.address, PRICE],
+    ['base-sepolia', 84532, '0x00000000000000000000000000000000000D0115', OTHER_PRICE],
+  ] as const;
+  const unpaid = await fetch(`${url}/subscribe`, { method: 'POST' });
+  t.match(await unpaid.json(), {
+    accepts: offered.map(([network, , asset, price]) => ({ network, asset, amount: String(price) })),
+  });
+  const required = unpaid.headers.get('payment-required') ?? '';
+  t.match(JSON.parse(Buffer.from(required, 'base64').toString()), {
+    accepts: offered.map(([, id, asset, price]) => ({
+      network: `eip155:${id}`,
+      asset,
+      amount: String(price),
+    })),
+  });
+  t.equal(unpaid.headers.get('www-authenticate')?.match(/Payment id=/g)?.length, 3);
+
+  const paying = [
+    [ALICE, base.dollar],
+    [BOB, sepolia.dollar],
+    [CAROL, other],
+  ] as const;
+  for (const [position, [buyer, dollar]] of paying.entries()) {
+    const before = await dollar.balanceOf(PAY_TO.address);
+    const client = new x402Client((_, accepts) => accepts.slice(position)[0] ?? (accepts[0] as never));
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(buyer.privateKey) });
+    client.setSpendControls(false);
+    const response = await wrapFetchWithPayment(fetch, client)(`${url}/subscribe`, { method: 'POST' });
+    t.equal(response.status, 200, offered[position]?.join());
+    t.equal((await dollar.balanceOf(PAY_TO.address)) - before, offered[position]?.[3]);
+  }
+});
+
+t.test('a token that is not what it should be stops the start', async (t) => {
+  const starts = (change: (file: string) => string) => start(t, change(FILE));
+  await t.rejects(
+    starts((file) => file.replace(OTHER.name, 'Better Dollar')),
+    {
+      message: /cannot take 0x0+D0115 on chain 84532 at .*: its name is "Other Dollar", not "Better Dollar"/,
+    },
+  );
+  await t.rejects(
+    starts((file) => file.replace(OTHER.address, PAY_TO.address)),
+    { message: /cannot take/ },
+  );
+  await t.rejects(
+    starts((file) => file.replace(base.rpcUrl, sepolia.rpcUrl)),
+    {
+      message: /the RPC serves chain 84532, not 8453/,
+    },
+  );
+  await t.rejects(
+    starts((file) => file.replace(base.rpcUrl, 'http://127.0.0.1:1')),
+    { message: /cannot take/ },
+  );
+  await t.rejects(
+    starts((file) => file.replace('price_atomic', 'price')),
+    {
+      message:
+        /payments\.yaml:4:\d+: networks\[0\]\.assets\[0\]\.price: unknown key; did you mean price_atomic\?/,
+    },
+  );
+});

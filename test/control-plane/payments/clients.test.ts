@@ -102,7 +102,9 @@ for (const chainId of [8453, 84532] as const) {
         const { transaction, payer = buyer.address } = receipt(response);
         t.match(transaction, /^0x[0-9a-f]{64}$/);
         t.equal(payer, buyer.address);
-        t.match(await pay(service.url, buyer.privateKey, chainId).then((again) => again.json()), { renewed: true });
+        t.match(await pay(service.url, buyer.privateKey, chainId).then((again) => again.json()), {
+          renewed: true,
+        });
       });
     }
   });

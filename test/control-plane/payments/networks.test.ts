@@ -94,7 +94,7 @@ t.test('all are offered, and each is paid', async (t) => {
     registerExactEvmScheme(client, { signer: privateKeyToAccount(buyer.privateKey) });
     client.setSpendControls(false);
     const response = await wrapFetchWithPayment(fetch, client)(`${url}/subscribe`, { method: 'POST' });
-    t.equal(response.status, 200, offered[position]?.join());
+    t.equal(response.status, 200, String(offered[position]?.join()));
     t.equal((await dollar.balanceOf(PAY_TO.address)) - before, offered[position]?.[3]);
   }
 });

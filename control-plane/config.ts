@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
-import { integerOption, LOG_LEVEL_OPTION, type OptionsOf, readOptions } from '#shared/process/options.ts';
+import {
+  integerOption,
+  LOG_LEVEL_OPTION,
+  type OptionsOf,
+  optionalInteger,
+  readOptions,
+} from '#shared/process/options.ts';
 import { type ChainId, NETWORKS, type PaymentNetwork } from './payments/offer.ts';
 import { readPaymentsFile } from './payments-file.ts';
 
@@ -112,6 +118,16 @@ export const OPTIONS = {
     env: 'RELAYER_KEY_FILE',
     about: 'file that holds that key',
     schema: keyFileSchema.optional(),
+  },
+  relayerTransfersMin: {
+    env: 'RELAYER_TRANSFERS_MIN',
+    about: 'warns when the relayer has gas for fewer transfers than this',
+    schema: integerOption(0, 1_000_000, 100),
+  },
+  metricsPort: {
+    env: 'METRICS_PORT',
+    about: 'port of GET /metrics on 127.0.0.1, for Prometheus; 0 is a free one; unset means none',
+    schema: optionalInteger(0, 65_535).optional(),
   },
   priceAtomic: {
     env: 'PRICE_ATOMIC',

@@ -2,21 +2,24 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
 import { createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
 import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
+import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
 import { createNodeRegistry } from './nodes/registry.ts';
 import { listenOperator } from './operator/operator-socket.ts';
-import { connectNetwork, openTills } from './payments/tills.ts';
+import { GasWatch } from './payments/gas-watch.ts';
+import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
 import { openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
-import { createPaymentLedger } from './store/payments.ts';
+import { countPayments, createPaymentLedger } from './store/payments.ts';
 import { secretOf } from './store/secrets.ts';
 
 const HOUSEKEEPING_MS = 60_000;
@@ -27,6 +30,8 @@ const PROVISION_WAIT_MS = 3_000;
 export interface Service {
   /** Port of the API. */
   port: number;
+  /** Of the metrics, where they are served. */
+  metricsPort: number | undefined;
   /** Base URL that clients use, without a slash at its end. */
   url: string;
   stop(): Promise<void>;
@@ -44,10 +49,14 @@ export async function startService(
       ? { folder: join(config.dataDir, 'pglite') }
       : { url: config.databaseUrl, connectionsMax: config.databaseConnections },
   );
+  const metrics = new ServiceMetrics({ countPayments: () => countPayments(db) });
   let server: HttpServer;
+  let metricsServer: MetricsServer | undefined;
   try {
+    metricsServer = await listenMetrics(metrics, config.metricsPort);
     server = await listenHttp({ ...config, log });
   } catch (error) {
+    await metricsServer?.stop();
     await close();
     throw error;
   }
@@ -96,6 +105,10 @@ export async function startService(
         })
       : undefined;
 
+  const gasWatch = new GasWatch({
+    ...{ wallets: walletsOf(tills), transfersMin: config.relayerTransfersMin, log },
+    onFunds: (chainId, funds) => metrics.relayerFunds(chainId, funds),
+  });
   const housekeeping = repeat(clock, HOUSEKEEPING_MS, log, async () => {
     for (const { settlement } of tills.values()) {
       await settlement.reconcile(({ subscription }) => {
@@ -103,6 +116,7 @@ export async function startService(
         void provision(subscription.number);
       });
     }
+    await gasWatch.look();
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
@@ -110,9 +124,11 @@ export async function startService(
 
   return {
     port: server.port,
+    metricsPort: metricsServer?.port,
     url,
     async stop() {
       await housekeeping.stop();
+      await metricsServer?.stop();
       await operator?.stop();
       // Before the port closes: nodes that look for another instance are told that this one is none.
       await upgrades.drain();
@@ -121,6 +137,12 @@ export async function startService(
     },
   };
 }
+
+const listenMetrics = async (
+  { registry }: ServiceMetrics,
+  port: number | undefined,
+): Promise<MetricsServer | undefined> =>
+  port === undefined ? undefined : serveMetrics(registry, { port, option: 'METRICS_PORT' });
 
 /** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */
 function repeat(

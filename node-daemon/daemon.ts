@@ -1,6 +1,7 @@
 // The composition root: journal, modems and link of one host, started and stopped in order.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { serveMetrics } from '#shared/process/metrics-server.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import { type OpenPort, serialPorts } from './at/port.ts';
@@ -11,7 +12,6 @@ import { CommandHandler } from './link/command-handler.ts';
 import { ControlLink } from './link/control-link.ts';
 import { IdentityFile } from './link/identity.ts';
 import { countCommands, countFacts } from './metrics/counting.ts';
-import { serveMetrics } from './metrics/metrics-server.ts';
 import { NodeMetrics } from './metrics/node-metrics.ts';
 import { LateParts } from './modem/late-parts.ts';
 import { Modem, type ModemObserver } from './modem/modem.ts';
@@ -120,7 +120,9 @@ export async function startDaemon(
   const lateParts = new LateParts({ journal, clock, log });
   const { metricsPort } = config;
   const metricsServer =
-    metricsPort === undefined ? undefined : await serveMetrics(metrics.registry, metricsPort);
+    metricsPort === undefined
+      ? undefined
+      : await serveMetrics(metrics.registry, { port: metricsPort, option: 'metrics.port' });
   rack.start();
   if (rack.wantsUsb) usb.start();
   lateParts.start();

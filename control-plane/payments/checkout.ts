@@ -15,12 +15,15 @@ import type {
 } from './payment.ts';
 import { receiptHeaders } from './receipt.ts';
 import { PaymentRejected } from './rejection.ts';
+import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
 /** What moves the money of one chain. */
 export interface Till {
   chain: Chain;
   settlement: Settlement;
+  /** Of our own relayer, where it is one that settles. */
+  wallet?: RelayerWallet;
 }
 
 export interface CheckoutParts {

@@ -18,6 +18,8 @@ export interface TransferAuthorization {
   signature: Hex;
 }
 
+export const PAYMENT_STATES = ['claimed', 'in_flight', 'reverted', 'applied', 'released', 'void'] as const;
+
 /**
  * - `claimed`: the authorization is ours alone and a number is reserved; no transaction with it was signed.
  * - `in_flight`: a transaction with it may be mined, ours (stored here) or somebody else's.
@@ -27,7 +29,7 @@ export interface TransferAuthorization {
  * - `released`: never signed by us. The number is free; the authorization may be claimed anew.
  * - `void`: expired or cancelled on chain: nothing moved and nothing ever will. Final.
  */
-export type PaymentState = 'claimed' | 'in_flight' | 'reverted' | 'applied' | 'released' | 'void';
+export type PaymentState = (typeof PAYMENT_STATES)[number];
 
 export interface SignedTransaction {
   raw: Hex;

@@ -8,7 +8,7 @@ import { Facilitator } from './facilitator.ts';
 import type { Offer, PaymentAsset, PaymentNetwork, Sale } from './offer.ts';
 import type { PaymentLedger } from './payment.ts';
 import { Relayer } from './relayer.ts';
-import { connectRelayerWallet } from './relayer-wallet.ts';
+import { connectRelayerWallet, type RelayerWallet } from './relayer-wallet.ts';
 import { Settlement } from './settlement.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -58,21 +58,24 @@ export interface TillParts {
   relayerKey: Hex | undefined;
 }
 
+/** The relayer's wallets, by chain id. */
+export const walletsOf = (tills: ReadonlyMap<number, Till>): Map<number, RelayerWallet> =>
+  new Map([...tills].flatMap(([chainId, { wallet }]) => (wallet === undefined ? [] : [[chainId, wallet]])));
+
 /** The tills of all networks, by chain id. Throws when one has neither a facilitator nor a relayer. */
 export function openTills(networks: readonly ConnectedNetwork[], parts: TillParts): Map<number, Till> {
   return new Map(networks.map((connected) => [connected.network.chainId, openTill(connected, parts)]));
 }
 
 function openTill({ network, chain }: ConnectedNetwork, parts: TillParts): Till {
+  const { facilitatorUrl } = network;
   const { relayerKey } = parts;
-  let submitter: Submitter;
-  if (network.facilitatorUrl !== undefined) {
-    submitter = new Facilitator({ ...parts, url: network.facilitatorUrl });
-  } else if (relayerKey !== undefined) {
-    const wallet = connectRelayerWallet({ ...network, key: relayerKey });
-    submitter = new Relayer({ ...parts, chain, wallet });
-  } else {
-    throw new Error(`nobody puts transfers on chain ${network.chainId}`);
-  }
-  return { chain, settlement: new Settlement({ ...parts, chain, submitter }) };
+  const till = (submitter: Submitter): Till => ({
+    chain,
+    settlement: new Settlement({ ...parts, chain, submitter }),
+  });
+  if (facilitatorUrl !== undefined) return till(new Facilitator({ ...parts, url: facilitatorUrl }));
+  if (relayerKey === undefined) throw new Error(`nobody puts transfers on chain ${network.chainId}`);
+  const wallet = connectRelayerWallet({ ...network, key: relayerKey });
+  return { ...till(new Relayer({ ...parts, chain, wallet })), wallet };
 }

@@ -78,6 +78,16 @@ export function createPaymentLedger(db: Database): PaymentLedger {
   };
 }
 
+/** Payments by state; states without any are left out. */
+export async function countPayments(db: Database): Promise<Map<PaymentState, number>> {
+  const rows = await db
+    .selectFrom('payments')
+    .select(['state', sql<number>`count(*)::int`.as('count')])
+    .groupBy('state')
+    .execute();
+  return new Map(rows.map(({ state, count }) => [state, count]));
+}
+
 /** Moves a payment out of `from` and gives its number back. */
 async function end(
   db: Database,

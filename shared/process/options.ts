@@ -75,14 +75,17 @@ function firstIssue(error: z.ZodError): string {
 }
 
 /** An option that is a whole number from `min` to `max`. */
-export function integerOption(min: number, max: number, fallback: number) {
+export const integerOption = (min: number, max: number, fallback: number) =>
+  optionalInteger(min, max).default(fallback);
+
+/** As `integerOption`, without a default. */
+export function optionalInteger(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, message)
-    .default(fallback);
+    .refine((value) => value >= min && value <= max, message);
 }
 
 /** How much a program logs: every program has it. */

@@ -104,7 +104,7 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
       return facilitator.asked.length > asked;
     });
     t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
-    t.equal((await recoverToken(url, ALICE.privateKey)).status, 403, 'no money, no number');
+    t.equal((await recoverToken(url, ALICE.privateKey)).status, 402, 'no money, no number');
   }
   t.equal(await available(), 1, 'a number is kept for it');
   t.equal(await paid(), 0n);

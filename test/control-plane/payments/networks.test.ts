@@ -122,10 +122,10 @@ t.test('a token that is not what it should be stops the start', async (t) => {
     { message: /cannot take/ },
   );
   await t.rejects(
-    starts((file) => file.replace('price_atomic', 'price')),
+    starts((file) => file.replace('price_atomic', 'price_atomc')),
     {
       message:
-        /payments\.yaml:4:\d+: networks\[0\]\.assets\[0\]\.price: unknown key; did you mean price_atomic\?/,
+        /payments\.yaml:4:\d+: networks\[0\]\.assets\[0\]\.price_atomc: unknown key; did you mean price_atomic\?/,
     },
   );
 });

@@ -1,9 +1,9 @@
 // Metrics as Prometheus reads them: what happened is counted, what is now is measured, nothing private is in it.
 import t, { type Test } from 'tap';
 import { countCommands, countFacts } from '#node-daemon/metrics/counting.ts';
-import { serveMetrics } from '#node-daemon/metrics/metrics-server.ts';
 import { NodeMetrics, type NodeView } from '#node-daemon/metrics/node-metrics.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { serveMetrics } from '#shared/process/metrics-server.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 
 const SLOT: Slot = {
@@ -134,14 +134,14 @@ t.test('no number, ICCID, IMEI or text is ever shown', async (t) => {
 
 t.test('they are served on this host, and nothing else is', async (t) => {
   const { metrics } = setUp();
-  const server = await serveMetrics(metrics.registry, 0);
+  const server = await serveMetrics(metrics.registry, { port: 0, option: 'metrics.port' });
   t.teardown(() => server.stop());
   const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`);
   t.match(answer.headers.get('content-type'), /^text\/plain/);
   t.match(await answer.text(), 'simrack_node_link_up 1');
   t.equal((await fetch(`http://127.0.0.1:${server.port}/`)).status, 404);
   t.equal((await fetch(`http://127.0.0.1:${server.port}/metrics`, { method: 'POST' })).status, 404);
-  await t.rejects(serveMetrics(metrics.registry, server.port), {
+  await t.rejects(serveMetrics(metrics.registry, { port: server.port, option: 'metrics.port' }), {
     message: new RegExp(`^metrics\\.port: .*EADDRINUSE.*:${server.port}$`),
   });
 });

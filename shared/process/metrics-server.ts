@@ -13,8 +13,14 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1; port 0 takes a free one. Rejects, with the key's name, when the port cannot be had. */
-export async function serveMetrics(registry: Registry, port: number): Promise<MetricsServer> {
+/**
+ * Listens on 127.0.0.1; port 0 takes a free one. Rejects, with the name of its `option`, when the port cannot be
+ * had.
+ */
+export async function serveMetrics(
+  registry: Registry,
+  { port, option }: { port: number; option: string },
+): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== PATH) {
       response.writeHead(404).end(`GET ${PATH}\n`);
@@ -28,7 +34,7 @@ export async function serveMetrics(registry: Registry, port: number): Promise<Me
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((cause: Error) => {
-    throw new Error(`metrics.port: ${cause.message}`, { cause });
+    throw new Error(`${option}: ${cause.message}`, { cause });
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,0 +1,68 @@
+// What the relayer has for gas: measured, and a warning before it runs dry, told once.
+import t from 'tap';
+import { parseEther } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const MINUTE_MS = 60_000;
+const ENOUGH = parseEther('1');
+
+t.test('a relayer that runs dry is warned of, then complained of, and shown in the metrics', async (t) => {
+  const relayerKey = generatePrivateKey();
+  const { address } = privateKeyToAccount(relayerKey);
+  const give = (value: bigint) => rig.chain.control.setBalance({ address, value });
+  const clock = new ManualClock();
+  const { log, lines } = recordedLog();
+  await give(ENOUGH);
+  const { service } = await rig.start(t, {
+    clock,
+    log,
+    relayerKey,
+    metricsPort: 0,
+    relayerTransfersMin: 100,
+  });
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
+    return Number(new RegExp(`^${name}{chain="84532"} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  /** Looks every minute until the metric is so. */
+  const shown = (name: string, isSo: (value: number) => boolean) =>
+    until(name, async () => {
+      clock.advance(MINUTE_MS);
+      return isSo(await metric(name));
+    });
+  const told = (): string[] =>
+    lines.filter(({ fields }) => 'relayer' in fields).map(({ message }) => message);
+
+  await shown('simrack_relayer_balance_ether', (ether) => ether === 1);
+  const transfers = await metric('simrack_relayer_transfers_left');
+  t.ok(transfers > 100, `${transfers} transfers`);
+  t.same(told(), []);
+
+  await give(ENOUGH / BigInt(Math.ceil(transfers / 50)));
+  await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
+  await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
+  t.same(told(), ['the relayer runs out of gas soon: send it some'], 'once');
+
+  await give(1n);
+  await shown('simrack_relayer_transfers_left', (left) => left === 0);
+  t.same(told().slice(1), ['the relayer cannot pay for gas: nobody can subscribe']);
+  t.notOk(JSON.stringify(lines).includes(relayerKey.slice(2)), 'the key is in no line');
+
+  await give(ENOUGH);
+  await shown('simrack_relayer_transfers_left', (left) => left > 100);
+  await give(1n);
+  await shown('simrack_relayer_transfers_left', (left) => left === 0);
+  t.equal(told().length, 3, 'told again after it had enough');
+});
+
+t.test('a port of metrics that is taken stops the start, with its option', async (t) => {
+  const { service } = await rig.start(t, { metricsPort: 0 });
+  await t.rejects(rig.start(t, { metricsPort: service.metricsPort }), {
+    message: /^METRICS_PORT: .*EADDRINUSE/,
+  });
+});

@@ -98,6 +98,11 @@ export const OPTIONS = {
     about: 'JSON-RPC of that chain',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
+  rpcTimeoutMs: {
+    env: 'RPC_TIMEOUT_MS',
+    about: 'time that one call of a JSON-RPC may take; a call that fails is tried once more',
+    schema: integerOption(100, 60_000, 10_000),
+  },
   facilitatorUrl: {
     env: 'FACILITATOR_URL',
     about: 'x402 facilitator that puts the transfers on that chain; unset means our own relayer',

@@ -43,7 +43,9 @@ export async function startService(
   { log, clock = systemClock }: { log: Logger; clock?: Clock },
 ): Promise<Service> {
   const relayerKey = relayerKeyOf(config);
-  const networks = await Promise.all(paymentNetworksOf(config, relayerKey).map(connectNetwork));
+  const networks = await Promise.all(
+    paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
+  );
   const { db, close } = await openDatabase(
     config.databaseUrl === undefined
       ? { folder: join(config.dataDir, 'pglite') }

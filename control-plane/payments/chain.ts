@@ -21,10 +21,12 @@ import type { TransferAuthorization } from './payment.ts';
 export interface RpcOptions {
   chainId: number;
   rpcUrl: string;
+  /** Of one call. */
+  rpcTimeoutMs: number;
 }
 
 /** How viem reaches a chain. */
-export function rpcOf({ chainId, rpcUrl }: RpcOptions) {
+export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
@@ -33,7 +35,7 @@ export function rpcOf({ chainId, rpcUrl }: RpcOptions) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   });
-  return { chain, transport: http(rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 1 }) };
+  return { chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) };
 }
 
 /** The call that moves the authorized money. */
@@ -64,7 +66,6 @@ const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
 
-const RPC_TIMEOUT_MS = 10_000;
 const RECEIPT_POLL_MS = 200;
 
 /** Room above the estimate: the state may change between estimate and block. */

@@ -6,6 +6,7 @@ import {
   encodeFunctionData,
   type Hex,
   keccak256,
+  parseTransaction,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type RpcOptions, rpcOf, transferCall } from './chain.ts';
@@ -26,6 +27,11 @@ export interface RelayerWallet {
    * Signs for its next nonce. Calls must not overlap: two would take the same nonce. Throws `RelayerUnfunded`.
    */
   sign(authorization: TransferAuthorization, gas: bigint): Promise<SignedTransaction>;
+  /**
+   * The same call under the same nonce for more, where the fee has risen above what was signed; else `undefined`.
+   * Throws `RelayerUnfunded`.
+   */
+  raised(transaction: SignedTransaction): Promise<SignedTransaction | undefined>;
   /** Transactions of it that are in a block. */
   minedNonce(): Promise<number>;
   /** Its money, wei, and for how many transfers that is enough at the present fee. */
@@ -39,23 +45,45 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
   const { address } = account;
   const publicClient = createPublicClient({ ...rpc, cacheTime: 0 });
   const walletClient = createWalletClient({ ...rpc, account });
+
+  interface Call {
+    to: Address;
+    data: Hex;
+    gas: bigint;
+    nonce: number;
+  }
+
+  const priced = (call: Call) => walletClient.prepareTransactionRequest({ ...call, type: 'eip1559' });
+
+  async function signFunded(request: Awaited<ReturnType<typeof priced>>): Promise<SignedTransaction> {
+    const balance = await publicClient.getBalance({ address });
+    if (balance < request.gas * request.maxFeePerGas) {
+      throw new RelayerUnfunded(`relayer ${address} has ${balance} wei`);
+    }
+    const raw = await walletClient.signTransaction(request);
+    return { raw, hash: keccak256(raw), nonce: request.nonce };
+  }
+
   return {
     address,
 
     async sign(authorization, gas) {
       const nonce = await publicClient.getTransactionCount({ address, blockTag: 'pending' });
-      const request = await walletClient.prepareTransactionRequest({
-        to: authorization.asset,
-        data: encodeFunctionData(transferCall(authorization)),
-        gas,
-        nonce,
+      const data = encodeFunctionData(transferCall(authorization));
+      return signFunded(await priced({ to: authorization.asset, data, gas, nonce }));
+    },
+
+    async raised({ raw, nonce }) {
+      const { to, data, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(raw as `0x02${string}`);
+      const { baseFeePerGas } = await publicClient.getBlock({ blockTag: 'latest' });
+      const isEnough = maxFeePerGas !== undefined && maxFeePerGas >= stepped(baseFeePerGas ?? 0n);
+      if (isEnough || to == null || data === undefined || gas === undefined) return undefined;
+      const request = await priced({ to, data, gas, nonce });
+      return signFunded({
+        ...request,
+        maxFeePerGas: larger(request.maxFeePerGas, stepped(maxFeePerGas ?? 0n)),
+        maxPriorityFeePerGas: larger(request.maxPriorityFeePerGas, stepped(maxPriorityFeePerGas ?? 0n)),
       });
-      const balance = await publicClient.getBalance({ address });
-      if (balance < gas * request.maxFeePerGas) {
-        throw new RelayerUnfunded(`relayer ${address} has ${balance} wei`);
-      }
-      const raw = await walletClient.signTransaction(request);
-      return { raw, hash: keccak256(raw), nonce };
     },
 
     minedNonce: () => publicClient.getTransactionCount({ address, blockTag: 'latest' }),
@@ -70,3 +98,11 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
     },
   };
 }
+
+/**
+ * An eighth more, and at least one: so much the base fee may rise from block to block (EIP-1559), and a node wants at
+ * least a tenth more for a replacement.
+ */
+const stepped = (fee: bigint): bigint => fee + fee / 8n + 1n;
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

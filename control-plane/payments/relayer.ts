@@ -29,10 +29,13 @@ export class Relayer implements Submitter {
     return submitted;
   }
 
-  async push({ transaction }: Payment): Promise<boolean> {
-    const { chain, wallet } = this.#parts;
+  async push({ id, transaction }: Payment): Promise<boolean> {
+    const { chain, ledger, wallet } = this.#parts;
     if (transaction === undefined || (await wallet.minedNonce()) > transaction.nonce) return false;
-    await chain.broadcast(transaction.raw).catch(() => undefined);
+    // One of the two is mined at most: they have one nonce.
+    const raised = await wallet.raised(transaction);
+    if (raised !== undefined && !(await ledger.setInFlight(id, raised, this.#now()))) return true;
+    await chain.broadcast((raised ?? transaction).raw).catch(() => undefined);
     return true;
   }
 

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Chain, connectChain } from './chain.ts';
+import { type Chain, connectChain, type RpcOptions } from './chain.ts';
 import type { Till } from './checkout.ts';
 import { Facilitator } from './facilitator.ts';
 import type { Offer, PaymentAsset, PaymentNetwork, Sale } from './offer.ts';
@@ -15,6 +15,7 @@ import type { Submitter } from './submitter.ts';
 /** A network whose tokens have been read. */
 export interface ConnectedNetwork {
   network: PaymentNetwork;
+  rpc: RpcOptions;
   chain: Chain;
   offers: Offer[];
 }
@@ -23,11 +24,15 @@ export interface ConnectedNetwork {
  * Reads every token from its chain. Throws, with a line that names it, when one cannot be read, calls itself something
  * else than configured, or has another domain separator than its name and version make.
  */
-export async function connectNetwork(network: PaymentNetwork): Promise<ConnectedNetwork> {
-  const chain = connectChain(network);
+export async function connectNetwork(
+  network: PaymentNetwork,
+  rpcTimeoutMs: number,
+): Promise<ConnectedNetwork> {
+  const rpc = { ...network, rpcTimeoutMs };
+  const chain = connectChain(rpc);
   const offers: Offer[] = [];
   for (const asset of network.assets) offers.push(await offerOf(chain, network, asset));
-  return { network, chain, offers };
+  return { network, rpc, chain, offers };
 }
 
 async function offerOf(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
@@ -67,7 +72,7 @@ export function openTills(networks: readonly ConnectedNetwork[], parts: TillPart
   return new Map(networks.map((connected) => [connected.network.chainId, openTill(connected, parts)]));
 }
 
-function openTill({ network, chain }: ConnectedNetwork, parts: TillParts): Till {
+function openTill({ network, rpc, chain }: ConnectedNetwork, parts: TillParts): Till {
   const { facilitatorUrl } = network;
   const { relayerKey } = parts;
   const till = (submitter: Submitter): Till => ({
@@ -76,6 +81,6 @@ function openTill({ network, chain }: ConnectedNetwork, parts: TillParts): Till 
   });
   if (facilitatorUrl !== undefined) return till(new Facilitator({ ...parts, url: facilitatorUrl }));
   if (relayerKey === undefined) throw new Error(`nobody puts transfers on chain ${network.chainId}`);
-  const wallet = connectRelayerWallet({ ...network, key: relayerKey });
+  const wallet = connectRelayerWallet({ ...rpc, key: relayerKey });
   return { ...till(new Relayer({ ...parts, chain, wallet })), wallet };
 }

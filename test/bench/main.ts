@@ -1,6 +1,7 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
 import { benchCpu } from './cpu.ts';
 import { benchInbound } from './inbound.ts';
+import { benchPayments } from './payments.ts';
 import { benchRack } from './rack.ts';
 import { benchRadio } from './radio.ts';
 import { benchReceive } from './receive.ts';
@@ -10,6 +11,7 @@ import { benchSend } from './send.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   receive: benchReceive,
+  payments: benchPayments,
   inbound: benchInbound,
   send: benchSend,
   'receive-sms': benchReceiveSms,

@@ -12,7 +12,7 @@ const { startControlPlane } = await import('../../fixtures/control-plane.ts');
 const { ManualClock } = await import('../../fixtures/manual-clock.ts');
 const { PRICE, startPaidChain } = await import('../../fixtures/paid-chain.ts');
 const { paySubscribe, recoverToken, signPaymentHeader } = await import('../../fixtures/payer.ts');
-const { startPostgres } = await import('../../fixtures/postgres.ts');
+const { startPostgres, WITHOUT_SYNC } = await import('../../fixtures/postgres.ts');
 const { until } = await import('../../fixtures/until.ts');
 
 const [ALICE] = BUYERS as [(typeof BUYERS)[0]];
@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 /** More than there are awaits: the last life outlives its request. */
 const POINTS_MAX = 1_000;
 
-const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(WITHOUT_SYNC)]);
 t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
 // Each life may cost the price.
 await chain.dollar.fund(ALICE.address, BigInt(POINTS_MAX) * PRICE);

@@ -28,8 +28,9 @@ async function setup(t: Test) {
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   const ledger = createPaymentLedger(db);
-  const chain = connectChain(rig.chain);
-  const wallet = connectRelayerWallet({ ...rig.chain, key: RELAYER.privateKey });
+  const rpc = { ...rig.chain, rpcTimeoutMs: 10_000 };
+  const chain = connectChain(rpc);
+  const wallet = connectRelayerWallet({ ...rpc, key: RELAYER.privateKey });
   const asset = NETWORKS[rig.chain.chainId].usdc.address;
   const now = new Date(clock.now());
   const offer = {
@@ -109,6 +110,21 @@ t.test('the relayer’s nonce was taken by another transaction: signed anew', as
   await relayer.waitForTransactionReceipt({ hash });
   await crashed.eventually('applied', crashed.isSubscribed);
   t.equal(await crashed.paid(), PRICE);
+});
+
+t.test('the fee rises above what was signed: sent again for more, and moved once', async (t) => {
+  const crashed = await setup(t);
+  const { hash } = await signed(crashed);
+  const dear = 1_000_000_000_000n;
+  await rig.chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: dear });
+  await rig.chain.control.mine({ blocks: 1 });
+  await crashed.eventually('applied', crashed.isSubscribed);
+  t.equal(await crashed.paid(), PRICE);
+  t.equal(
+    (await crashed.chain.resultOf(crashed.authorization, hash)).kind,
+    'unknown',
+    'not by the first one',
+  );
 });
 
 t.test('the token refuses the transfer, mined and reverted: released, nothing moved', async (t) => {

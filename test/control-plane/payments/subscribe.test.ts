@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
-import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import type { Clock } from '#shared/clock.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
@@ -66,6 +65,34 @@ t.test('an unpaid request gets the challenge of the service document', async (t)
       },
     ],
   });
+});
+
+t.test('whatever comes without a payment gets it, before anything else is looked at', async (t) => {
+  const { url } = await setup(t, { numbers: 0 });
+  const bodies: [type: string, body: string | Uint8Array<ArrayBuffer>][] = [
+    ['application/json', '{'],
+    ['application/json', '{"wallet":1}'],
+    ['text/plain', 'hello'],
+    ['application/x-www-form-urlencoded', 'a=b'],
+    ['multipart/form-data', 'no boundary'],
+    ['nonsense', ''],
+    ['application/octet-stream', new Uint8Array(200_000)],
+  ];
+  for (const [type, body] of bodies) {
+    for (const headers of [{}, { Authorization: 'Bearer simrack_unknown' }, { Accept: 'text/html' }]) {
+      const sent = { 'Content-Type': type, ...headers };
+      const response = await fetch(`${url}/subscribe`, {
+        method: 'POST',
+        headers: sent,
+        body,
+      });
+      t.equal(response.status, 402, type);
+      t.match(await response.json(), { error: 'payment_required', accepts: [{ scheme: 'exact' }] }, type);
+      t.match(response.headers.get('cache-control'), 'no-store');
+      t.ok(response.headers.get('payment-required'));
+      t.match(response.headers.get('www-authenticate'), /^Payment id=".*method="evm", intent="charge"/);
+    }
+  }
 });
 
 for (const database of ['postgres', 'pglite'] as const) {
@@ -133,18 +160,21 @@ t.test('100 copies of one credential move the money once and make one subscripti
   t.equal(await available(url), 2);
 });
 
-t.test('wallets racing for fewer numbers: each number is sold once, nobody pays for nothing', async (t) => {
-  const { url } = await setup(t, { numbers: 2 });
+t.test('20 wallets race for 3 numbers: each number is sold once, nobody pays for nothing', async (t) => {
+  const { url } = await setup(t, { numbers: 3 });
   const before = await paidSoFar();
-  const answers = await Promise.all(BUYERS.map(({ privateKey }) => paySubscribe(url, privateKey)));
+  const wallets = Array.from({ length: 20 }, () => generatePrivateKey());
+  for (const key of wallets) await chain.dollar.fund(privateKeyToAccount(key).address, PRICE);
+  const answers = await Promise.all(wallets.map((key) => paySubscribe(url, key)));
   const sold = answers.filter(({ status }) => status === 200);
-  t.equal(sold.length, 2);
-  t.equal(answers.filter(({ status }) => status === 503).length, BUYERS.length - 2);
+  t.equal(sold.length, 3);
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const answer of refused) t.match(await answer.json(), { error: 'pool_exhausted' });
   const numbers = new Set(
     await Promise.all(sold.map(async (answer) => ((await answer.json()) as { number: string }).number)),
   );
-  t.equal(numbers.size, 2);
-  t.equal((await paidSoFar()) - before, 2n * PRICE);
+  t.equal(numbers.size, 3);
+  t.equal((await paidSoFar()) - before, 3n * PRICE);
 });
 
 t.test('a replay of a settled payment gets no token, and points to /auth', async (t) => {
@@ -182,91 +212,6 @@ t.test(
     t.equal(recovered.status, 200, 'the payer has a subscription');
   },
 );
-
-t.test('each way to pay wrongly says why, in a 402 with the challenge', async (t) => {
-  const { url } = await setup(t);
-  const before = await paidSoFar();
-  const good = JSON.parse(Buffer.from(await signPaymentHeader(url, ALICE.privateKey), 'base64').toString());
-  const changed = (change: (payment: typeof good) => void): string => {
-    const payment = structuredClone(good);
-    change(payment);
-    return Buffer.from(JSON.stringify(payment)).toString('base64');
-  };
-  const authorization = (fields: object) =>
-    changed((payment) => Object.assign(payment.payload.authorization, fields));
-  const resigned = async (fields: object) => {
-    const message = { ...good.payload.authorization, ...fields };
-    const signature = await privateKeyToAccount(ALICE.privateKey).signTypedData({
-      domain: { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.dollar.asset },
-      types: TRANSFER_WITH_AUTHORIZATION_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message,
-    });
-    return changed((payment) => {
-      payment.payload = { signature, authorization: message };
-    });
-  };
-  const cases: Array<[name: string, header: string, error: string]> = [
-    ['not base64', '%%%', 'invalid_encoding'],
-    ['not JSON', Buffer.from('hello').toString('base64'), 'invalid_encoding'],
-    ['no payload', Buffer.from('{"x402Version":1}').toString('base64'), 'invalid_encoding'],
-    ['very long', 'A'.repeat(9_000), 'invalid_encoding'],
-    [
-      'another version',
-      changed((payment) => {
-        payment.x402Version = 9;
-      }),
-      'unsupported_version',
-    ],
-    [
-      'another network',
-      changed((payment) => {
-        payment.network = 'base';
-      }),
-      'unsupported_network',
-    ],
-    ['another payee', authorization({ to: BOB.address }), 'invalid_payee'],
-    ['too little', authorization({ value: '1799999999' }), 'invalid_amount'],
-    ['too much', authorization({ value: '1800000001' }), 'invalid_amount'],
-    ['an amount in hexadecimal', authorization({ value: '0x6b49d200' }), 'invalid_encoding'],
-    ['expired', await resigned({ validBefore: '1000000000' }), 'authorization_expired'],
-    ['not yet valid', await resigned({ validAfter: '99999999999' }), 'authorization_not_yet_valid'],
-    ['valid for ever', await resigned({ validBefore: '99999999999' }), 'authorization_too_long'],
-    ['another window', authorization({ validBefore: '99999999999' }), 'invalid_signature'],
-    ['another payer', authorization({ from: BOB.address }), 'invalid_signature'],
-    ['another nonce', authorization({ nonce: `0x${'11'.repeat(32)}` }), 'invalid_signature'],
-    [
-      'a short signature',
-      changed((payment) => {
-        payment.payload.signature = '0x1234';
-      }),
-      'invalid_signature',
-    ],
-    [
-      'a signature of zeros',
-      changed((payment) => {
-        payment.payload.signature = `0x${'00'.repeat(65)}`;
-      }),
-      'invalid_signature',
-    ],
-  ];
-  for (const [name, header, error] of cases) {
-    const response = await post(url, { 'X-PAYMENT': header });
-    t.equal(response.status, 402, name);
-    t.match(await response.json(), { x402Version: 1, error, accepts: [{ scheme: 'exact' }] }, name);
-  }
-  t.equal(await paidSoFar(), before);
-  t.equal(await available(url), 3, 'nothing stays reserved');
-});
-
-t.test('a wallet without the money gets 402 insufficient_funds and nothing stays reserved', async (t) => {
-  const { url } = await setup(t, { numbers: 1 });
-  const pauper = `0x${'42'.repeat(32)}` as const;
-  const response = await paySubscribe(url, pauper);
-  t.equal(response.status, 402);
-  t.match(await response.json(), { error: 'insufficient_funds' });
-  t.equal(await available(url), 1);
-});
 
 t.test('both payment headers at once are 400, and the payment is not used', async (t) => {
   const { url } = await setup(t);

@@ -1,0 +1,106 @@
+// Renewals paid on the local chain through one relayer, and what others notice while they are under way.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
+import { PRICE, startPaidChain } from '../fixtures/paid-chain.ts';
+import { signPaymentHeader } from '../fixtures/payer.ts';
+import { startPostgres } from '../fixtures/postgres.ts';
+import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
+import { startChild } from './child.ts';
+import { perSecond } from './compare.ts';
+import { type Measurement, percentile } from './report.ts';
+
+const ROUNDS = 5;
+const IN_FLIGHT = 50;
+/** Clients that ask `/number`, each some time after its last answer. */
+const ASKERS = 4;
+const ASK_PAUSE_MS = 5;
+const QUIET_MS = 3_000;
+
+export async function benchPayments(): Promise<Measurement[]> {
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const databaseUrl = await postgres.createDatabase();
+  const service = await startChild('control-plane/main.ts', {
+    ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, LOG_LEVEL: 'warn' },
+    ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey },
+  });
+  const url = String(service.ready['base_url']);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  try {
+    const keys = Array.from({ length: IN_FLIGHT }, () => generatePrivateKey());
+    let account: Account | undefined;
+    for (const [index, key] of keys.entries()) {
+      const { address } = privateKeyToAccount(key);
+      await chain.dollar.fund(address, BigInt(ROUNDS + 1) * PRICE);
+      account = await subscribeInStore(databaseUrl, { address }, await stock(db, index));
+    }
+    if (account === undefined) throw new Error('no buyer');
+    return await measure(url, keys, account);
+  } finally {
+    await close();
+    await service.stop();
+    await Promise.all([chain.stop(), postgres.stop()]);
+  }
+}
+
+async function stock(db: Database, index: number): Promise<string> {
+  const number = `+1206555${String(index).padStart(4, '0')}`;
+  const iccid = `89010000000000${String(index).padStart(5, '0')}`;
+  await db.insertInto('numbers').values({ number, iccid, created_at: new Date() }).execute();
+  return number;
+}
+
+async function measure(url: string, keys: readonly Hex[], account: Account): Promise<Measurement[]> {
+  const rates: number[] = [];
+  const ratios: number[] = [];
+  let remark = '';
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const headers: string[] = [];
+    for (const key of keys) headers.push(await signPaymentHeader(url, key));
+    const quiet = await asked(url, account, pause(QUIET_MS));
+    let rate = 0;
+    const paying = perSecond(headers.length, () => Promise.all(headers.map((header) => pay(url, header))));
+    const busy = await asked(
+      url,
+      account,
+      paying.then((value) => (rate = value)),
+    );
+    // The first one warms up.
+    if (round < 0) continue;
+    const [a, b] = [percentile(busy, 99), percentile(quiet, 99)];
+    rates.push(rate);
+    ratios.push(a / b);
+    remark = `last round ${a.toFixed(1)} ms against ${b.toFixed(1)} ms`;
+  }
+  const name = `p99 of /number, ${IN_FLIGHT} payments in flight : none`;
+  return [
+    { name: 'paid renewals, one relayer', rounds: rates, unit: '/s' },
+    { name, rounds: ratios, unit: '×', target: { atMost: 2 }, remark },
+  ];
+}
+
+async function pay(url: string, header: string): Promise<void> {
+  const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+}
+
+/** Milliseconds of each answer to `/number` until `end`. */
+async function asked(url: string, { headers }: Account, end: Promise<unknown>): Promise<number[]> {
+  let isOver = false;
+  const over = end.finally(() => (isOver = true));
+  const latencies: number[] = [];
+  const ask = async (): Promise<void> => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/number`, { headers });
+      await response.arrayBuffer();
+      latencies.push(performance.now() - startedAt);
+      await pause(ASK_PAUSE_MS);
+    }
+  };
+  await Promise.all([over, ...Array.from({ length: ASKERS }, ask)]);
+  return latencies;
+}

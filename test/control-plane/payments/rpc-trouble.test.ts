@@ -1,0 +1,133 @@
+// An RPC that does not answer, at every call of a payment: the money moves once and buys a year, or does not move.
+import t, { type Test } from 'tap';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const rpc = await startRpcProxy(rig.chain.rpcUrl);
+t.teardown(() => rpc.stop());
+const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
+const MINUTE_MS = 60_000;
+const RPC_TIMEOUT_MS = 300;
+
+type Interference = typeof rpc.interfere;
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** What may happen to one call. */
+const TROUBLES: Record<string, NonNullable<Interference>> = {
+  'is lost on its way': () => Promise.reject(new Error('lost')),
+  'arrives, and its answer is lost': async (_, forward) => {
+    await forward();
+    throw new Error('lost');
+  },
+  'is answered with an error': async () => ({
+    ...{ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: 'header not found' } },
+  }),
+};
+
+/** A service on the troubled RPC with two numbers, one of them Alice's. */
+async function setUp(t: Test) {
+  rpc.interfere = undefined;
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, {
+    ...{ clock, rpcUrl: rpc.url, rpcTimeoutMs: RPC_TIMEOUT_MS },
+    ...{ settlementWaitMs: 400, heartbeatMs: 1_000 * MINUTE_MS },
+  });
+  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  await buyNumber(url, ALICE.privateKey);
+
+  const present = async (header: string) => {
+    const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+    return { status: response.status, body: (await response.json()) as { error?: string } };
+  };
+  const yearOf = async ({ privateKey }: Wallet): Promise<number> => {
+    const { expires_at } = (await (await recoverToken(url, privateKey)).json()) as { expires_at: string };
+    return new Date(expires_at).getUTCFullYear();
+  };
+  /** Pays while something interferes, and presents the same again until the payment has its end. */
+  const payThrough = async (interfere: NonNullable<Interference>) => {
+    const header = await signPaymentHeader(url, ALICE.privateKey);
+    const before = { paid: await paid(), year: await yearOf(ALICE) };
+    rpc.asked.length = 0;
+    rpc.interfere = interfere;
+    const answer = await present(header);
+    const calls = [...rpc.asked];
+    const movedAtOnce = (await paid()) - before.paid;
+    rpc.interfere = undefined;
+    const again = await until('an end', async () => {
+      const retried = await present(header);
+      if (retried.body.error !== 'settlement_pending') return retried;
+      clock.advance(MINUTE_MS);
+      return undefined;
+    });
+    const moved = (await paid()) - before.paid;
+    return { answer, again, calls, movedAtOnce, moved, years: (await yearOf(ALICE)) - before.year };
+  };
+  const available = async (): Promise<number> =>
+    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  return { available, payThrough, present, url };
+}
+
+const paid = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
+
+let calls: readonly string[] = [];
+await t.test('a payment without trouble', async (t) => {
+  const { payThrough } = await setUp(t);
+  const whole = await payThrough((_, forward) => forward());
+  t.match(whole, { answer: { status: 200 }, moved: PRICE, years: 1, again: { status: 409 } });
+  calls = whole.calls;
+  t.ok(calls.includes('eth_sendRawTransaction'), calls.join());
+});
+
+for (const [trouble, interfere] of Object.entries(TROUBLES)) {
+  for (const [position, method] of calls.entries()) {
+    t.test(`call ${position + 1}, ${method}, ${trouble}`, async (t) => {
+      const { payThrough } = await setUp(t);
+      let made = 0;
+      // The client tries each call twice.
+      const { answer, again, movedAtOnce, moved, years } = await payThrough((name, forward) => {
+        const isVictim = made >= position && made < position + 2;
+        made += 1;
+        return isVictim ? interfere(name, forward) : forward();
+      });
+      const isUnavailable = answer.body.error === 'settlement_unavailable';
+      t.ok(answer.status === 200 || isUnavailable || answer.body.error === 'settlement_pending');
+      if (isUnavailable) t.equal(movedAtOnce, 0n, 'nothing was charged');
+      t.equal(again.status, isUnavailable ? 200 : 409);
+      t.equal(moved, PRICE, 'paid once');
+      t.equal(years, 1, 'for one year');
+    });
+  }
+}
+
+t.test('an RPC that hangs from a call on: nobody waits for it for long', async (t) => {
+  const { payThrough } = await setUp(t);
+  for (const first of ['eth_estimateGas', 'eth_getTransactionCount', 'eth_sendRawTransaction']) {
+    let hangs = false;
+    const { answer, moved, years } = await payThrough((method, forward) => {
+      hangs ||= method === first;
+      return hangs ? never() : forward();
+    });
+    const error = first === 'eth_sendRawTransaction' ? 'settlement_pending' : 'settlement_unavailable';
+    t.match(answer, { status: 503, body: { error } }, first);
+    t.same([moved, years], [PRICE, 1], first);
+  }
+});
+
+t.test('a new wallet whose payment cannot be read or signed keeps no number', async (t) => {
+  const { available, present, url } = await setUp(t);
+  for (const method of ['eth_estimateGas', 'eth_getTransactionCount']) {
+    const header = await signPaymentHeader(url, BOB.privateKey);
+    rpc.interfere = (name, forward) => (name === method ? Promise.reject(new Error('lost')) : forward());
+    t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+    t.equal(await available(), 1);
+    rpc.interfere = undefined;
+  }
+});

@@ -1,7 +1,7 @@
 // What one instance tells the others, itself included. Hints only: whoever misses one is wrong for a bounded time.
 
 export type BusEvent =
-  /** Tokens revoked, year extended, binding changed: what was remembered of the subscription is stale. */
+  /** Tokens revoked, year extended, purged: what was remembered of the subscription is stale. */
   | { kind: 'subscription_changed'; subscriptionId: string }
   /** A received SMS is committed and can be claimed. */
   | { kind: 'sms_received'; subscriptionId: string };

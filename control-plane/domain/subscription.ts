@@ -9,8 +9,6 @@ export interface Subscription {
   number: string;
   createdAt: Date;
   expiresAt: Date;
-  /** When the node that holds the SIM confirmed it; undefined while provisioning. */
-  boundAt: Date | undefined;
 }
 
 export const PLAN = 'yearly';

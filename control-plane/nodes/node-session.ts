@@ -83,6 +83,8 @@ export class NodeSession implements NodeLink {
       onBeat: (aliveUntil) => {
         void this.#renew(aliveUntil);
         void this.#openSends?.ask().catch((error) => this.#fail(error));
+        // What the node did not confirm yet, and what another instance sold meanwhile.
+        if (!this.#isDraining) void this.#snapshots.bindPending();
       },
       onDead: () => socket.terminate(),
     });

@@ -39,8 +39,8 @@ export async function sendSms(
 ): Promise<{ messageId: string; status: 'queued' }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const place = await locateNumber(parts.db, subscription.number);
-  const isBound = subscription.boundAt !== undefined;
-  const link = place && isBound ? parts.fleet.find(place.nodeId) : undefined;
+  const isBound = place?.boundTo === subscription.id;
+  const link = isBound ? parts.fleet.find(place.nodeId) : undefined;
   await insertSending(parts.db, {
     commandId,
     nodeId: link?.nodeId,

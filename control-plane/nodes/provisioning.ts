@@ -4,8 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
-import { locateNumber } from '../store/sims.ts';
-import { findUnbound, setBound } from '../store/subscriptions.ts';
+import { findUnbound, locateNumber, setBound } from '../store/sims.ts';
 import type { Fleet, NodeLink } from './fleet.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
@@ -20,17 +19,16 @@ export interface ProvisioningParts {
 
 /** Asks the node to confirm each SIM that a subscription waits for. */
 export async function bindPending(parts: ProvisioningParts, link: NodeLink): Promise<void> {
-  for (const { id, iccid } of await findUnbound(parts.db, link.nodeId)) {
+  for (const unbound of await findUnbound(parts.db, link.nodeId)) {
     try {
       await link.command(
         'bind_sim',
-        { iccid },
+        { iccid: unbound.iccid },
         { id: `bind_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
       );
-      await setBound(parts.db, id, new Date(parts.clock.now()));
-      parts.bus.publish({ kind: 'subscription_changed', subscriptionId: id });
+      await setBound(parts.db, link.nodeId, unbound);
     } catch (error) {
-      parts.log.warn({ err: error, subscription: id }, 'a subscription stays unbound');
+      parts.log.warn({ err: error, subscription: unbound.subscriptionId }, 'a subscription stays unbound');
     }
   }
 }

@@ -58,7 +58,7 @@ export class SlotSnapshots {
     const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
     this.#writtenSlots = text;
     for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
-    void this.#bindPending();
+    void this.bindPending();
   }
 
   async #writeAlarms(alarms: readonly string[]): Promise<void> {
@@ -70,9 +70,11 @@ export class SlotSnapshots {
     this.#writtenAlarms = text;
   }
 
-  // A node that answers slowly must not hold up what is known of its slots.
-  // One that comes up during a run was not looked at by it: there is one run more.
-  async #bindPending(): Promise<void> {
+  /**
+   * Has the node confirm the SIMs that subscriptions wait for. Never rejects. A node that answers slowly does not hold up
+   * what is known of its slots; one that comes up during a run was not looked at by it: there is one run more.
+   */
+  async bindPending(): Promise<void> {
     this.#isBindingAsked = true;
     if (this.#isBinding) return;
     this.#isBinding = true;

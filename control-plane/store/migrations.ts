@@ -6,6 +6,7 @@ import * as deliveredParts from './migrations/0003-delivered-parts.ts';
 import * as endedByReport from './migrations/0004-ended-by-report.ts';
 import * as unregisteredSlots from './migrations/0005-unregistered-slots.ts';
 import * as secrets from './migrations/0006-secrets.ts';
+import * as accountLifetime from './migrations/0007-account-lifetime.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -15,6 +16,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004-ended-by-report': endedByReport,
   '0005-unregistered-slots': unregisteredSlots,
   '0006-secrets': secrets,
+  '0007-account-lifetime': accountLifetime,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

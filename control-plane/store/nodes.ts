@@ -40,15 +40,19 @@ export async function useCode(
   return row?.id;
 }
 
-/** Takes a node out of service; its code is void. False when there is no such node. */
+/** Takes a node out of service; its code is void, and no SIM is in it any more. False when there is no such node. */
 export async function revokeNode(db: Database, nodeId: string, now: Date): Promise<boolean> {
-  const row = await db
-    .updateTable('nodes')
-    .set({ revoked_at: now, code_hash: null, code_expires_at: null, code_key: null })
-    .where('id', '=', nodeId)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .updateTable('nodes')
+      .set({ revoked_at: now, code_hash: null, code_expires_at: null, code_key: null })
+      .where('id', '=', nodeId)
+      .returning('id')
+      .executeTakeFirst();
+    // A statement of its own: it sees the slots that a link was writing until the node was locked.
+    await trx.deleteFrom('sims').where('node_id', '=', nodeId).execute();
+    return row !== undefined;
+  });
 }
 
 export interface NodeRow {

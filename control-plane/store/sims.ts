@@ -1,4 +1,4 @@
-// The SIMs that nodes hold, where they sit, and the numbers they bring.
+// The SIMs that nodes hold, where they sit, the numbers they bring, and the subscriptions they are bound to.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import { withoutNul } from '../domain/storable-text.ts';
@@ -11,7 +11,7 @@ type HeldSlot = Slot & { iccid: string };
  * Replaces what is known of a node's slots, in one statement, unless a newer link of the node has taken over. Those
  * that are not registered are kept on the node's row, for a SIM that is locked or absent tells no ICCID. A
  * SIM that tells its own number brings that number into the service; a number that another SIM has already is
- * left with it and returned as a conflict.
+ * left with it and returned as a conflict. A SIM that sits elsewhere than before, or in no slot, is bound to nothing.
  */
 export async function replaceSlots(
   db: Database,
@@ -24,7 +24,7 @@ export async function replaceSlots(
   const { rows } = await sql`
     with node as (
       update nodes set unregistered_slots = ${JSON.stringify(unregisteredSlots(slots))}::jsonb
-      where id = ${nodeId} and link_id = ${linkId}
+      where id = ${nodeId} and link_id = ${linkId} and revoked_at is null
       returning id
     ), gone as (
       delete from sims using node
@@ -42,7 +42,9 @@ export async function replaceSlots(
         node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
         state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
         model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
-        updated_at = excluded.updated_at
+        updated_at = excluded.updated_at,
+        bound_to = case when (sims.node_id, sims.slot, sims.device_id)
+          is not distinct from (excluded.node_id, excluded.slot, excluded.device_id) then sims.bound_to end
       -- A slot that lost its modem tells what was in it last: the SIM may be elsewhere by now.
       where sims.node_id = excluded.node_id or excluded.state <> 'lost'
     )
@@ -108,15 +110,52 @@ async function introduceNumbers(
   return told.filter(({ number, iccid }) => owners.get(number) !== iccid);
 }
 
-/** The node and slot that hold the SIM of a number now; undefined when no node says so. */
+/**
+ * The node that holds the SIM of a number now, and the subscription for which it confirmed that; undefined when no
+ * node says so.
+ */
 export async function locateNumber(
   db: Database,
   number: string,
-): Promise<{ iccid: string; nodeId: string } | undefined> {
+): Promise<{ iccid: string; nodeId: string; boundTo: string | null } | undefined> {
   return db
     .selectFrom('numbers')
     .innerJoin('sims', 'sims.iccid', 'numbers.iccid')
-    .select(['numbers.iccid', 'sims.node_id as nodeId'])
+    .select(['numbers.iccid', 'sims.node_id as nodeId', 'sims.bound_to as boundTo'])
     .where('numbers.number', '=', number)
     .executeTakeFirst();
+}
+
+/** A subscription that waits for the node to confirm its SIM, and the place where the SIM was seen. */
+export interface Unbound {
+  subscriptionId: string;
+  iccid: string;
+  slot: string;
+}
+
+export async function findUnbound(db: Database, nodeId: string): Promise<Unbound[]> {
+  return db
+    .selectFrom('sims')
+    .innerJoin('numbers', 'numbers.iccid', 'sims.iccid')
+    .innerJoin('subscriptions', 'subscriptions.number', 'numbers.number')
+    .select(['subscriptions.id as subscriptionId', 'sims.iccid', 'sims.slot'])
+    .where('sims.node_id', '=', nodeId)
+    .where('sims.state', '=', 'registered')
+    .whereRef('sims.bound_to', 'is distinct from', 'subscriptions.id')
+    .execute();
+}
+
+/** Binds a SIM that the node has confirmed, unless it has moved meanwhile. */
+export async function setBound(
+  db: Database,
+  nodeId: string,
+  { subscriptionId, iccid, slot }: Unbound,
+): Promise<void> {
+  await db
+    .updateTable('sims')
+    .set({ bound_to: subscriptionId })
+    .where('iccid', '=', iccid)
+    .where('node_id', '=', nodeId)
+    .where('slot', '=', slot)
+    .execute();
 }

@@ -1,5 +1,6 @@
-// Subscriptions by wallet and by token; their binding to the node that holds the SIM.
+// Subscriptions by wallet and by token, and the year that a payment adds.
 import { randomBytes } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import type { Subscription } from '../domain/subscription.ts';
 import { extendedExpiry } from '../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
@@ -45,7 +46,6 @@ export async function extendOrCreate(
         number: payment.number,
         created_at: payment.now,
         expires_at: extendedExpiry(undefined, payment.now),
-        bound_at: null,
       })
       .onConflict((conflict) => conflict.column('wallet').doNothing())
       .returningAll()
@@ -56,7 +56,7 @@ export async function extendOrCreate(
     .selectFrom('subscriptions')
     .selectAll()
     .where('wallet', '=', wallet)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
   const expiresAt = extendedExpiry(current.expires_at, payment.now);
   await trx
@@ -67,33 +67,12 @@ export async function extendOrCreate(
   return { subscription: toSubscription({ ...current, expires_at: expiresAt }), renewed: true };
 }
 
-/** Subscriptions that wait for a node to confirm them, whose SIM the node says it holds. */
-export async function findUnbound(
-  db: Database,
-  nodeId: string,
-): Promise<Array<{ id: string; iccid: string }>> {
-  return db
-    .selectFrom('subscriptions')
-    .innerJoin('numbers', 'numbers.number', 'subscriptions.number')
-    .innerJoin('sims', 'sims.iccid', 'numbers.iccid')
-    .select(['subscriptions.id', 'numbers.iccid'])
-    .where('subscriptions.bound_at', 'is', null)
-    .where('sims.node_id', '=', nodeId)
-    .where('sims.state', '=', 'registered')
-    .execute();
-}
-
-export async function setBound(db: Database, subscriptionId: string, now: Date): Promise<void> {
-  await db.updateTable('subscriptions').set({ bound_at: now }).where('id', '=', subscriptionId).execute();
-}
-
-function toSubscription(row: SubscriptionsTable): Subscription {
+function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {
   return {
     id: row.id,
     wallet: row.wallet,
     number: row.number,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    boundAt: row.bound_at ?? undefined,
   };
 }

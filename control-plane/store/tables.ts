@@ -12,7 +12,8 @@ export interface SubscriptionsTable {
   number: string;
   created_at: Date;
   expires_at: Date;
-  bound_at: Date | null;
+  /** Since when housekeeping finds it past its grace time; null while it does not. */
+  lapsed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
 export interface NumbersTable {
@@ -33,6 +34,8 @@ export interface SimsTable {
   usb_path: string | null;
   /** Why it is not in service. */
   reason: string | null;
+  /** The subscription for which the node confirmed the SIM where it sits now. */
+  bound_to: ColumnType<string | null, string | null | undefined, string | null>;
   updated_at: Date;
 }
 

@@ -20,7 +20,7 @@ t.test('a SIM that registers while another is being bound is bound after it', as
   ] as const) {
     await subscribeInStore(databaseUrl, { address: `0x${digit.repeat(40)}` }, String(slotAt(index).number));
   }
-  await db.updateTable('subscriptions').set({ bound_at: null }).execute();
+  await db.updateTable('sims').set({ bound_to: null }).execute();
   const bindings = () => node.commands('bind_sim');
   node.send({ type: 'slots', slots: [slotAt(1, { signal_dbm: -80 }), searching], alarms: [] });
   const first = await until('the first is asked for', () => bindings()[0]);

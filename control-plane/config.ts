@@ -153,6 +153,12 @@ export const OPTIONS = {
     about: 'time between two heartbeats on a node link',
     schema: integerOption(100, 600_000, 10_000),
   },
+  graceDays: {
+    env: 'GRACE_DAYS',
+    about:
+      'days after the year in which a wallet gets its number back by paying; then its messages are deleted',
+    schema: integerOption(0, 3_650, 30),
+  },
   sendTimeoutMs: {
     env: 'SEND_TIMEOUT_MS',
     about: 'time that /sms/send waits for the carrier',

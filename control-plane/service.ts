@@ -20,9 +20,11 @@ import { deleteExpiredNonces } from './store/credentials.ts';
 import { openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { countPayments, createPaymentLedger } from './store/payments.ts';
+import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 
 const HOUSEKEEPING_MS = 60_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A payer waits no longer for the node to confirm a number; it is bound as soon as the node answers. */
 const PROVISION_WAIT_MS = 3_000;
@@ -122,6 +124,10 @@ export async function startService(
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
+    for (const subscriptionId of await purgeLapsed(db, { graceMs: config.graceDays * DAY_MS, now })) {
+      bus.publish({ kind: 'subscription_changed', subscriptionId });
+      log.info({ subscription: subscriptionId }, 'purged a subscription');
+    }
   });
 
   return {

@@ -14,6 +14,9 @@ import {
 /** Service centres that tell a wrong zone are off by less. */
 const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
 
+/** Clocks that are right are off by less, and service centres tell whole seconds. */
+const CLOCK_ERROR_MAX_MS = 5_000;
+
 /** A fact and its identity: node, journal, position. */
 export interface KeyedFact {
   key: string;
@@ -78,6 +81,7 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
     body: withoutNul(fact.body),
     partial: fact.partial,
     receivedAt: receivedAt(fact.received_at, fact.sent_at, now),
+    latestAt: latestAt(fact.received_at, fact.sent_at, now),
   };
 }
 
@@ -90,4 +94,12 @@ function receivedAt(told: string, sentAt: string | null, now: Date): Date {
   const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
   const isImpossible = sent <= now.getTime() && received < sent - ZONE_ERROR_MAX_MS;
   return new Date(isImpossible ? sent : received);
+}
+
+/** When it came at the latest: the node's clock or the service centre's may be behind, but hardly both. */
+function latestAt(told: string, sentAt: string | null, now: Date): Date {
+  const received = Math.min(Date.parse(told), now.getTime());
+  const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
+  const latest = sent <= now.getTime() ? Math.max(received, sent) : received;
+  return new Date(latest + CLOCK_ERROR_MAX_MS);
 }

@@ -99,11 +99,16 @@ export interface ReceivedMessage {
   body: string;
   partial: boolean;
   receivedAt: Date;
+  /** By whichever clock is later, with the error of both: it did not come after this. */
+  latestAt: Date;
 }
 
 /**
  * Stores received SMS, in their order and in one statement, for whoever holds the numbers of the SIMs.
  * Skips what nobody holds, and counts it as `unheld`, and what is known already.
+ *
+ * What came before a holder had the number was for an earlier one, or for nobody. Of a subscription that began in
+ * the future, by a clock that was ahead, that cannot be told.
  */
 export async function insertReceived(
   trx: DatabaseTransaction,
@@ -118,25 +123,35 @@ export async function insertReceived(
     select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
       fact.partial, ${now}::timestamptz, fact.received_at
     from unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
-        ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[])
-      with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, position)
+        ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[],
+        ${column('latestAt')}::timestamptz[])
+      with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, latest_at, position)
     join numbers on numbers.iccid = fact.iccid
-    join subscriptions on subscriptions.number = numbers.number
+    join subscriptions on ${isHolder(now)}
     order by fact.position
+    -- One that is being purged is waited for, and is no holder then.
+    for key share of subscriptions
     on conflict (fact_key) do nothing
     returning subscription_id`.execute(trx);
   const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
-  const unheld = rows.length === messages.length ? 0 : await countOfUnheld(trx, column('iccid'));
+  const unheld = rows.length === messages.length ? 0 : await countOfUnheld(trx, messages, now);
   return { subscriptionIds, unheld };
 }
 
-/** How many of these SIMs, each as often as it is named, have no number that somebody holds. */
-async function countOfUnheld(trx: DatabaseTransaction, iccids: readonly string[]): Promise<number> {
+const isHolder = (now: Date) => sql`subscriptions.number = numbers.number
+  and (subscriptions.created_at <= fact.latest_at or subscriptions.created_at > ${now}::timestamptz)`;
+
+async function countOfUnheld(
+  trx: DatabaseTransaction,
+  messages: readonly ReceivedMessage[],
+  now: Date,
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from unnest(${iccids}::text[]) as named (iccid)
+    select count(*)::int as count
+    from unnest(${messages.map(({ iccid }) => iccid)}::text[],
+      ${messages.map(({ latestAt }) => latestAt)}::timestamptz[]) as fact (iccid, latest_at)
     where not exists (
-      select from numbers join subscriptions on subscriptions.number = numbers.number
-      where numbers.iccid = named.iccid
+      select from numbers join subscriptions on ${isHolder(now)} where numbers.iccid = fact.iccid
     )`.execute(trx);
   return rows[0]?.count ?? 0;
 }

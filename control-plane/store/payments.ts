@@ -117,11 +117,7 @@ async function claim(
     .executeTakeFirst();
   if (known !== undefined && known.state !== 'released') return { kind: 'taken', state: known.state };
 
-  const holder = await trx
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('wallet', '=', key.payer)
-    .executeTakeFirst();
+  const holder = await lockHolder(trx, key.payer);
   const number = holder === undefined ? await pickAvailable(trx, now) : undefined;
   if (holder === undefined && number === undefined) return { kind: 'pool_exhausted' };
 
@@ -174,16 +170,21 @@ async function apply(trx: DatabaseTransaction, id: string, now: Date): Promise<A
 
 /** The number of a wallet that has none, where the reserved one was given back. */
 async function numberFor(trx: DatabaseTransaction, payer: string, now: Date): Promise<string | undefined> {
-  const holder = await trx
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('wallet', '=', payer)
-    .executeTakeFirst();
-  if (holder !== undefined) return undefined;
+  if ((await lockHolder(trx, payer)) !== undefined) return undefined;
   await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
   const number = await pickAvailable(trx, now);
   if (number === undefined) throw new NumberMissing('the money came and no number is free');
   return number;
+}
+
+/** The subscription of a wallet, which is not purged until this transaction ends. */
+async function lockHolder(trx: DatabaseTransaction, payer: string): Promise<{ id: string } | undefined> {
+  return trx
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('wallet', '=', payer)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
 }
 
 function keyOf(authorization: TransferAuthorization) {

@@ -17,6 +17,7 @@ export const REFUSAL_CODES = [
   'enrolment_refused',
   'node_revoked',
   'restarting',
+  'overloaded',
   'pool_exhausted',
   'settlement_pending',
   'settlement_unavailable',

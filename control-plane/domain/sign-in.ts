@@ -1,6 +1,6 @@
-// Recovery of a token by wallet signature: the nonce, the text to sign, the check. Offline, no gas.
+// Recovery of a token by wallet signature: the nonce, the text to sign, its digests. Offline, no gas.
 import { randomBytes } from 'node:crypto';
-import { type Address, type Hex, isAddressEqual, recoverMessageAddress } from 'viem';
+import { type Hex, hashMessage } from 'viem';
 
 /** A nonce is worth one attempt within this time. */
 export const NONCE_LIFETIME_SECONDS = 300;
@@ -14,19 +14,10 @@ export function signInText(serviceDomain: string, nonce: string): string {
 }
 
 /**
- * True when `wallet` signed the text for `nonce` (EIP-191 personal_sign). The text without the space
- * after "Nonce:" is accepted too: the service document can be read either way.
+ * Digests (EIP-191, personal_sign) of what may be signed for `nonce`. The text without the space after "Nonce:" is
+ * accepted too: the service document can be read either way.
  */
-export async function isSignedBy(
-  wallet: Address,
-  options: { serviceDomain: string; nonce: string; signature: Hex },
-): Promise<boolean> {
-  const spaced = signInText(options.serviceDomain, options.nonce);
-  for (const message of [spaced, spaced.replace('Nonce: ', 'Nonce:')]) {
-    const signer = await recoverMessageAddress({ message, signature: options.signature }).catch(
-      () => undefined,
-    );
-    if (signer !== undefined && isAddressEqual(signer, wallet)) return true;
-  }
-  return false;
+export function signInDigests(serviceDomain: string, nonce: string): Hex[] {
+  const spaced = signInText(serviceDomain, nonce);
+  return [spaced, spaced.replace('Nonce: ', 'Nonce:')].map((text) => hashMessage(text));
 }

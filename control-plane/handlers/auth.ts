@@ -1,11 +1,13 @@
 // POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
-import { getAddress, type Hex } from 'viem';
+import { getAddress } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { isSignedBy, mintNonce, NONCE_LIFETIME_SECONDS, signInText } from '../domain/sign-in.ts';
+import { mintNonce, NONCE_LIFETIME_SECONDS, signInDigests, signInText } from '../domain/sign-in.ts';
 import { isActive } from '../domain/subscription.ts';
+import { canonicalSignature } from '../signatures/signature-form.ts';
+import { signers } from '../signatures/signer-pool.ts';
 import { consumeNonce, insertNonce, replaceTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { findSubscriptionByWallet } from '../store/subscriptions.ts';
@@ -23,17 +25,24 @@ export async function issueNonce({ db, clock, serviceDomain }: AuthParts) {
   return { nonce, expires_in: NONCE_LIFETIME_SECONDS, message: signInText(serviceDomain, nonce) };
 }
 
-/** Any attempt uses the nonce up. Success revokes every older token of the wallet. */
+/**
+ * Any attempt that is judged uses the nonce up. Success revokes every older token of the wallet. Throws `Refusal`:
+ * `signature_mismatch`; `no_active_subscription`; `overloaded`, before the nonce is touched unless the load came later.
+ */
 export async function signIn(
   { db, bus, clock, serviceDomain }: AuthParts,
   request: { wallet: string; nonce: string; signature: string },
 ) {
   const now = new Date(clock.now());
   const wallet = getAddress(request.wallet.toLowerCase());
+  signers.checkRoom();
   const isFresh = await consumeNonce(db, request.nonce, now);
   if (!isFresh) throw mismatch('the nonce is unknown, used or expired');
-  const signature = request.signature.toLowerCase() as Hex;
-  if (!(await isSignedBy(wallet, { serviceDomain, nonce: request.nonce, signature }))) {
+  const signature = canonicalSignature(request.signature);
+  if (signature === undefined)
+    throw mismatch('the signature has a v that is not 0, 1, 27 or 28, or a high s');
+  const digests = signInDigests(serviceDomain, request.nonce);
+  if (!(await signers.isSignedBy({ signer: wallet, digests, signature }))) {
     throw mismatch('the signature does not belong to this wallet and nonce');
   }
   const subscription = await findSubscriptionByWallet(db, wallet);

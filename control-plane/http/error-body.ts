@@ -22,6 +22,7 @@ export const STATUS_OF = {
   internal_error: 500,
   phone_node_error: 502,
   restarting: 503,
+  overloaded: 503,
   pool_exhausted: 503,
   settlement_pending: 503,
   settlement_unavailable: 503,

@@ -1,15 +1,9 @@
 // An EIP-3009 authorization as payers sign it: its form, its signer, its time. No chain is asked.
-import {
-  type Address,
-  getAddress,
-  type Hex,
-  hexToNumber,
-  isAddressEqual,
-  recoverTypedDataAddress,
-  slice,
-} from 'viem';
+import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
 import { z } from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { canonicalSignature } from '../signatures/signature-form.ts';
+import { signers } from '../signatures/signer-pool.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
@@ -22,9 +16,6 @@ const EXPIRY_MARGIN_SECONDS = 10;
  * after the payer has forgotten it.
  */
 const LIFETIME_SECONDS_MAX = 24 * 60 * 60;
-
-/** Half the order of secp256k1: a signature with a higher s is a second form of another one (EIP-2). */
-const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 export const uintSchema = z
   .string()
@@ -62,13 +53,17 @@ export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer):
   if (terms.value !== offer.amountAtomic) throw new PaymentRejected('invalid_amount');
 }
 
-/** The authorization for the offer's token. Throws `PaymentRejected` unless the payer signed it for that. */
+/**
+ * The authorization for the offer's token. Throws `PaymentRejected` unless the payer signed it for that; `Refusal`
+ * `overloaded` when that cannot be told now.
+ */
 export async function checkSignature(
   { signature: text, ...message }: SignedAuthorization,
   offer: Offer,
 ): Promise<TransferAuthorization> {
-  const signature = normalizeSignature(text);
-  const signer = await recoverTypedDataAddress({
+  const signature = canonicalSignature(text);
+  if (signature === undefined) throw new PaymentRejected('invalid_signature');
+  const digest = hashTypedData({
     domain: {
       name: offer.assetName,
       version: offer.assetVersion,
@@ -78,11 +73,9 @@ export async function checkSignature(
     types: TRANSFER_WITH_AUTHORIZATION_TYPES,
     primaryType: 'TransferWithAuthorization',
     message,
-    signature,
-  }).catch(() => undefined);
-  if (signer === undefined || !isAddressEqual(signer, message.from)) {
-    throw new PaymentRejected('invalid_signature');
-  }
+  });
+  const isSigned = await signers.isSignedBy({ signer: message.from, digests: [digest], signature });
+  if (!isSigned) throw new PaymentRejected('invalid_signature');
   return { ...message, signature, chainId: offer.chainId, asset: offer.asset };
 }
 
@@ -96,18 +89,4 @@ export function checkWindow(window: { validAfter: bigint; validBefore: bigint },
   if (window.validBefore > nowSeconds + BigInt(LIFETIME_SECONDS_MAX + AUTHORIZATION_TIMEOUT_SECONDS)) {
     throw new PaymentRejected('authorization_too_long');
   }
-}
-
-// The token takes v 27 or 28 only and refuses high s; some wallets write v as 0 or 1.
-function normalizeSignature(text: string): Hex {
-  const parsed = hexSchema(65).safeParse(text);
-  if (!parsed.success) throw new PaymentRejected('invalid_signature');
-  const signature = parsed.data;
-  const v = hexToNumber(slice(signature, 64, 65));
-  const recoveryByte = v < 2 ? v + 27 : v;
-  const isMalleable = BigInt(slice(signature, 32, 64)) > S_MAX;
-  if (isMalleable || (recoveryByte !== 27 && recoveryByte !== 28)) {
-    throw new PaymentRejected('invalid_signature');
-  }
-  return `${slice(signature, 0, 64)}${recoveryByte.toString(16)}` as Hex;
 }

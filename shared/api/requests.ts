@@ -9,10 +9,11 @@ export const nonceRequestSchema = z.object({ address: z.string().max(64).optiona
 /** POST /auth. */
 export const authRequestSchema = z.object({
   wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
-  nonce: requiredText.max(128, 'is too long'),
-  signature: requiredText
-    .regex(/^0x[0-9a-fA-F]*$/, 'must be 0x-prefixed hexadecimal')
-    .max(1024, 'is too long'),
+  nonce: requiredText.max(128, 'is too long').regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be printable'),
+  signature: requiredText.regex(
+    /^0x(?:[0-9a-fA-F]{128}|[0-9a-fA-F]{130})$/,
+    'must be 0x-prefixed and have 65 bytes, or 64 as of EIP-2098',
+  ),
 });
 
 // Half of a UTF-16 surrogate pair is no character: it cannot be written as UTF-8.

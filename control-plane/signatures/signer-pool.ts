@@ -1,0 +1,90 @@
+// Who signed a digest, found by threads: it takes more than a millisecond, in which the event loop would serve nobody else.
+import { availableParallelism } from 'node:os';
+import { Tinypool } from 'tinypool';
+import type { Address, Hex } from 'viem';
+import { Refusal } from '../domain/refusal.ts';
+
+/** More than the jobs of a second and a core would only be answered late. */
+const JOBS_MAX = 256;
+
+/** A job takes milliseconds; the first one also waits for its thread, a second on a busy machine. */
+const JOB_TIMEOUT_MS = 5_000;
+
+/** One core stays free for the event loop, where there are several. */
+const THREADS_MAX = Math.min(4, Math.max(1, availableParallelism() - 1));
+
+/** By then the jobs that wait are done. */
+const RETRY_AFTER_SECONDS = 1;
+
+export interface SignerJob {
+  signer: Address;
+  /** What may have been signed. */
+  digests: readonly Hex[];
+  /** In its canonical form. */
+  signature: Hex;
+}
+
+export class SignerPool {
+  readonly #options: { thread: URL; threadsMax: number; jobsMax: number; jobTimeoutMs: number };
+  #threads: Tinypool | undefined;
+  #jobs = 0;
+
+  constructor(options: { thread?: URL; threadsMax?: number; jobsMax?: number; jobTimeoutMs?: number } = {}) {
+    this.#options = {
+      thread: new URL('signer-thread.mjs', import.meta.url),
+      ...{ threadsMax: THREADS_MAX, jobsMax: JOBS_MAX, jobTimeoutMs: JOB_TIMEOUT_MS },
+      ...options,
+    };
+  }
+
+  /** Throws `Refusal` `overloaded` when a job would be refused now. */
+  checkRoom(): void {
+    if (this.#jobs >= this.#options.jobsMax) throw overloaded();
+  }
+
+  /**
+   * True when the signer signed one of the digests. Throws `Refusal` `overloaded` when too many jobs wait, and when
+   * this one takes too long; any other error when its thread dies. Threads that hang or die are replaced.
+   */
+  async isSignedBy(job: SignerJob): Promise<boolean> {
+    this.checkRoom();
+    this.#jobs += 1;
+    const signal = AbortSignal.timeout(this.#options.jobTimeoutMs);
+    try {
+      this.#threads ??= startThreads(this.#options);
+      return (await this.#threads.run(job, { signal })) as boolean;
+    } catch (cause) {
+      throw signal.aborted ? overloaded(cause) : cause;
+    } finally {
+      this.#jobs -= 1;
+    }
+  }
+
+  /** Ends the threads; jobs under way fail. */
+  async stop(): Promise<void> {
+    await this.#threads?.destroy();
+    this.#threads = undefined;
+  }
+}
+
+/** The pool of this process: there is one event loop to keep free. Its threads start with the first job, and do not hold up an exit. */
+export const signers = new SignerPool();
+
+function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax: number; jobsMax: number }) {
+  const threads = new Tinypool({
+    filename: thread.href,
+    // A thread that dies is replaced at once only up to the minimum.
+    ...{ minThreads: 1, maxThreads: threadsMax, idleTimeout: 60_000, maxQueue: jobsMax },
+    // Flags of the program, such as a loader for TypeScript, are not the threads'.
+    execArgv: [],
+  });
+  // Of a thread that dies with a job, the job tells; of one that dies without, nobody needs to hear.
+  threads.on('error', () => undefined);
+  return threads;
+}
+
+const overloaded = (cause?: unknown): Refusal =>
+  new Refusal('overloaded', 'too many signatures are being checked; nothing was done, try again', {
+    cause,
+    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+  });

@@ -148,6 +148,21 @@ export const OPTIONS = {
     about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
     schema: integerOption(100, 120_000, 20_000),
   },
+  noncesPerMinute: {
+    env: 'AUTH_NONCES_PER_MINUTE',
+    about: 'nonces that an address gets from /auth/nonce in a minute',
+    schema: integerOption(1, 1_000_000, 60),
+  },
+  signInsPerMinute: {
+    env: 'AUTH_ATTEMPTS_PER_MINUTE',
+    about: 'attempts that an address has at /auth in a minute',
+    schema: integerOption(1, 1_000_000, 30),
+  },
+  proxyHops: {
+    env: 'PROXY_HOPS',
+    about: 'proxies in front; that many entries at the end of X-Forwarded-For are believed, 0 is none',
+    schema: integerOption(0, 10, 0),
+  },
   heartbeatMs: {
     env: 'HEARTBEAT_MS',
     about: 'time between two heartbeats on a node link',

@@ -99,7 +99,7 @@ export async function startService(
     sale,
   });
   const upgrades = createNodeUpgrades(nodeParts);
-  server.serve(createApp(router, log), upgrades.onUpgrade);
+  server.serve(createApp(router, { log, proxyHops: config.proxyHops }), upgrades.onUpgrade);
   // A Postgres has room for an operator's commands beside the service.
   const operator =
     config.databaseUrl === undefined

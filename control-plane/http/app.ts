@@ -5,8 +5,9 @@ import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { errorBody } from './error-body.ts';
 
-export function createApp(router: Router, log: Logger): Koa {
-  const app = new Koa();
+/** `proxyHops` proxies in front tell the client's address, the last of them in the last entry of X-Forwarded-For. */
+export function createApp(router: Router, { log, proxyHops }: { log: Logger; proxyHops: number }): Koa {
+  const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
   // What a client does to its own connection is no fault of ours.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
   app.use(errorBody(log));

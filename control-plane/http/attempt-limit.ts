@@ -1,8 +1,8 @@
 // How many refused attempts an address has: who guesses is slowed down, who succeeds is not counted.
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { networkOf } from './client-network.ts';
 
 /** Addresses that are remembered; more than this at once is no longer about guessing. */
 const ADDRESSES_MAX = 10_000;
@@ -46,15 +46,4 @@ export function createAttemptLimit(clock: Clock, max: number, withinMs: number):
       }
     },
   };
-}
-
-/** An IPv6 subscriber has at least a /64 (RFC 6177 §2): its addresses count as one. */
-function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const last = tail === '' ? [] : tail.split(':');
-  const zeros = plain.includes('::') ? Array(8 - groups.length - last.length).fill('0') : [];
-  return [...groups, ...zeros, ...last].slice(0, 4).join(':');
 }

@@ -16,18 +16,31 @@ import { availability, describeNumber, type SubscribeParts, subscribe } from '..
 import { createAttemptLimit } from './attempt-limit.ts';
 import { createBearer } from './bearer.ts';
 import { check, readBody } from './request-body.ts';
+import { createRequestLimit } from './request-limit.ts';
 
-export type RouteParts = AuthParts & SubscribeParts & SmsParts & EnrolParts;
+export interface RouteLimits {
+  /** Of one address. */
+  noncesPerMinute: number;
+  signInsPerMinute: number;
+}
+
+export type RouteParts = AuthParts & SubscribeParts & SmsParts & EnrolParts & RouteLimits;
+
+const MINUTE_MS = 60_000;
 
 /** Refused enrolments of an address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
-const ENROLMENTS_WINDOW_MS = 60_000;
 
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
   const bearer = createBearer(parts);
   const receive = createReceive(parts);
-  const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, ENROLMENTS_WINDOW_MS);
+  const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
+  const perMinute = (name: string, max: number) =>
+    createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
+  // By address only: nobody can use up the attempts of another one's wallet.
+  const limitNonces = perMinute('nonce', parts.noncesPerMinute);
+  const limitSignIns = perMinute('auth', parts.signInsPerMinute);
 
   router.post('/subscribe', async (ctx) => {
     const result = await subscribe(parts, {
@@ -49,10 +62,12 @@ export function createRouter(parts: RouteParts): Router {
   });
 
   router.post('/auth/nonce', async (ctx) => {
+    limitNonces(ctx.ip);
     await readBody(ctx, nonceRequestSchema);
     ctx.body = await issueNonce(parts);
   });
   router.post('/auth', async (ctx) => {
+    limitSignIns(ctx.ip);
     ctx.body = await signIn(parts, await readBody(ctx, authRequestSchema));
   });
 

@@ -1,0 +1,112 @@
+// How often an address may ask for a nonce and sign in, through HTTP with the clock in hand.
+import t, { type Test } from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Config } from '#control-plane/config.ts';
+import { createRequestLimit } from '#control-plane/http/request-limit.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+async function setup(t: Test, options: Partial<Config>) {
+  const clock = new ManualClock();
+  const { url, databaseUrl } = await rig.start(t, { clock, ...options });
+  return { url, clock, databaseUrl };
+}
+
+function post(url: string, from?: string): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: from === undefined ? {} : { 'X-Forwarded-For': from } });
+}
+
+const statusesOf = async (requests: readonly Promise<Response>[]): Promise<number[]> =>
+  (await Promise.all(requests)).map(({ status }) => status);
+
+t.test('nonces and attempts to sign in are limited, each for itself; time gives them back', async (t) => {
+  const { url, clock } = await setup(t, { noncesPerMinute: 3, signInsPerMinute: 2 });
+  for (const [path, answered, max, name] of [
+    ['/auth/nonce', 200, 3, 'nonce'],
+    ['/auth', 400, 2, 'auth'],
+  ] as const) {
+    for (let count = 0; count < max; count += 1) t.equal((await post(url + path)).status, answered);
+    const refused = await post(url + path);
+    t.equal(refused.status, 429, path);
+    t.match(await refused.json(), { error: 'rate_limited', message: String });
+    const seconds = 60 / max;
+    t.equal(refused.headers.get('retry-after'), String(seconds));
+    t.equal(refused.headers.get('ratelimit-policy'), `"${name}";q=${max};w=60`);
+    t.equal(refused.headers.get('ratelimit'), `"${name}";r=0;t=${seconds}`);
+  }
+  t.equal((await fetch(`${url}/availability`)).status, 200, 'nothing else is limited');
+  clock.advance(20_000);
+  t.same(await statusesOf([post(`${url}/auth/nonce`), post(`${url}/auth/nonce`)]), [200, 429]);
+  t.equal((await post(`${url}/auth`)).status, 429);
+  clock.advance(10_000);
+  t.equal((await post(`${url}/auth`)).status, 400);
+});
+
+t.test('behind a proxy each client has its own; a client cannot pretend to be another', async (t) => {
+  const { url, databaseUrl } = await setup(t, { signInsPerMinute: 2, proxyHops: 1 });
+  await rig.connect(t, url);
+  await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
+  const flood = (from: string): Promise<Response> => post(`${url}/auth`, from);
+  t.same(await statusesOf(['a', 'b', 'c'].map((forged) => flood(`${forged}, 192.0.2.1`))), [400, 400, 429]);
+  const owner = await recoverToken(url, ALICE.privateKey);
+  t.equal(owner.status, 200, 'from another address');
+  t.equal((await flood('192.0.2.2')).status, 400);
+});
+
+t.test('without a proxy X-Forwarded-For says nothing', async (t) => {
+  const { url } = await setup(t, { signInsPerMinute: 2 });
+  const statuses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((from) => post(`${url}/auth`, from));
+  t.same((await statusesOf(statuses)).sort(), [400, 400, 429]);
+});
+
+t.test('an attempt beyond the limit costs no nonce', async (t) => {
+  const { url, clock, databaseUrl } = await setup(t, { signInsPerMinute: 1, serviceDomain: 'a.example' });
+  await rig.connect(t, url);
+  await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), new Date(clock.now()));
+  t.equal((await post(`${url}/auth`)).status, 400);
+  const account = privateKeyToAccount(ALICE.privateKey);
+  const { nonce, message } = (await (await post(`${url}/auth/nonce`)).json()) as Record<string, string>;
+  const body = JSON.stringify({
+    wallet: account.address,
+    nonce,
+    signature: await account.signMessage({ message: String(message) }),
+  });
+  const signIn = (): Promise<Response> =>
+    fetch(`${url}/auth`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  t.equal((await signIn()).status, 429);
+  clock.advance(60_000);
+  t.equal((await signIn()).status, 200);
+});
+
+t.test('the addresses of an IPv6 /64 count as one, a mapped IPv4 address as itself', async (t) => {
+  const limit = createRequestLimit(new ManualClock(), { name: 'n', max: 1, withinMs: 1_000 });
+  limit('2001:db8:0:1::1');
+  t.throws(() => limit('2001:db8:0:1:ffff::2'), { code: 'rate_limited' });
+  limit('2001:db8:0:2::1');
+  limit('::ffff:192.0.2.1');
+  t.throws(() => limit('192.0.2.1'), { code: 'rate_limited' });
+  limit('192.0.2.2');
+});
+
+t.test('whoever asks all the time gets as many as were promised, no fewer', async (t) => {
+  const clock = new ManualClock();
+  const limit = createRequestLimit(clock, { name: 'n', max: 30, withinMs: 60_000 });
+  let taken = 0;
+  for (let second = 0; second < 600; second += 1) {
+    for (let tries = 0; tries < 5; tries += 1) {
+      try {
+        limit('192.0.2.1');
+        taken += 1;
+      } catch {}
+    }
+    clock.advance(1_000);
+  }
+  t.equal(taken, 30 + 299, 'the burst, and one every two seconds');
+});

@@ -1,5 +1,6 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
 import { benchCpu } from './cpu.ts';
+import { benchCredentials } from './credentials.ts';
 import { benchInbound } from './inbound.ts';
 import { benchPayments } from './payments.ts';
 import { benchRack } from './rack.ts';
@@ -12,6 +13,7 @@ import { benchSend } from './send.ts';
 const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   receive: benchReceive,
   payments: benchPayments,
+  credentials: benchCredentials,
   inbound: benchInbound,
   send: benchSend,
   'receive-sms': benchReceiveSms,

@@ -1,0 +1,45 @@
+// A flood of /auth as a program of its own: wrong signatures, each over a nonce that was just issued, until it is told to stop.
+import { createInterface } from 'node:readline';
+import { privateKeyToAccount } from 'viem/accounts';
+import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
+
+/** So many wait for an answer, and ask again at once. */
+const FLOODERS = 32;
+
+const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
+const signature = await privateKeyToAccount(BOB.privateKey).signMessage({ message: 'another text' });
+let isOver = false;
+let attempts = 0;
+
+const post = (url: string, body: unknown): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+async function flood(url: string): Promise<void> {
+  while (!isOver) {
+    const issued = await post(`${url}/auth/nonce`, {});
+    const { nonce = '0' } = (await issued.json()) as { nonce?: string };
+    const answer = await post(`${url}/auth`, { wallet: ALICE.address, nonce, signature });
+    await answer.arrayBuffer();
+    attempts += 1;
+  }
+}
+
+let flooders: Promise<void>[] = [];
+tell({ ready: true });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { url } = JSON.parse(line) as { url?: string };
+  isOver = url === undefined;
+  if (url !== undefined) flooders = Array.from({ length: FLOODERS }, () => flood(url));
+  // A round of `nonce` and `auth` that is under way ends first.
+  else await Promise.all(flooders);
+  tell({ attempts });
+  attempts = 0;
+}
+
+function tell(answer: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

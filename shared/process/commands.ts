@@ -7,7 +7,7 @@ export interface ProgramCommand<S extends Specs> {
   usage: string;
   about: string;
   options: S;
-  /** What it throws is printed as one line, and ends the process with 1. */
+  /** The message of what it throws is printed, and ends the process with its `exitCode`, or 1. */
   run(options: OptionsOf<S>, args: readonly string[]): Promise<void>;
 }
 
@@ -35,11 +35,18 @@ export function programCommand<S extends Specs>({
         try {
           await run(valuesOf(command, options, env), args);
         } catch (error) {
-          command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+          command.error(`error: ${error instanceof Error ? error.message : String(error)}`, {
+            exitCode: exitCodeOf(error),
+          });
         }
       });
     },
   };
+}
+
+function exitCodeOf(error: unknown): number {
+  const hasOne = error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number';
+  return hasOne ? (error.exitCode as number) : 1;
 }
 
 /** Lines for a program's --help. */

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { LOG_LEVELS } from './logger.ts';
 
 interface OptionSpec {
-  /** Name of the environment variable; a flag of the same name wins. */
-  env: string;
+  /** Name of the environment variable, where it may come from there; a flag of the same name wins. */
+  env?: string;
   /** Shown by --help. */
   about: string;
   schema: z.ZodType;
+  /** A flag without a value; its schema is of a boolean. */
+  isSwitch?: true;
 }
 
 export type Specs = Record<string, OptionSpec>;
@@ -51,19 +53,26 @@ export function valuesOf<S extends Specs>(
       values[key] = flags[key];
       continue;
     }
-    const parsed = spec.schema.safeParse(env[spec.env] || undefined);
-    if (!parsed.success) command.error(`error: ${spec.env}: ${firstIssue(parsed.error)}`);
+    const written = spec.env === undefined ? undefined : env[spec.env];
+    const parsed = spec.schema.safeParse(written || undefined);
+    if (!parsed.success) command.error(`error: ${spec.env ?? nameOf(key)}: ${firstIssue(parsed.error)}`);
     values[key] = parsed.data;
   }
   return Object.freeze(values) as OptionsOf<S>;
 }
 
+const nameOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 function flagOf(key: string, spec: OptionSpec): Option {
-  const flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (spec.isSwitch === true) return new Option(nameOf(key), spec.about);
   const fallback = spec.schema.safeParse(undefined);
-  const shownDefault =
-    fallback.success && fallback.data !== undefined ? `, default ${String(fallback.data)}` : '';
-  return new Option(`--${flag} <value>`, `${spec.about} (${spec.env}${shownDefault})`).argParser((text) => {
+  const isDefault = fallback.success && fallback.data !== undefined;
+  const notes = [
+    ...(spec.env === undefined ? [] : [spec.env]),
+    ...(isDefault ? [`default ${String(fallback.data)}`] : []),
+  ];
+  const about = notes.length === 0 ? spec.about : `${spec.about} (${notes.join(', ')})`;
+  return new Option(`${nameOf(key)} <value>`, about).argParser((text) => {
     const parsed = spec.schema.safeParse(text);
     if (!parsed.success) throw new InvalidArgumentError(firstIssue(parsed.error));
     return parsed.data;
@@ -87,6 +96,13 @@ export function optionalInteger(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, message);
 }
+
+/** A flag that is given or not. */
+export const switchOption = (about: string) => ({
+  about,
+  schema: z.boolean().default(false),
+  isSwitch: true as const,
+});
 
 /** How much a program logs: every program has it. */
 export const LOG_LEVEL_OPTION = {

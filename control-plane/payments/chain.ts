@@ -15,7 +15,7 @@ import {
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
-import type { TransferAuthorization } from './payment.ts';
+import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
 
 /** Where a chain is asked. */
 export interface RpcOptions {
@@ -134,7 +134,7 @@ export function connectChain(options: RpcOptions) {
     publicClient.sendRawTransaction({ serializedTransaction: raw });
 
   /** What the mined transaction did; `unknown` while it is not mined. */
-  async function resultOf(authorization: TransferAuthorization, hash: Hex): Promise<TransferResult> {
+  async function resultOf(authorization: AuthorizedTransfer, hash: Hex): Promise<TransferResult> {
     try {
       const receipt = await publicClient.getTransactionReceipt({ hash });
       return resultIn(receipt, authorization);
@@ -215,14 +215,14 @@ export function connectChain(options: RpcOptions) {
   };
 }
 
-function resultIn(receipt: TransactionReceipt, authorization: TransferAuthorization): TransferResult {
+function resultIn(receipt: TransactionReceipt, authorization: AuthorizedTransfer): TransferResult {
   if (isPaid(receipt, authorization)) return { kind: 'transferred' };
   return { kind: 'reverted', blockNumber: receipt.blockNumber };
 }
 
 // The token writes the use of an authorization and its transfer one after the other. Any other transfer of
 // the same payer in the same transaction belongs to another authorization.
-function isPaid(receipt: TransactionReceipt, authorization: TransferAuthorization): boolean {
+function isPaid(receipt: TransactionReceipt, authorization: AuthorizedTransfer): boolean {
   if (receipt.status !== 'success') return false;
   const ours = receipt.logs.filter((log) => isAddressEqual(log.address, authorization.asset));
   const logs = parseEventLogs({ abi: TOKEN_ABI, eventName: ['AuthorizationUsed', 'Transfer'], logs: ours });

@@ -97,6 +97,9 @@ function refuseKnown(state: PaymentState | undefined): void {
     case 'reverted':
     case 'applied':
       throw alreadyUsed();
+    case 'refunding':
+    case 'refunded':
+      throw new Refusal('payment_already_used', 'this payment bought nothing and is sent back to its payer');
     case 'void':
       throw new PaymentRejected('authorization_used');
   }

@@ -18,7 +18,8 @@ export interface TransferAuthorization {
   signature: Hex;
 }
 
-export const PAYMENT_STATES = ['claimed', 'in_flight', 'reverted', 'applied', 'released', 'void'] as const;
+/** Which transfer of which token: what the chain is asked for. */
+export type AuthorizedTransfer = Pick<TransferAuthorization, 'asset' | 'from' | 'to' | 'value' | 'nonce'>;
 
 /**
  * - `claimed`: the authorization is ours alone and a number is reserved; no transaction with it was signed.
@@ -28,8 +29,21 @@ export const PAYMENT_STATES = ['claimed', 'in_flight', 'reverted', 'applied', 'r
  * - `applied`: the money came and the subscription has its year. Final.
  * - `released`: never signed by us. The number is free; the authorization may be claimed anew.
  * - `void`: expired or cancelled on chain: nothing moved and nothing ever will. Final.
+ * - `refunding`: the money came and bought nothing; a transaction that sends it back is stored, and may be mined.
+ * - `refunded`: the money went back. Final.
  */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
+
+export const PAYMENT_STATES = [
+  'claimed',
+  'in_flight',
+  'reverted',
+  'applied',
+  'released',
+  'void',
+  'refunding',
+  'refunded',
+] as const;
 
 export interface SignedTransaction {
   raw: Hex;
@@ -43,6 +57,8 @@ export interface Payment {
   authorization: TransferAuthorization;
   state: PaymentState;
   transaction: SignedTransaction | undefined;
+  /** The transaction that brought the money, where it was seen before. */
+  transferHash: Hex | undefined;
   updatedAt: Date;
 }
 
@@ -78,10 +94,13 @@ export interface PaymentLedger {
   /** `in_flight` or `reverted` → `void`. */
   setVoid(id: string, failure: string, now: Date): Promise<void>;
   /**
-   * → `applied`, and the year is added. Undefined when it was applied before. Throws `NumberMissing`, and
-   * changes nothing, when a new wallet's number was given back and none is free.
+   * → `applied`, and the year is added: `transferHash` brought the money. Undefined when it was applied before, or
+   * goes back to the payer. Throws `NumberMissing`, and changes nothing, when a new wallet's number was given back
+   * and none is free.
    */
-  apply(id: string, now: Date): Promise<Applied | undefined>;
+  apply(id: string, transferHash: Hex, now: Date): Promise<Applied | undefined>;
+  /** Notes, once, that the money came and could not be applied: an operator may send it back. */
+  noteUnapplied(id: string, transferHash: Hex, failure: string, now: Date): Promise<void>;
   /** Notes that a payment was looked at, so that the others get their turn. */
   touch(id: string, now: Date): Promise<void>;
   /** Payments of a chain in a state that is not final and may be acted on, not moved since `before`, oldest first. */

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Chain } from './chain.ts';
-import type { Applied, Payment, PaymentLedger } from './payment.ts';
+import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import type { Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
@@ -127,14 +127,23 @@ export class Settlement {
   async #settleUsed(payment: Payment, blockNumber?: bigint): Promise<SettlementResult | undefined> {
     const { chain, ledger } = this.#parts;
     if (!(await chain.isNonceUsed(payment.authorization, blockNumber))) return undefined;
-    const transaction = await chain.findTransfer(payment.authorization);
+    // What was seen once is not searched again: the search goes back for a day.
+    const transaction = payment.transferHash ?? (await chain.findTransfer(payment.authorization));
     if (transaction !== undefined) return this.#apply(payment, transaction);
     await ledger.setVoid(payment.id, 'used without paying us, or cancelled', this.#now());
     return { kind: 'void' };
   }
 
   async #apply(payment: Payment, transaction: Hex): Promise<SettlementResult> {
-    const applied = await this.#parts.ledger.apply(payment.id, this.#now());
+    const { ledger, log } = this.#parts;
+    const applied = await ledger.apply(payment.id, transaction, this.#now()).catch(async (cause: unknown) => {
+      const failure =
+        cause instanceof NumberMissing ? cause.message : 'the money came and could not be applied';
+      await ledger
+        .noteUnapplied(payment.id, transaction, failure, this.#now())
+        .catch((error: unknown) => log.warn({ err: error, payment: payment.id }, 'cannot note the money'));
+      throw cause;
+    });
     return applied === undefined ? { kind: 'pending' } : { kind: 'applied', applied, transaction };
   }
 

@@ -7,6 +7,7 @@ import * as endedByReport from './migrations/0004-ended-by-report.ts';
 import * as unregisteredSlots from './migrations/0005-unregistered-slots.ts';
 import * as secrets from './migrations/0006-secrets.ts';
 import * as accountLifetime from './migrations/0007-account-lifetime.ts';
+import * as paymentEvents from './migrations/0008-payment-events.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -17,6 +18,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-unregistered-slots': unregisteredSlots,
   '0006-secrets': secrets,
   '0007-account-lifetime': accountLifetime,
+  '0008-payment-events': paymentEvents,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

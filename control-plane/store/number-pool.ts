@@ -1,7 +1,15 @@
-// Numbers that can be sold: nobody has them, no payment has reserved them, their SIM is on the network now.
+// Numbers that can be sold: in service, nobody has them, no payment has reserved them, their SIM is on the network now.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './database.ts';
 import type { Tables } from './tables.ts';
+
+/** Any constant of our own will do. */
+const RESERVATION_LOCK = 7_402_001;
+
+/** Reservations take turns until the transaction ends: a free number is seen by one at a time. */
+export async function lockReservations(trx: DatabaseTransaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
+}
 
 export async function countAvailable(db: Database, now: Date): Promise<number> {
   const row = await db
@@ -26,7 +34,7 @@ export async function pickAvailable(trx: DatabaseTransaction, now: Date): Promis
   return row?.number;
 }
 
-function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date) {
+export function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date) {
   const isTaken = eb.exists(
     eb.selectFrom('subscriptions').select('id').whereRef('subscriptions.number', '=', 'numbers.number'),
   );
@@ -42,5 +50,6 @@ function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date) {
       .where('sims.state', '=', 'registered')
       .where('nodes.link_alive_until', '>', now),
   );
-  return eb.and([eb.not(isTaken), eb.not(isReserved), isOnline]);
+  const isInService = eb.and([eb('out_of_service_at', 'is', null), eb('retired_at', 'is', null)]);
+  return eb.and([isInService, eb.not(isTaken), eb.not(isReserved), isOnline]);
 }

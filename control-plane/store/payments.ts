@@ -1,6 +1,5 @@
 // The payment ledger in the database: one unique row per authorization, states that only move forward.
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import {
   type Applied,
@@ -12,15 +11,16 @@ import {
   type TransferAuthorization,
 } from '../payments/payment.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { pickAvailable } from './number-pool.ts';
+import { lockReservations, pickAvailable } from './number-pool.ts';
+import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { extendOrCreate } from './subscriptions.ts';
 import type { PaymentsTable } from './tables.ts';
 
-/** Reservations take turns: a free number is seen by one at a time. Any constant of our own will do. */
-const RESERVATION_LOCK = 7_402_001;
-
 /** More unfinished payments than this are finished in the next round. */
 const UNFINISHED_MAX = 100;
+
+/** Its money bought a year, or goes back to the payer. */
+const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'refunding', 'refunded']);
 
 export function createPaymentLedger(db: Database): PaymentLedger {
   return {
@@ -35,22 +35,14 @@ export function createPaymentLedger(db: Database): PaymentLedger {
       return row?.state;
     },
 
-    async setInFlight(id, transaction, now) {
-      const row = await db
-        .updateTable('payments')
-        .set({
-          state: 'in_flight',
-          raw_transaction: transaction?.raw ?? null,
-          transaction_hash: transaction?.hash ?? null,
-          transaction_nonce: transaction?.nonce ?? null,
-          updated_at: now,
-        })
-        .where('id', '=', id)
-        .where('state', 'in', ['claimed', 'in_flight'])
-        .returning('id')
-        .executeTakeFirst();
-      return row !== undefined;
-    },
+    setInFlight: (id, transaction, now) =>
+      movePayment(db, id, ['claimed', 'in_flight'], {
+        state: 'in_flight',
+        raw_transaction: transaction?.raw ?? null,
+        transaction_hash: transaction?.hash ?? null,
+        transaction_nonce: transaction?.nonce ?? null,
+        updated_at: now,
+      }),
 
     release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
     setReverted: (id, now) => end(db, id, ['in_flight'], { state: 'reverted', updated_at: now }),
@@ -61,7 +53,22 @@ export function createPaymentLedger(db: Database): PaymentLedger {
       await db.updateTable('payments').set({ updated_at: now }).where('id', '=', id).execute();
     },
 
-    apply: (id, now) => db.transaction().execute((trx) => apply(trx, id, now)),
+    apply: (id, transferHash, now) => db.transaction().execute((trx) => apply(trx, id, transferHash, now)),
+
+    noteUnapplied: (id, transferHash, failure, now) =>
+      db.transaction().execute(async (trx) => {
+        const noted = await trx
+          .updateTable('payments')
+          .set({ transfer_hash: transferHash, failure })
+          .where('id', '=', id)
+          .where('state', 'in', ['in_flight', 'reverted'])
+          .where('transfer_hash', 'is', null)
+          .returning('state')
+          .executeTakeFirst();
+        if (noted === undefined) return;
+        const event = { state: noted.state, transactionHash: transferHash, why: failure, at: now };
+        await addPaymentEvent(trx, id, event);
+      }),
 
     async unfinished(chainId, before) {
       const rows = await db
@@ -95,12 +102,7 @@ async function end(
   from: PaymentState[],
   change: { state: PaymentState; failure?: string; updated_at: Date },
 ): Promise<void> {
-  await db
-    .updateTable('payments')
-    .set({ ...change, reserved_number: null })
-    .where('id', '=', id)
-    .where('state', 'in', from)
-    .execute();
+  await movePayment(db, id, from, { ...change, reserved_number: null });
 }
 
 async function claim(
@@ -108,7 +110,7 @@ async function claim(
   authorization: TransferAuthorization,
   now: Date,
 ): Promise<ClaimResult> {
-  await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
+  await lockReservations(trx);
   const key = keyOf(authorization);
   const known = await trx
     .selectFrom('payments')
@@ -133,6 +135,7 @@ async function claim(
     raw_transaction: null,
     transaction_hash: null,
     transaction_nonce: null,
+    transfer_hash: null,
     failure: null,
     updated_at: now,
   };
@@ -142,17 +145,24 @@ async function claim(
     .onConflict((conflict) => conflict.columns(['chain_id', 'asset', 'payer', 'nonce']).doUpdateSet(claimed))
     .returningAll()
     .executeTakeFirstOrThrow();
+  const why = number === undefined ? null : `${number} reserved`;
+  await addPaymentEvent(trx, row.id, { state: 'claimed', transactionHash: null, why, at: now });
   return { kind: 'claimed', payment: toPayment(row) };
 }
 
-async function apply(trx: DatabaseTransaction, id: string, now: Date): Promise<Applied | undefined> {
+async function apply(
+  trx: DatabaseTransaction,
+  id: string,
+  transferHash: Hex,
+  now: Date,
+): Promise<Applied | undefined> {
   const payment = await trx
     .selectFrom('payments')
     .select(['payer', 'reserved_number', 'state'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  if (payment.state === 'applied') return undefined;
+  if (IS_SPENT.has(payment.state)) return undefined;
   const number = payment.reserved_number ?? (await numberFor(trx, payment.payer, now));
   const applied = await extendOrCreate(trx, { wallet: payment.payer, number, now });
   await trx
@@ -161,17 +171,22 @@ async function apply(trx: DatabaseTransaction, id: string, now: Date): Promise<A
       state: 'applied',
       reserved_number: null,
       subscription_id: applied.subscription.id,
+      transfer_hash: transferHash,
+      failure: null,
       updated_at: now,
     })
     .where('id', '=', id)
     .execute();
+  const { number: given, expiresAt } = applied.subscription;
+  const why = `${given} until ${expiresAt.toISOString()}`;
+  await addPaymentEvent(trx, id, { state: 'applied', transactionHash: transferHash, why, at: now });
   return applied;
 }
 
 /** The number of a wallet that has none, where the reserved one was given back. */
 async function numberFor(trx: DatabaseTransaction, payer: string, now: Date): Promise<string | undefined> {
   if ((await lockHolder(trx, payer)) !== undefined) return undefined;
-  await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
+  await lockReservations(trx);
   const number = await pickAvailable(trx, now);
   if (number === undefined) throw new NumberMissing('the money came and no number is free');
   return number;
@@ -202,6 +217,7 @@ function toPayment(row: PaymentsTable): Payment {
     id: row.id,
     state: row.state,
     updatedAt: row.updated_at,
+    transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
     transaction:
       raw !== null && hash !== null && nonce !== null
         ? { raw: raw as Hex, hash: hash as Hex, nonce }

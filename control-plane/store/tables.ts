@@ -18,8 +18,14 @@ export interface SubscriptionsTable {
 
 export interface NumbersTable {
   number: string;
+  /** Unique among numbers that are not retired. */
   iccid: string;
   created_at: Date;
+  /** Set while it is not sold; who holds it keeps it. */
+  out_of_service_at: ColumnType<Date | null, undefined, Date | null>;
+  out_of_service_reason: ColumnType<string | null, undefined, string | null>;
+  /** Set once it is gone for good. */
+  retired_at: ColumnType<Date | null, undefined, Date | null>;
 }
 
 export interface SimsTable {
@@ -113,8 +119,31 @@ export interface PaymentsTable {
   transaction_nonce: number | null;
   subscription_id: string | null;
   failure: string | null;
+  /** The transaction that brought the money, once it was seen on the chain. */
+  transfer_hash: string | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** What happened to a payment, in the order of ids: its state afterwards, and why. */
+export interface PaymentEventsTable {
+  id: Generated<number>;
+  payment_id: string;
+  state: PaymentState;
+  transaction_hash: string | null;
+  why: string | null;
+  at: Date;
+}
+
+/** The transaction that sends a payment back, stored before it is broadcast. */
+export interface RefundsTable {
+  payment_id: string;
+  chain_id: number;
+  sender: string;
+  nonce: number;
+  raw_transaction: string;
+  transaction_hash: string;
+  created_at: Date;
 }
 
 export interface MessagesTable {
@@ -163,6 +192,8 @@ export interface Tables {
   tokens: TokensTable;
   nonces: NoncesTable;
   payments: PaymentsTable;
+  payment_events: PaymentEventsTable;
+  refunds: RefundsTable;
   messages: MessagesTable;
   unreadable_messages: UnreadableMessagesTable;
   secrets: SecretsTable;

@@ -17,12 +17,12 @@ const addressSchema = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
   .transform((text): Address => getAddress(text.toLowerCase()));
 
-const keySchema = z
+export const keySchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a 0x-prefixed private key of 32 bytes')
   .transform((text) => text as Hex);
 
-const keyFileSchema = z.string().transform((path, context): Hex => {
+export const keyFileSchema = z.string().transform((path, context): Hex => {
   const problem = (message: string): never => {
     context.addIssue(message);
     return z.NEVER;
@@ -219,6 +219,15 @@ type PaymentOptions = Pick<
   Config,
   'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
 >;
+
+/** Where chain `chainId` is asked; undefined when no option says it. Throws `ConfigFileError`. */
+export function rpcUrlOf(
+  { paymentsFile, chainId, rpcUrl }: Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl'>,
+  wanted: number,
+): string | undefined {
+  if (paymentsFile === undefined) return chainId === wanted ? rpcUrl : undefined;
+  return readPaymentsFile(paymentsFile).find((network) => network.chainId === wanted)?.rpcUrl;
+}
 
 /**
  * Where and in what is paid. Throws when nothing says it, when two places do, and for a network on which nobody would

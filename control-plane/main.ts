@@ -4,9 +4,14 @@ import { createLogger } from '#shared/process/logger.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config.ts';
 import { NODE_COMMANDS } from './operator/node-commands.ts';
+import { NUMBER_COMMANDS } from './operator/number-commands.ts';
+import { PAYMENT_COMMANDS } from './operator/payment-commands.ts';
+import { SUBSCRIPTION_COMMANDS } from './operator/subscription-commands.ts';
 
-if (!(await runCommand('control-plane', NODE_COMMANDS))) {
-  const config = readConfig(helpOf(NODE_COMMANDS));
+const COMMANDS = [...NODE_COMMANDS, ...NUMBER_COMMANDS, ...SUBSCRIPTION_COMMANDS, ...PAYMENT_COMMANDS];
+
+if (!(await runCommand('control-plane', COMMANDS))) {
+  const config = readConfig(helpOf(COMMANDS));
   const log = createLogger('control-plane', config.logLevel);
   await runProgram(log, async () => {
     // Commands beside it need little of this.

@@ -13,6 +13,7 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
 import { createNodeRegistry } from './nodes/registry.ts';
+import { createDesk } from './operator/desk.ts';
 import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
 import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
@@ -106,6 +107,7 @@ export async function startService(
       ? await listenOperator({
           ...{ folder: config.dataDir, url, fleet, log },
           registry: createNodeRegistry({ db, clock }),
+          desk: createDesk({ db, clock }),
         })
       : undefined;
 

@@ -25,7 +25,8 @@ export function createAttemptLimit(clock: Clock, max: number, withinMs: number):
       const key = networkOf(address);
       const now = clock.now();
       let window = windows.get(key);
-      if (window === undefined || window.endsAt <= now) {
+      // One that ends further away was opened by a clock that has been set back since.
+      if (window === undefined || window.endsAt <= now || window.endsAt > now + withinMs) {
         window = { endsAt: now + withinMs, refused: 0, underWay: 0 };
         windows.set(key, window);
       }

@@ -21,7 +21,9 @@ export function createRequestLimit(
   return (address) => {
     const key = networkOf(address);
     const now = clock.now();
-    const next = Math.max(now, restoredAt.get(key) ?? now) + intervalMs;
+    const restored = restoredAt.get(key) ?? now;
+    // Further away it was noted by a clock that has been set back since.
+    const next = (restored > now && restored <= now + withinMs ? restored : now) + intervalMs;
     const waitMs = next - withinMs - now;
     if (waitMs <= 0) {
       restoredAt.set(key, next);

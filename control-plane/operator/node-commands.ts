@@ -1,31 +1,13 @@
 // `control-plane node add | list | revoke`: what an operator does with nodes, from the command line.
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { OPTIONS } from '../config.ts';
 import type { NodeListing } from '../nodes/registry.ts';
-import { openRegistry } from './open-registry.ts';
+import { alignedTable } from './aligned-table.ts';
 import type { UrlRegistry } from './url-registry.ts';
+import { WHERE, type Where, withOperator } from './where.ts';
 
-const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
-const WHERE = { databaseUrl, dataDir, host, port, publicUrl };
-
-interface Where {
-  readonly databaseUrl: string | undefined;
-  readonly dataDir: string;
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-}
-
-async function withRegistry(where: Where, work: (registry: UrlRegistry) => Promise<string>): Promise<void> {
-  const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
-  const { registry, close } = await openRegistry({ ...where, url });
-  try {
-    process.stdout.write(`${await work(registry)}\n`);
-  } finally {
-    await close();
-  }
-}
+const withRegistry = (where: Where, work: (registry: UrlRegistry) => Promise<string>): Promise<void> =>
+  withOperator(where, ({ registry }) => work(registry));
 
 function checkedName(text: string | undefined): string {
   const parsed = nodeNameSchema.safeParse(text);
@@ -74,16 +56,7 @@ function table(nodes: readonly NodeListing[]): string {
       ...(code_until === null ? [] : [`code until ${code_until}`]),
     ].join(', '),
   ]);
-  const all = [['NODE', 'STATE', 'SIMS', ''], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return alignedTable(['NODE', 'STATE', 'SIMS', ''], rows);
 }
 
 function shownSlot({ slot, state, reason }: NodeListing['unregistered_slots'][number]): string {

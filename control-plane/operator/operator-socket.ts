@@ -5,14 +5,20 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Logger } from '#shared/log.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import type { NodeRegistry } from '../nodes/registry.ts';
+import { type Desk, isDeskCall } from './desk.ts';
 import { publicRegistry, type UrlRegistry } from './url-registry.ts';
 
 /** sockaddr_un has 108 bytes with the final zero (unix(7)). */
 const PATH_BYTES_MAX = 107;
 
-const ANSWER_TIMEOUT_MS = 10_000;
+/** More than the service waits for a statement of its database. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** The longest list of numbers that is imported at once has less. */
+const BODY_BYTES_MAX = 2 * 1024 * 1024;
 
 const socketPath = (folder: string): string => join(resolve(folder), 'operator.sock');
 
@@ -29,6 +35,7 @@ export async function listenOperator(parts: {
   /** Base URL that nodes are told. */
   url: string;
   registry: NodeRegistry;
+  desk: Desk;
   fleet: Fleet;
   log: Logger;
 }): Promise<OperatorSocket> {
@@ -38,7 +45,9 @@ export async function listenOperator(parts: {
     return { stop: async () => undefined };
   }
   const registry = publicRegistry(parts.registry, parts.url, parts.fleet);
-  const server = createServer((incoming, response) => void answer(registry, incoming, response, parts.log));
+  const server = createServer(
+    (incoming, response) => void answer({ registry, desk: parts.desk }, incoming, response, parts.log),
+  );
   mkdirSync(parts.folder, { recursive: true, mode: 0o700 });
   // What a killed process left; the lock of the database says that there is no other one.
   rmSync(path, { force: true });
@@ -55,8 +64,14 @@ export async function listenOperator(parts: {
   };
 }
 
+/** What a running service does for an operator. */
+export interface RunningOperator {
+  registry: UrlRegistry;
+  desk: Desk;
+}
+
 async function answer(
-  registry: UrlRegistry,
+  { registry, desk }: RunningOperator,
   incoming: IncomingMessage,
   response: ServerResponse,
   log: Logger,
@@ -66,19 +81,35 @@ async function answer(
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   };
   try {
-    if (top !== 'nodes' || rest.length > 0) send(404, { error: 'not_found' });
+    if (top === 'desk' && incoming.method === 'POST' && isDeskCall(String(name))) {
+      send(200, await askDesk(desk, String(name), await readBody(incoming)));
+    } else if (top !== 'nodes' || rest.length > 0) send(404, { error: 'not_found' });
     else if (incoming.method === 'GET' && name === undefined) send(200, await registry.list());
     else if (incoming.method === 'PUT' && name !== undefined) send(200, await registry.add(name));
     else if (incoming.method === 'DELETE' && name !== undefined) send(200, await registry.revoke(name));
     else send(405, { error: 'method_not_allowed' });
   } catch (error) {
+    if (error instanceof OperatorRefusal) return send(409, { error: 'refused', message: error.message });
     log.error({ err: error }, 'an operator command failed');
     send(500, { error: 'internal_error' });
   }
 }
 
-/** The registry of the service that runs on `folder`; undefined when none does. */
-export async function connectOperator(folder: string): Promise<UrlRegistry | undefined> {
+// What comes in is checked by the desk.
+const askDesk = (desk: Desk, call: string, input: unknown): Promise<unknown> =>
+  desk.ask(call as Parameters<Desk['ask']>[0], input as Parameters<Desk['ask']>[1]);
+
+async function readBody(incoming: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of incoming.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > BODY_BYTES_MAX) throw new Error('the body of an operator command is too long');
+  }
+  return JSON.parse(text);
+}
+
+/** The operator's side of the service that runs on `folder`; undefined when none does. */
+export async function connectOperator(folder: string): Promise<RunningOperator | undefined> {
   const path = socketPath(folder);
   const isThere = await ask(path, 'GET', '/nodes').then(
     () => true,
@@ -88,21 +119,28 @@ export async function connectOperator(folder: string): Promise<UrlRegistry | und
     },
   );
   if (!isThere) return undefined;
-  return {
+  const registry: UrlRegistry = {
     list: async () => (await ask(path, 'GET', '/nodes')) as Awaited<ReturnType<UrlRegistry['list']>>,
     add: async (name) =>
       (await ask(path, 'PUT', `/nodes/${name}`)) as Awaited<ReturnType<UrlRegistry['add']>>,
     revoke: async (name) => (await ask(path, 'DELETE', `/nodes/${name}`)) as boolean,
   };
+  const desk: Desk = {
+    ask: async (call, input) => (await ask(path, 'POST', `/desk/${call}`, input)) as never,
+  };
+  return { registry, desk };
 }
 
-async function ask(socketPath: string, method: string, path: string): Promise<unknown> {
+async function ask(socketPath: string, method: string, path: string, input?: unknown): Promise<unknown> {
   const outgoing = request({ socketPath, method, path, timeout: ANSWER_TIMEOUT_MS });
   outgoing.on('timeout', () => outgoing.destroy(new Error('the control plane does not answer')));
-  outgoing.end();
+  outgoing.end(input === undefined ? undefined : JSON.stringify(input));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   let text = '';
-  for await (const chunk of response) text += String(chunk);
+  for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+  if (response.statusCode === 409) throw new OperatorRefusal(messageIn(text));
   if (response.statusCode !== 200) throw new Error(`the control plane answers ${response.statusCode}`);
   return JSON.parse(text);
 }
+
+const messageIn = (text: string): string => String((JSON.parse(text) as { message?: unknown }).message);

@@ -61,7 +61,8 @@ export class Settlement {
    * Settles a claimed payment whose authorization is in somebody else's transaction, mined or not yet.
    */
   async settleByOthers(payment: Payment): Promise<SettlementResult> {
-    await this.#parts.ledger.setInFlight(payment.id, undefined, this.#now());
+    const isOurs = await this.#parts.ledger.setInFlight(payment.id, undefined, this.#now());
+    if (!isOurs) return { kind: 'pending' };
     return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
   }
 
@@ -86,6 +87,8 @@ export class Settlement {
     const { chain, clock, ledger, submitter } = this.#parts;
     if (payment.state === 'claimed') {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
+      // Somebody else may have put it on the chain, for which the request died that knew it.
+      if (await chain.isNonceUsed(payment.authorization)) return this.settleByOthers(payment);
       await ledger.release(payment.id, 'abandoned before signing', this.#now());
       return { kind: 'unsigned', cause: undefined };
     }

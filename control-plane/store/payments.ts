@@ -1,5 +1,6 @@
 // The payment ledger in the database: one unique row per authorization, states that only move forward.
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import {
   type Applied,

@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
-import { openRegistry } from '#control-plane/operator/open-registry.ts';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
@@ -172,7 +172,7 @@ const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.y
 /** As an operator does it. At every start: the port may be another one, and the database too. */
 async function enrolRack({ dataDir, url }: { dataDir: string; url: string }): Promise<void> {
   const databaseUrl = process.env['DATABASE_URL'] || undefined;
-  const { registry, close } = await openRegistry({ databaseUrl, dataDir, url });
+  const { registry, close } = await openOperator({ databaseUrl, dataDir, url });
   try {
     const { code } = await registry.add(NODE_NAME);
     await enrol({ folder: nodeFolder(dataDir), url, code });

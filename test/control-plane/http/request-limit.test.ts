@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
+import { createAttemptLimit } from '#control-plane/http/attempt-limit.ts';
 import { createRequestLimit } from '#control-plane/http/request-limit.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -109,4 +110,18 @@ t.test('whoever asks all the time gets as many as were promised, no fewer', asyn
     clock.advance(1_000);
   }
   t.equal(taken, 30 + 299, 'the burst, and one every two seconds');
+});
+
+t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
+  const clock = new ManualClock();
+  const now = clock.now();
+  const limit = createRequestLimit(clock, { name: 'n', max: 2, withinMs: 60_000 });
+  const attempts = createAttemptLimit(clock, 1, 60_000);
+  clock.set(now + 3_600_000);
+  limit('192.0.2.1');
+  await t.rejects(attempts.run('192.0.2.1', () => Promise.reject(new Error('refused'))));
+  clock.set(now);
+  for (let request = 0; request < 2; request += 1) t.doesNotThrow(() => limit('192.0.2.1'));
+  t.throws(() => limit('192.0.2.1'), { code: 'rate_limited' });
+  await t.resolves(attempts.run('192.0.2.1', async () => undefined));
 });

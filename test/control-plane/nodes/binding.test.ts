@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openRegistry } from '#control-plane/operator/open-registry.ts';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
@@ -142,7 +142,7 @@ t.test(
   'a node that is revoked leaves its numbers unbound, whatever it tells; enrolled anew they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
-    const { registry, close } = await openRegistry({ databaseUrl, dataDir: '/nonexistent', url });
+    const { registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
     t.teardown(close);
     await registry.revoke('first');
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
-import { openRegistry } from '#control-plane/operator/open-registry.ts';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { deleteExpiredProofs } from '#control-plane/store/nodes.ts';
 import { makeProof } from '#node-daemon/link/proof.ts';
@@ -43,7 +43,7 @@ async function upgradeStatus(url: string, authorization: string): Promise<number
 }
 
 async function revoke(databaseUrl: string, nodeId: string): Promise<boolean> {
-  const { registry, close } = await openRegistry({ databaseUrl, dataDir: '', url: '' });
+  const { registry, close } = await openOperator({ databaseUrl, dataDir: '', url: '' });
   try {
     return await registry.revoke(nodeId);
   } finally {

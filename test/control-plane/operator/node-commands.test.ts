@@ -1,39 +1,16 @@
 // `control-plane node …` as an operator runs it: beside a service, without one, on both databases.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { nodeCode } from '../../fixtures/enrolled-node.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { runProgram as run } from '../../fixtures/run-program.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
-import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
-
-const { bin } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
-  bin: Record<string, string>;
-};
-
-async function run(program: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [join(PROJECT_FOLDER, String(bin[program])), ...args], {
-    env: { PATH: String(process.env['PATH']), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += String(chunk);
-  });
-  child.stderr.on('data', (chunk) => {
-    stderr += String(chunk);
-  });
-  const [status] = await once(child, 'close');
-  return { status, stdout, stderr };
-}
 
 const CODE = /^([0-9A-Z]{5}-){3}[0-9A-Z]{5}$/m;
 

@@ -80,6 +80,15 @@ t.test(
   },
 );
 
+t.test('killed before it noted that a stranger had sent the authorization: applied once', async (t) => {
+  const crashed = await setup(t);
+  const { from, to, value, validAfter, validBefore, nonce, signature } = crashed.authorization;
+  const args = [from, to, value, validAfter, validBefore, nonce, signature];
+  await rig.chain.dollar.administer('transferWithAuthorization', args);
+  await crashed.eventually('applied', crashed.isSubscribed);
+  t.equal(await crashed.paid(), PRICE);
+});
+
 t.test('killed between signing and broadcast: sent after all, once, and applied', async (t) => {
   const crashed = await setup(t);
   await signed(crashed);

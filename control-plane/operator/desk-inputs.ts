@@ -1,0 +1,88 @@
+// What an operator can ask for, and in what form: checked wherever it comes in, from a command or over the socket.
+import { z } from 'zod';
+import { E164_PATTERN } from '#shared/e164.ts';
+import { PAYMENT_STATES } from '../payments/payment.ts';
+import { NUMBER_STATES } from '../store/numbers.ts';
+import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
+
+export const LIMIT_MAX = 1_000;
+export const IMPORT_LINES_MAX = 10_000;
+export const REASON_LENGTH_MAX = 200;
+
+/** Printed one a line in terminals and logs. */
+export const reasonSchema = z
+  .string({ error: 'required: why, in a few words' })
+  .trim()
+  .min(1, 'must say why')
+  .max(REASON_LENGTH_MAX, `must have at most ${REASON_LENGTH_MAX} characters`)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
+
+export const numberSchema = z
+  .string()
+  .regex(E164_PATTERN, 'must be an E.164 number, for example +12065550123');
+export const walletSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');
+export const paymentIdSchema = z
+  .string()
+  .regex(/^pay_[0-9a-f]{24}$/, 'must be a payment, for example pay_0f…');
+export const subscriptionIdSchema = z.string().regex(/^sub_[0-9a-f]{1,24}$/, 'must be a subscription');
+export const transactionHashSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash')
+  .transform((text) => text.toLowerCase() as `0x${string}`);
+
+const limit = z.number().int().min(1).max(LIMIT_MAX);
+const hex = z.string().regex(/^0x([0-9a-f]{2})+$/);
+const transaction = z.object({
+  raw: hex.max(4_096).transform((text) => text as `0x${string}`),
+  hash: transactionHashSchema,
+  nonce: z.number().int().nonnegative(),
+  sender: walletSchema.transform((text) => text as `0x${string}`),
+});
+
+/** By call; `createDesk` has what each does. */
+export const DESK_INPUTS = {
+  numbers: z.object({ state: z.enum(NUMBER_STATES).optional(), after: numberSchema.optional(), limit }),
+  takeOutOfService: z.object({ number: numberSchema, reason: reasonSchema }),
+  putInService: z.object({ number: numberSchema }),
+  retire: z.object({ number: numberSchema }),
+  importNumbers: z.object({
+    rows: z
+      .array(z.object({ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) }))
+      .min(1)
+      .max(IMPORT_LINES_MAX),
+  }),
+  subscriptions: z.object({
+    state: z.enum(SUBSCRIPTION_STATES).optional(),
+    wallet: walletSchema.optional(),
+    number: numberSchema.optional(),
+    after: subscriptionIdSchema.optional(),
+    limit,
+  }),
+  payments: z.object({
+    state: z.enum(PAYMENT_STATES).optional(),
+    isStuck: z.boolean().optional(),
+    wallet: walletSchema.optional(),
+    after: paymentIdSchema.optional(),
+    limit,
+  }),
+  payment: z.object({ id: paymentIdSchema }),
+  refundable: z.object({ id: paymentIdSchema }),
+  startRefund: z.object({
+    id: paymentIdSchema,
+    refund: transaction,
+    transferHash: transactionHashSchema,
+    reason: reasonSchema,
+  }),
+  replaceRefund: z.object({
+    id: paymentIdSchema,
+    hash: transactionHashSchema,
+    refund: transaction,
+    reason: reasonSchema,
+  }),
+  endRefund: z.object({ id: paymentIdSchema, hash: transactionHashSchema }),
+} as const;
+
+export type DeskCall = keyof typeof DESK_INPUTS;
+export type DeskInput<C extends DeskCall> = z.output<(typeof DESK_INPUTS)[C]>;

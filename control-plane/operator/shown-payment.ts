@@ -1,0 +1,68 @@
+// A payment in words: its money, where it stands, what happened to it.
+import { formatUnits, getAddress, isAddressEqual } from 'viem';
+import { shownWallet } from '../domain/masked-wallet.ts';
+import { NETWORKS } from '../payments/offer.ts';
+import type { PaymentRow } from '../store/payment-list.ts';
+import { alignedTable } from './aligned-table.ts';
+import type { Told } from './desk.ts';
+import { shownTime } from './where.ts';
+
+type ToldPayment = Told<PaymentRow>;
+
+interface ToldEvent {
+  at: string;
+  state: string;
+  transactionHash: string | null;
+  why: string | null;
+}
+
+/** In dollars where the token is the network's USDC, otherwise in the smallest unit of the token. */
+export function shownValue({
+  asset,
+  chain_id,
+  value,
+}: Pick<ToldPayment, 'asset' | 'chain_id' | 'value'>): string {
+  const usdc = Object.entries(NETWORKS).find(([chainId]) => chainId === String(chain_id))?.[1].usdc.address;
+  if (usdc !== undefined && isAddressEqual(usdc, getAddress(asset)))
+    return `${formatUnits(BigInt(value), 6)} USDC`;
+  return `${value} of ${getAddress(asset)}`;
+}
+
+export function shownPayments(payments: readonly ToldPayment[], isFull: boolean): string {
+  return alignedTable(
+    ['PAYMENT', 'STATE', 'SINCE', 'VALUE', 'PAYER', 'NUMBER', ''],
+    payments.map((payment) => [
+      ...[payment.id, payment.state, shownTime(payment.since), shownValue(payment)],
+      ...[shownWallet(payment.payer, isFull), payment.number ?? '-', payment.failure ?? ''],
+    ]),
+  );
+}
+
+/** Everything that is known of one payment, with whole wallets: who asks for one answers its payer. */
+export function shownPayment(
+  payment: ToldPayment & { refund_hash: string | null },
+  events: readonly ToldEvent[],
+): string {
+  const facts: Array<[string, string | null]> = [
+    ['payment', payment.id],
+    ['state', payment.state],
+    ['why', payment.failure],
+    ['value', shownValue(payment)],
+    ['chain', `eip155:${payment.chain_id}`],
+    ['payer', getAddress(payment.payer)],
+    ['paid to', getAddress(payment.pay_to)],
+    ['authorization', payment.nonce],
+    ['number', payment.number],
+    ['subscription', payment.subscription_id],
+    ['our transaction', payment.transaction_hash],
+    ['money came by', payment.transfer_hash],
+    ['sent back by', payment.refund_hash],
+  ];
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  const width = Math.max(...known.map(([name]) => name.length));
+  const history = alignedTable(
+    ['AT', 'STATE', 'WHY', 'TRANSACTION'],
+    events.map(({ at, state, why, transactionHash }) => [at, state, why ?? '-', transactionHash ?? '']),
+  );
+  return `${known.map(([name, fact]) => `${name.padEnd(width)}  ${fact}`).join('\n')}\n\n${history}`;
+}

@@ -1,0 +1,47 @@
+// `control-plane subscription list`: who has which number, and until when.
+import { programCommand } from '#shared/process/commands.ts';
+import { shownWallet } from '../domain/masked-wallet.ts';
+import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
+import { alignedTable } from './aligned-table.ts';
+import { numberSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
+import {
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  LIST_OPTIONS,
+  shownPage,
+  shownTime,
+  WHERE,
+  withOperator,
+} from './where.ts';
+
+export const SUBSCRIPTION_COMMANDS = [
+  programCommand({
+    usage: 'subscription list',
+    about: 'lists the subscriptions, newest first',
+    options: {
+      ...WHERE,
+      ...LIST_OPTIONS,
+      full: FULL_OPTION,
+      state: choiceOption('only those in this state', SUBSCRIPTION_STATES),
+      wallet: filterOption('only that of this wallet', walletSchema),
+      number: filterOption('only that of this number', numberSchema),
+      after: filterOption('the page behind this subscription', subscriptionIdSchema),
+    },
+    run: ({ state, wallet, number, after, limit, json, full, ...where }) =>
+      withOperator(where, async ({ desk }) => {
+        const query = { state, wallet, number, after, limit };
+        const { rows, next } = await desk.ask('subscriptions', query);
+        const shown = rows.map((row) => ({ ...row, wallet: shownWallet(row.wallet, full) }));
+        if (json) return JSON.stringify({ subscriptions: shown, next });
+        const table = alignedTable(
+          ['SUBSCRIPTION', 'NUMBER', 'WALLET', 'SINCE', 'UNTIL', 'BOUND'],
+          shown.map((row) => [
+            ...[row.id, row.number, row.wallet, shownTime(row.created_at), shownTime(row.expires_at)],
+            row.is_bound ? 'yes' : 'no',
+          ]),
+        );
+        return shownPage(table, next);
+      }),
+  }),
+];

@@ -1,0 +1,78 @@
+// Where an operator's commands find the service's data, and the options that all of them or all lists have.
+import { z } from 'zod';
+import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { OPTIONS } from '../config.ts';
+import { LIMIT_MAX } from './desk-inputs.ts';
+import { type Operator, openOperator } from './open-operator.ts';
+
+const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
+
+export const WHERE = { databaseUrl, dataDir, host, port, publicUrl };
+export type Where = OptionsOf<typeof WHERE>;
+
+const LIMIT_DEFAULT = 100;
+const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
+
+export const JSON_OPTION = switchOption('print JSON');
+export const FULL_OPTION = switchOption('show whole wallets');
+
+/** What each list takes. */
+export const LIST_OPTIONS = {
+  json: JSON_OPTION,
+  limit: {
+    about: `rows at most, up to ${LIMIT_MAX}`,
+    schema: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, LIMIT_PROBLEM)
+      .default(String(LIMIT_DEFAULT))
+      .transform(Number)
+      .refine((value) => value <= LIMIT_MAX, LIMIT_PROBLEM),
+  },
+} as const;
+
+/** An option with a value that is left out unless it is given as a flag. */
+export const filterOption = <S extends z.ZodType>(about: string, schema: S) => ({
+  about,
+  schema: schema.optional(),
+});
+
+/** A filter by one of `values`. */
+export const choiceOption = <V extends readonly [string, ...string[]]>(about: string, values: V) =>
+  filterOption(
+    `${about}: ${values.join(', ')}`,
+    z.enum(values, { error: `must be one of ${values.join(', ')}` }),
+  );
+
+/** Opens what the operator works with, prints what `work` says, and closes it. */
+export async function withOperator(
+  where: Where,
+  work: (operator: Operator) => Promise<string>,
+): Promise<void> {
+  const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
+  const operator = await openOperator({ ...where, url });
+  try {
+    process.stdout.write(`${await work(operator)}\n`);
+  } finally {
+    await operator.close();
+  }
+}
+
+/** An argument or option as its schema wants it. Throws with what it must be. */
+export function checked<S extends z.ZodType>(
+  about: string,
+  schema: S,
+  text: string | undefined,
+): z.output<S> {
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new Error(`the ${about} ${parsed.error.issues[0]?.message}`);
+}
+
+/** A page of a list: rows, and how to see those behind them. */
+export function shownPage(table: string, next: string | null): string {
+  return next === null ? table : `${table}\n\nThere are more: --after ${next}`;
+}
+
+/** To the minute, UTC; "-" for nothing. */
+export const shownTime = (time: string | null): string =>
+  time === null ? '-' : `${time.slice(0, 16).replace('T', ' ')}Z`;

@@ -1,0 +1,136 @@
+// The account that was paid, on its chain: signs a transfer back to a payer and sees what became of it.
+import {
+  type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  isAddressEqual,
+  keccak256,
+  parseAbi,
+  parseEventLogs,
+  TransactionReceiptNotFoundError,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type RpcOptions, rpcOf } from './chain.ts';
+import type { SignedTransaction } from './payment.ts';
+
+const ABI = parseAbi([
+  'function balanceOf(address account) view returns (uint256)',
+  'function transfer(address to, uint256 value) returns (bool)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+
+/** Room above the estimate: the state may change between estimate and block. */
+const GAS_MARGIN_PERCENT = 130n;
+
+/** A nonce that was used so long ago is used on every node that answers (2 s blocks). */
+const NONCE_DEPTH_BLOCKS = 64n;
+
+export interface RefundTransfer {
+  asset: Address;
+  from: Address;
+  to: Address;
+  /** Smallest units. */
+  value: bigint;
+}
+
+export interface RefundTransaction extends SignedTransaction {
+  /** Whose nonce it has. */
+  sender: Address;
+}
+
+/** Every method rejects when the RPC cannot be reached. */
+export interface RefundWallet {
+  /** Throws `OperatorRefusal` when the RPC serves another chain. */
+  checkChain(): Promise<void>;
+  /** Throws `OperatorRefusal` without a key, and when token, balance or gas do not allow the transfer. */
+  sign(transfer: RefundTransfer): Promise<RefundTransaction>;
+  /** What the RPC had against it; empty when it took it. It may have reached the network all the same. */
+  broadcast(raw: Hex): Promise<string>;
+  /** `unknown` while it is not mined. */
+  resultOf(hash: Hex, transfer: RefundTransfer): Promise<'transferred' | 'reverted' | 'unknown'>;
+  /** True when a transaction that is not mined never will be: another one has had its nonce for a while. */
+  isNonceGone(transaction: RefundTransaction): Promise<boolean>;
+}
+
+/** The wallet of a key on a chain; without a key it only looks and broadcasts. */
+export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined }): RefundWallet {
+  const rpc = rpcOf(options);
+  const client = createPublicClient({ ...rpc, cacheTime: 0 });
+  return {
+    async checkChain() {
+      const chainId = await client.getChainId();
+      if (chainId !== options.chainId)
+        throw new OperatorRefusal(`the RPC serves chain ${chainId}, not ${options.chainId}`);
+    },
+
+    async sign({ asset, from, to, value }) {
+      if (options.key === undefined)
+        throw new OperatorRefusal(`give the key of ${from}: REFUND_KEY_FILE or REFUND_KEY`);
+      const account = privateKeyToAccount(options.key);
+      const { address } = account;
+      if (!isAddressEqual(address, from))
+        throw new OperatorRefusal(`the key is that of ${address}, and the money went to ${from}`);
+      const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
+      const balance = await client.readContract({
+        ...{ address: asset, abi: ABI, functionName: 'balanceOf', args: [from] },
+      });
+      if (balance < value) {
+        throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} are to be sent back`);
+      }
+      const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
+      const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
+      const nonce = await client.getTransactionCount({ address: from, blockTag: 'pending' });
+      const wallet = createWalletClient({ ...rpc, account });
+      const data = encodeFunctionData(call);
+      const request = await wallet.prepareTransactionRequest({ to: asset, data, gas, nonce });
+      const wei = await client.getBalance({ address: from });
+      const needed = gas * request.maxFeePerGas;
+      if (wei < needed)
+        throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
+      const raw = await wallet.signTransaction(request);
+      return { raw, hash: keccak256(raw), nonce, sender: from };
+    },
+
+    broadcast: (raw) =>
+      client.sendRawTransaction({ serializedTransaction: raw }).then(
+        () => '',
+        (error: unknown) => shortMessage(error),
+      ),
+
+    async resultOf(hash, { asset, from, to, value }) {
+      const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+        if (error instanceof TransactionReceiptNotFoundError) return undefined;
+        throw error;
+      });
+      if (receipt === undefined) return 'unknown';
+      const ours = receipt.logs.filter((log) => isAddressEqual(log.address, asset));
+      const logs = parseEventLogs({ abi: ABI, eventName: 'Transfer', logs: ours });
+      const isSent = logs.some(
+        ({ args }) => isAddressEqual(args.from, from) && isAddressEqual(args.to, to) && args.value === value,
+      );
+      return receipt.status === 'success' && isSent ? 'transferred' : 'reverted';
+    },
+
+    async isNonceGone({ nonce, sender }) {
+      const latest = await client.getBlockNumber();
+      if (latest < NONCE_DEPTH_BLOCKS) return false;
+      const blockNumber = latest - NONCE_DEPTH_BLOCKS;
+      return (await client.getTransactionCount({ address: sender, blockNumber })) > nonce;
+    },
+  };
+}
+
+function refusalOfToken(error: unknown): never {
+  const reverted =
+    error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
+  if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
+  throw new OperatorRefusal(`the token refuses the transfer: ${reverted.reason ?? reverted.shortMessage}`);
+}
+
+const shortMessage = (error: unknown): string =>
+  error instanceof BaseError ? error.details || error.shortMessage : String(error);

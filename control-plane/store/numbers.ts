@@ -1,0 +1,216 @@
+// What an operator sees of the numbers, and does with them: out of service, retired, brought in from a list.
+
+import { maskedWallet } from '../domain/masked-wallet.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+import { isAvailable, lockReservations } from './number-pool.ts';
+
+/**
+ * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
+ * `reserved` for a payment; `available`, on sale; `offline`, its SIM is not on the network or not in a linked node.
+ */
+export type NumberState = (typeof NUMBER_STATES)[number];
+
+export const NUMBER_STATES = [
+  'available',
+  'offline',
+  'reserved',
+  'held',
+  'out_of_service',
+  'retired',
+] as const;
+
+export interface NumberRow {
+  number: string;
+  state: NumberState;
+  iccid: string;
+  /** Where its SIM is; null when no node holds it. */
+  node: string | null;
+  slot: string | null;
+  /** Who has it, and until when. */
+  wallet: string | null;
+  expires_at: Date | null;
+  /** Why it is out of service. */
+  reason: string | null;
+}
+
+/** One more than `limit` when there are more. By number. */
+export async function listNumbers(
+  db: Database,
+  { state, after, limit }: { state?: NumberState | undefined; after?: string | undefined; limit: number },
+  now: Date,
+): Promise<NumberRow[]> {
+  return db
+    .with('seen', (seen) =>
+      seen
+        .selectFrom('numbers')
+        .selectAll()
+        .select((eb) => isAvailable(eb, now).as('is_available')),
+    )
+    .with('listed', (listed) =>
+      listed
+        .selectFrom('seen')
+        .leftJoin('subscriptions', 'subscriptions.number', 'seen.number')
+        .leftJoin('payments', 'payments.reserved_number', 'seen.number')
+        .leftJoin('sims', 'sims.iccid', 'seen.iccid')
+        .select((eb) => [
+          'seen.number',
+          'seen.iccid',
+          'sims.node_id as node',
+          'sims.slot',
+          'subscriptions.wallet',
+          'subscriptions.expires_at',
+          'seen.out_of_service_reason as reason',
+          eb
+            .case()
+            .when('seen.retired_at', 'is not', null)
+            .then<NumberState>('retired')
+            .when('seen.out_of_service_at', 'is not', null)
+            .then<NumberState>('out_of_service')
+            .when('subscriptions.id', 'is not', null)
+            .then<NumberState>('held')
+            .when('payments.id', 'is not', null)
+            .then<NumberState>('reserved')
+            .when('seen.is_available', '=', true)
+            .then<NumberState>('available')
+            .else<NumberState>('offline')
+            .end()
+            .as('state'),
+        ]),
+    )
+    .selectFrom('listed')
+    .selectAll()
+    .$if(state !== undefined, (query) => query.where('state', '=', state as NumberState))
+    .$if(after !== undefined, (query) => query.where('number', '>', after as string))
+    .orderBy('number')
+    .limit(limit + 1)
+    .execute();
+}
+
+/** Takes a number off the market, or, without a reason, puts it back. Throws `OperatorRefusal`. */
+export async function setOutOfService(
+  db: Database,
+  number: string,
+  reason: string | undefined,
+  now: Date,
+): Promise<void> {
+  const isOut = reason !== undefined;
+  const row = await db
+    .updateTable('numbers')
+    .set({ out_of_service_at: isOut ? now : null, out_of_service_reason: reason ?? null })
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .returning('number')
+    .executeTakeFirst();
+  if (row === undefined) throw await unknownOrRetired(db, number);
+}
+
+/** Takes a number that nobody has, and no payment waits for, out of the fleet. Throws `OperatorRefusal`. */
+export async function retireNumber(db: Database, number: string, now: Date): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await lockReservations(trx);
+    const row = await trx
+      .selectFrom('numbers')
+      .leftJoin('subscriptions', 'subscriptions.number', 'numbers.number')
+      .leftJoin('payments', 'payments.reserved_number', 'numbers.number')
+      .select(['subscriptions.wallet', 'subscriptions.expires_at as until', 'payments.id as payment'])
+      .where('numbers.number', '=', number)
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
+    if (row === undefined) throw await unknownOrRetired(trx, number);
+    if (row.wallet !== null && row.until !== null) {
+      throw new OperatorRefusal(
+        `${number} is held by ${maskedWallet(row.wallet)} until ${row.until.toISOString()}`,
+      );
+    }
+    if (row.payment !== null) throw new OperatorRefusal(`${number} is reserved for payment ${row.payment}`);
+    await trx
+      .updateTable('numbers')
+      .set({ retired_at: now, out_of_service_at: null, out_of_service_reason: null })
+      .where('number', '=', number)
+      .execute();
+  });
+}
+
+async function unknownOrRetired(
+  db: Database | DatabaseTransaction,
+  number: string,
+): Promise<OperatorRefusal> {
+  const row = await db
+    .selectFrom('numbers')
+    .select('retired_at')
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (row?.retired_at == null) return new OperatorRefusal(`there is no number ${number}`);
+  return new OperatorRefusal(`${number} was retired at ${row.retired_at.toISOString()}`);
+}
+
+export interface ImportedNumber {
+  /** Where it stands in the operator's list. */
+  line: number;
+  number: string;
+  iccid: string;
+}
+
+/**
+ * Brings in all numbers, or, where one cannot be, none: throws `OperatorRefusal` with a line for each that cannot. One that
+ * is there already with this SIM stays as it is, and a retired one comes back.
+ */
+export async function importNumbers(
+  db: Database,
+  rows: readonly ImportedNumber[],
+  now: Date,
+): Promise<{ added: number; back: number; known: number }> {
+  return db.transaction().execute(async (trx) => {
+    const there = await trx
+      .selectFrom('numbers')
+      .select(['number', 'iccid', 'retired_at'])
+      .where((eb) =>
+        eb.or([
+          eb(
+            'number',
+            'in',
+            rows.map(({ number }) => number),
+          ),
+          eb(
+            'iccid',
+            'in',
+            rows.map(({ iccid }) => iccid),
+          ),
+        ]),
+      )
+      // By number: two lists at once must not wait for each other.
+      .orderBy('number')
+      .forUpdate()
+      .execute();
+    const byNumber = new Map(there.map((row) => [row.number, row]));
+    const served = there.filter(({ retired_at }) => retired_at === null);
+    const byIccid = new Map(served.map(({ iccid, number }) => [iccid, number]));
+    const problems: string[] = [];
+    for (const { line, number, iccid } of rows) {
+      const owner = byNumber.get(number);
+      const other = byIccid.get(iccid);
+      if (owner !== undefined && owner.retired_at === null && owner.iccid !== iccid)
+        problems.push(`line ${line}: ${number} has the SIM ${owner.iccid}`);
+      else if (other !== undefined && other !== number)
+        problems.push(`line ${line}: the SIM ${iccid} has the number ${other}`);
+    }
+    if (problems.length > 0) throw new OperatorRefusal(problems.join('\n'));
+    const fresh = rows.filter(({ number }) => !byNumber.has(number));
+    const back = rows.filter(({ number }) => (byNumber.get(number)?.retired_at ?? null) !== null);
+    if (fresh.length > 0) {
+      await trx
+        .insertInto('numbers')
+        .values(fresh.map(({ number, iccid }) => ({ number, iccid, created_at: now })))
+        .execute();
+    }
+    for (const { number, iccid } of back) {
+      await trx
+        .updateTable('numbers')
+        .set({ iccid, retired_at: null })
+        .where('number', '=', number)
+        .execute();
+    }
+    return { added: fresh.length, back: back.length, known: rows.length - fresh.length - back.length };
+  });
+}

@@ -1,0 +1,63 @@
+// Subscriptions as an operator sees them.
+import type { ExpressionBuilder } from 'kysely';
+import type { Database } from './database.ts';
+import type { Tables } from './tables.ts';
+
+export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
+
+export interface SubscriptionQuery {
+  /** `unbound`: active, and no node has confirmed its SIM. */
+  state?: (typeof SUBSCRIPTION_STATES)[number] | undefined;
+  wallet?: string | undefined;
+  number?: string | undefined;
+  /** The id that the page before ended with. */
+  after?: string | undefined;
+  limit: number;
+}
+
+export interface SubscriptionRow {
+  id: string;
+  number: string;
+  wallet: string;
+  created_at: Date;
+  expires_at: Date;
+  is_bound: boolean;
+}
+
+/** One more than `limit` when there are more. Newest first. */
+export async function listSubscriptions(
+  db: Database,
+  { state, wallet, number, after, limit }: SubscriptionQuery,
+  now: Date,
+): Promise<SubscriptionRow[]> {
+  let query = db
+    .selectFrom('subscriptions')
+    .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
+    .select((eb) => isBound(eb).as('is_bound'));
+  if (state !== undefined) query = query.where('expires_at', state === 'expired' ? '<=' : '>', now);
+  if (state === 'unbound') query = query.where((eb) => eb.not(isBound(eb)));
+  if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
+  if (number !== undefined) query = query.where('number', '=', number);
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('created_at', 'id'),
+        '<',
+        selectFrom('subscriptions as last')
+          .select(['last.created_at', 'last.id'])
+          .where('last.id', '=', after)
+          .$asTuple('created_at', 'id'),
+      ),
+    );
+  }
+  const rows = await query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return rows.map((row) => ({ ...row, is_bound: Boolean(row.is_bound) }));
+}
+
+/** A node has confirmed its SIM where it sits. */
+const isBound = (eb: ExpressionBuilder<Tables, 'subscriptions'>) =>
+  eb.exists(eb.selectFrom('sims').select('sims.iccid').whereRef('sims.bound_to', '=', 'subscriptions.id'));

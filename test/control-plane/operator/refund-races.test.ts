@@ -1,0 +1,98 @@
+// Refunds that are killed anywhere, asked for by two at once, or kept from the chain: the money goes back once.
+import t from 'tap';
+import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
+import { until } from '../../fixtures/until.ts';
+
+const TIMEOUT = { timeout: 380_000 };
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const { dollar } = rig.chain;
+const chain = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
+  .extend(publicActions)
+  .extend(walletActions);
+
+t.test('killed anywhere between the first look and the receipt: once', TIMEOUT, async (t) => {
+  const points: Array<[string, number, 'before' | 'after']> = [
+    ['eth_getBalance', 1, 'after'],
+    ['eth_getTransactionReceipt', 2, 'before'],
+    ['eth_sendRawTransaction', 1, 'after'],
+  ];
+  const { control, ids, killedAt, order, sentBack, stateOf } = await unhonoured(t, rig, {
+    count: points.length,
+  });
+  for (const [index, [method, nth, fate]] of points.entries()) {
+    const id = ids[index] as string;
+    await killedAt(id, method, nth, fate);
+    t.match(await control(order(id)), { status: 0, stdout: REFUNDED });
+    t.equal(await stateOf(id), 'refunded');
+    t.equal(await sentBack(), BigInt(index + 1) * PRICE, `after ${method} ${nth}`);
+  }
+});
+
+t.test('two operators at once: of one payment, and of two with the same nonce', TIMEOUT, async (t) => {
+  const { control, ids, operatorLine, order, sentBack } = await unhonoured(t, rig, { count: 3 });
+  const [one, two, three] = ids as [string, string, string];
+  /** Both have looked at the account before either signs. */
+  const together = (...both: [string, string]) => {
+    let waiting = 0;
+    operatorLine.interfere = async (method, forward) => {
+      if (method !== 'eth_getBalance') return forward();
+      waiting += 1;
+      await until('the other', () => waiting >= 2, 30_000);
+      return forward();
+    };
+    return Promise.all(both.map((id) => control(order(id), { RPC_URL: operatorLine.url })));
+  };
+  const [first, second] = await together(one, one);
+  t.match(first, { status: 0, stdout: REFUNDED });
+  t.equal(first?.stdout, second?.stdout, 'by the same transaction');
+  t.equal(await sentBack(), PRICE);
+
+  const answers = await together(two, three);
+  t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
+  t.match(answers.find(({ status }) => status === 2)?.stderr, /has the next nonce of 0x.*finish that one/);
+  const refused = answers[0]?.status === 2 ? two : three;
+  t.match(await control(order(refused)), { status: 0, stdout: REFUNDED });
+  t.equal(await sentBack(), 3n * PRICE);
+});
+
+t.test(
+  'a transaction that can never move the money is replaced only when that is asked for',
+  TIMEOUT,
+  async (t) => {
+    const { account, control, ids, killedAt, operatorLine, order, sentBack } = await unhonoured(t, rig, {
+      count: 2,
+    });
+    const [refusedByToken, nonceTaken] = ids as [string, string];
+    operatorLine.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction') await dollar.administer('blacklist', [ALICE.address]);
+      return forward();
+    };
+    const mined = await control(order(refusedByToken), { RPC_URL: operatorLine.url });
+    t.match(mined, {
+      status: 3,
+      stderr: /0x[0-9a-f]{64} was mined and moved nothing; run it again with --sign-anew/,
+    });
+    await dollar.administer('unBlacklist', [ALICE.address]);
+    operatorLine.interfere = undefined;
+    const again = await control(order(refusedByToken));
+    t.match(again, { status: 3, stderr: /--sign-anew/ });
+    t.equal(await sentBack(), 0n);
+    t.match(await control([...order(refusedByToken), '--sign-anew']), { status: 0, stdout: REFUNDED });
+    t.equal(await sentBack(), PRICE);
+
+    await killedAt(nonceTaken, 'eth_sendRawTransaction', 1, 'before');
+    const hash: Hex = await chain.sendTransaction({ account, chain: null, to: account.address, value: 0n });
+    await chain.waitForTransactionReceipt({ hash });
+    const early = await control([...order(nonceTaken), '--sign-anew'], { REFUND_WAIT_MS: '0' });
+    t.match(early, { status: 3, stderr: /is not mined yet \(the RPC said: .*nonce too low.*run the same/ });
+    await chain.mine({ blocks: 64 });
+    t.match(await control([...order(nonceTaken), '--sign-anew']), { status: 0, stdout: REFUNDED });
+    t.equal(await sentBack(), 2n * PRICE);
+  },
+);

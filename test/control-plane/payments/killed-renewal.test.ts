@@ -1,0 +1,5 @@
+// A kill at every await between credential and answer of a renewal: the money moves once and buys one year, or does not move.
+import t from 'tap';
+import { dieAtEveryAwait } from '../../fixtures/payment-lives.ts';
+
+t.test('killed at every await', { timeout: 380_000 }, (t) => dieAtEveryAwait(t, { isRenewal: true }));

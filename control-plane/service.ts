@@ -23,6 +23,7 @@ import { deleteExpiredProofs } from './store/nodes.ts';
 import { countPayments, createPaymentLedger } from './store/payments.ts';
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
+import { openSharedBus } from './store/shared-bus.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -69,7 +70,11 @@ export async function startService(
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
-  const bus = createLocalBus();
+  const sharedBus =
+    config.databaseUrl === undefined
+      ? undefined
+      : await openSharedBus({ url: config.databaseUrl, db, clock, log });
+  const bus = sharedBus ?? createLocalBus();
   const nodeParts = { db, bus, fleet, clock, log, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>
     withTimeout(
@@ -143,6 +148,7 @@ export async function startService(
       // Before the port closes: nodes that look for another instance are told that this one is none.
       await upgrades.drain();
       await server.stop();
+      await sharedBus?.stop();
       await close();
     },
   };

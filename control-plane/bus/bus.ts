@@ -1,4 +1,4 @@
-// What one part of an instance tells the others. Hints only: whoever misses one, as other instances do, is wrong for a bounded time.
+// What one part of an instance tells the others, and some of it other instances. Hints only: whoever misses one is wrong for a bounded time.
 
 export type BusEvent =
   /** Tokens revoked, year extended, purged: what was remembered of the subscription is stale. */

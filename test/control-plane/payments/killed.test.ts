@@ -2,4 +2,9 @@
 import t from 'tap';
 import { dieAtEveryAwait } from '../../fixtures/payment-lives.ts';
 
-t.test('killed at every await', { timeout: 380_000 }, (t) => dieAtEveryAwait(t, { isRenewal: false }));
+t.test('killed at every await', { timeout: 380_000 }, async (t) => {
+  const points = (await dieAtEveryAwait(t, { isRenewal: false })).join('\n');
+  t.comment(points);
+  t.match(points, 'payments/relayer.ts');
+  t.match(points, 'store/payments.ts');
+});

@@ -24,7 +24,9 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
   const scripted = await rig.connect(t, url, { nodeId: 'first' });
   await scripted.drop();
   const { iccid, number } = slotAt(1);
-  const { headers } = await subscribeInStore(databaseUrl, { address: '0x01' }, String(number));
+  // What came before somebody had the number is not theirs.
+  const since = new Date(Date.now() - DAY_MS);
+  const { headers } = await subscribeInStore(databaseUrl, { address: '0x01' }, String(number), since);
   let isOffByMs = offMs;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + isOffByMs };
   const journal = await Journal.open({ folder: temporaryFolder(t), clock, log: silentLogger });

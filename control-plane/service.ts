@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
-import { createLocalBus } from './bus/bus.ts';
+import { type Bus, createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
@@ -18,7 +18,7 @@ import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
 import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
-import { openDatabase } from './store/database.ts';
+import { type Database, openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { countPayments, createPaymentLedger } from './store/payments.ts';
 import { purgeLapsed } from './store/purge.ts';
@@ -50,11 +50,7 @@ export async function startService(
   const networks = await Promise.all(
     paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
   );
-  const { db, close } = await openDatabase(
-    config.databaseUrl === undefined
-      ? { folder: join(config.dataDir, 'pglite') }
-      : { url: config.databaseUrl, connectionsMax: config.databaseConnections },
-  );
+  const { db, bus, challengeSecret, close } = await openStore(config, { clock, log });
   const metrics = new ServiceMetrics({ countPayments: () => countPayments(db) });
   let server: HttpServer;
   let metricsServer: MetricsServer | undefined;
@@ -70,11 +66,6 @@ export async function startService(
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
-  const sharedBus =
-    config.databaseUrl === undefined
-      ? undefined
-      : await openSharedBus({ url: config.databaseUrl, db, clock, log });
-  const bus = sharedBus ?? createLocalBus();
   const nodeParts = { db, bus, fleet, clock, log, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>
     withTimeout(
@@ -87,7 +78,7 @@ export async function startService(
     resource: `${url}/subscribe`,
     description: 'A US mobile number for one year: SMS and voice',
     realm: serviceDomain,
-    challengeSecret: await secretOf(db, 'payment_challenge'),
+    challengeSecret,
     offers: networks.flatMap(({ offers }) => offers),
   };
   const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
@@ -148,10 +139,31 @@ export async function startService(
       // Before the port closes: nodes that look for another instance are told that this one is none.
       await upgrades.drain();
       await server.stop();
-      await sharedBus?.stop();
       await close();
     },
   };
+}
+
+/** The database, and the bus of the instances on it. */
+async function openStore(
+  config: Config,
+  { log, clock }: { log: Logger; clock: Clock },
+): Promise<{ db: Database; bus: Bus; challengeSecret: string; close: () => Promise<void> }> {
+  const { databaseUrl: url } = config;
+  const { db, close } = await openDatabase(
+    url === undefined
+      ? { folder: join(config.dataDir, 'pglite') }
+      : { url, connectionsMax: config.databaseConnections },
+  );
+  try {
+    const challengeSecret = await secretOf(db, 'payment_challenge');
+    if (url === undefined) return { db, bus: createLocalBus(), challengeSecret, close };
+    const bus = await openSharedBus({ url, db, clock, log });
+    return { db, bus, challengeSecret, close: () => bus.stop().then(close) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 const listenMetrics = async (

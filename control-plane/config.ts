@@ -17,9 +17,13 @@ const addressSchema = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
   .transform((text): Address => getAddress(text.toLowerCase()));
 
+/** Order of secp256k1 (SEC 2 §2.4.1): a private key is below it. */
+const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
 export const keySchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a 0x-prefixed private key of 32 bytes')
+  .refine((text) => BigInt(text) > 0n && BigInt(text) < KEYS_END, 'is no private key of secp256k1')
   .transform((text) => text as Hex);
 
 export const keyFileSchema = z.string().transform((path, context): Hex => {
@@ -27,13 +31,14 @@ export const keyFileSchema = z.string().transform((path, context): Hex => {
     context.addIssue(message);
     return z.NEVER;
   };
+  // Its name is not shown: it may be the key itself.
   try {
     const parsed = keySchema.safeParse(readFileSync(path, 'utf8').trim());
     return parsed.success
       ? parsed.data
-      : problem(`${path} does not hold a 0x-prefixed private key of 32 bytes`);
-  } catch {
-    return problem(`${path} cannot be read`);
+      : problem('the file does not hold a 0x-prefixed private key of 32 bytes');
+  } catch (error) {
+    return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 });
 
@@ -246,9 +251,10 @@ export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | unde
 function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
   const { paymentsFile, chainId, rpcUrl, facilitatorUrl, payTo, priceAtomic } = config;
   if (paymentsFile !== undefined) {
-    if (rpcUrl !== undefined || payTo !== undefined) {
-      throw new Error('RPC_URL and PAY_TO stand in the PAYMENTS_FILE: leave them out');
-    }
+    const given = { RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_URL: facilitatorUrl, ASSET: config.asset };
+    const double = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    if (double.length > 0)
+      throw new Error(`with a PAYMENTS_FILE that stands there: leave out ${double.join(', ')}`);
     return readPaymentsFile(paymentsFile);
   }
   if (rpcUrl === undefined || payTo === undefined)

@@ -1,5 +1,5 @@
 // Flags and environment variables of our programs: one table gives reading, checking and --help.
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { LOG_LEVELS } from './logger.ts';
 
@@ -49,13 +49,12 @@ export function valuesOf<S extends Specs>(
   const flags = command.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [key, spec] of Object.entries(specs)) {
-    if (key in flags) {
-      values[key] = flags[key];
-      continue;
-    }
-    const written = spec.env === undefined ? undefined : env[spec.env];
-    const parsed = spec.schema.safeParse(written || undefined);
-    if (!parsed.success) command.error(`error: ${spec.env ?? nameOf(key)}: ${firstIssue(parsed.error)}`);
+    const isFlag = key in flags;
+    const written = isFlag ? flags[key] : (spec.env !== undefined && env[spec.env]) || undefined;
+    const parsed = spec.schema.safeParse(written);
+    // The value is not shown: it may be a key that was mistyped.
+    const name = isFlag ? nameOf(key) : (spec.env ?? nameOf(key));
+    if (!parsed.success) command.error(`error: ${name}: ${firstIssue(parsed.error)}`);
     values[key] = parsed.data;
   }
   return Object.freeze(values) as OptionsOf<S>;
@@ -72,11 +71,7 @@ function flagOf(key: string, spec: OptionSpec): Option {
     ...(isDefault ? [`default ${String(fallback.data)}`] : []),
   ];
   const about = notes.length === 0 ? spec.about : `${spec.about} (${notes.join(', ')})`;
-  return new Option(`${nameOf(key)} <value>`, about).argParser((text) => {
-    const parsed = spec.schema.safeParse(text);
-    if (!parsed.success) throw new InvalidArgumentError(firstIssue(parsed.error));
-    return parsed.data;
-  });
+  return new Option(`${nameOf(key)} <value>`, about);
 }
 
 function firstIssue(error: z.ZodError): string {

@@ -25,6 +25,8 @@ const CONTROL_PLANE = {
   PAY_TO: `0x${'1'.repeat(40)}`,
   RELAYER_KEY: `0x${'1'.repeat(64)}`,
 };
+/** A key without its 0x. */
+const SECRET = '7'.repeat(64);
 const NODE_DAEMON = { MODEM_PORTS: '/nonexistent' };
 
 t.test('--help lists every option with its variable and ends with 0', async (t) => {
@@ -47,6 +49,16 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/main.ts', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
     ['control-plane/main.ts', [], CONTROL_PLANE, /127\.0\.0\.1:1/],
     ['control-plane/main.ts', ['--nope'], CONTROL_PLANE, /--nope/],
+    ['control-plane/main.ts', ['--relayer-key', SECRET], {}, /--relayer-key: must be/],
+    ['control-plane/main.ts', ['--relayer-key-file', SECRET], {}, /--relayer-key-file: .*ENOENT/],
+    [
+      'control-plane/main.ts',
+      [],
+      { ...CONTROL_PLANE, RELAYER_KEY: `0x${'f'.repeat(64)}` },
+      /RELAYER_KEY: is no/,
+    ],
+    ['control-plane/main.ts', ['--database-url', `mysql://root:${SECRET}@db`], {}, /--database-url: must be/],
+    ['control-plane/main.ts', ['--rpc-url', `http://127.0.0.1:1/${SECRET}`], CONTROL_PLANE, /127\.0\.0\.1:1/],
     ['node-daemon/main.ts', [], { NODE_CONFIG: '/nonexistent' }, /\/nonexistent/],
     ['node-daemon/main.ts', [], { ...NODE_DAEMON, MODEM_PORTS: 'a=/dev/x,a=/dev/y' }, /MODEM_PORTS/],
     ['node-daemon/main.ts', ['enrol'], {}, /url/],
@@ -71,5 +83,7 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     t.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
     t.match(stderr, line, what);
     t.notMatch(stderr, /\bat .*\.ts:\d+/, 'no stack');
+    t.notMatch(stderr, SECRET, 'nothing secret');
+    t.notMatch(stderr, 'f'.repeat(64));
   }
 });

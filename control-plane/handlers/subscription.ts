@@ -40,6 +40,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
     }).catch((cause: unknown) => {
       throw new Refusal('settlement_pending', 'the payment is settled; sign in with /auth to get a token', {
         cause,
+        headers: { 'Retry-After': '1' },
       });
     });
     if (!renewed) await parts.provision(subscription.number);

@@ -48,6 +48,10 @@ export async function listenHttp(options: { host: string; port: number; log: Log
       server.on('request', (request, response) => void handle(request, response));
       server.on('upgrade', (request, socket, head) => {
         socket.on('error', () => socket.destroy());
+        if (!isWebSocket(request)) {
+          ignoreUpgrade(server, request, socket, head);
+          return;
+        }
         onUpgrade(request, socket, head).catch((error: unknown) =>
           writeAnswer(socket, answerOf(error, options.log)),
         );
@@ -55,6 +59,25 @@ export async function listenHttp(options: { host: string; port: number; log: Log
     },
     stop: () => drain(server),
   };
+}
+
+const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+
+/**
+ * A request that offers another protocol, such as h2c, is one like any other (RFC 9110 §7.8): it is read again,
+ * without the offer.
+ */
+function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || /^(upgrade|connection|http2-settings)$/i.test(name)
+      ? []
+      : [`${name}: ${rawHeaders[index + 1]}\r\n`],
+  );
+  if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close\r\n');
+  const start = Buffer.from(`${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
+  socket.unshift(Buffer.concat([start, head]));
+  server.emit('connection', socket);
 }
 
 function unreadable(error: NodeJS.ErrnoException): ErrorAnswer {

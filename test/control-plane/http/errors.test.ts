@@ -119,6 +119,21 @@ t.test('what is no HTTP, or has endless headers, gets the same shape', async (t)
   }
 });
 
+t.test('an offer of HTTP/2 is ignored: the request is one like any other, with its body', async (t) => {
+  const { url } = await setup(t);
+  const offer = (lines: string[], body = ''): string =>
+    [
+      ...[...lines, 'Host: x', 'Connection: Upgrade, HTTP2-Settings, close', 'Upgrade: h2c'],
+      ...['HTTP2-Settings: AAMAAABkAAQAAP__', `Content-Length: ${body.length}`, '', body],
+    ].join('\r\n');
+  t.match(await raw(url, offer(['POST /subscribe HTTP/1.1'])), /^HTTP\/1\.1 402 /);
+  const json = 'Content-Type: application/json';
+  const wallet = JSON.stringify({ wallet: `0x${'1'.repeat(40)}` });
+  const nonce = await raw(url, offer(['POST /auth/nonce HTTP/1.1', json], wallet));
+  t.match(nonce, /^HTTP\/1\.1 200 .*"nonce":/s);
+  t.match(await raw(url, offer(['GET /nope HTTP/1.1'])), /^HTTP\/1\.1 404 /);
+});
+
 t.test('refused upgrades get the same shape', async (t) => {
   const { url } = await setup(t);
   for (const [path, headers, status, error] of [

@@ -81,6 +81,11 @@ export const DESK_INPUTS = {
     refund: transaction,
     reason: reasonSchema,
   }),
+  adoptRefund: z.object({
+    id: paymentIdSchema,
+    hash: transactionHashSchema,
+    mined: transactionHashSchema,
+  }),
   endRefund: z.object({ id: paymentIdSchema, hash: transactionHashSchema }),
 } as const;
 

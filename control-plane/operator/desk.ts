@@ -45,6 +45,7 @@ interface Answers {
   refundable: Refundable;
   startRefund: StoredRefund;
   replaceRefund: StoredRefund;
+  adoptRefund: null;
   endRefund: null;
 }
 
@@ -85,6 +86,10 @@ export function createDesk({ db, clock }: { db: Database; clock: Clock }): Desk 
     refundable: ({ id }) => ledger.find(id),
     startRefund: ({ id, refund, transferHash, reason }) => ledger.start(id, refund, transferHash, reason),
     replaceRefund: ({ id, hash, refund, reason }) => ledger.replace(id, hash, refund, reason),
+    adoptRefund: async ({ id, hash, mined }) => {
+      await ledger.adopt(id, hash, mined);
+      return null;
+    },
     endRefund: async ({ id, hash }) => {
       await ledger.end(id, hash);
       return null;
@@ -116,14 +121,16 @@ export function refundLedgerOf(desk: Desk): RefundLedger {
     async find(id) {
       const { transfer, ...payment } = await desk.ask('refundable', { id });
       return {
-        ...{ id: payment.id, state: payment.state, refund: payment.refund },
-        transferHash: payment.transferHash,
+        ...payment,
         transfer: { ...transfer, value: BigInt(transfer.value) },
       };
     },
     start: (id, refund, transferHash, reason) =>
       desk.ask('startRefund', { id, refund, transferHash, reason }),
     replace: (id, hash, refund, reason) => desk.ask('replaceRefund', { id, hash, refund, reason }),
+    adopt: async (id, hash, mined) => {
+      await desk.ask('adoptRefund', { id, hash, mined });
+    },
     end: async (id, hash) => {
       await desk.ask('endRefund', { id, hash });
     },

@@ -37,6 +37,10 @@ const REFUND_OPTIONS = {
     transactionHashSchema,
   ),
   signAnew: switchOption('sign another transaction when the stored one can never move the money'),
+  unrelated: filterOption(
+    'with --sign-anew: transaction that sent the payer the same amount for something else',
+    transactionHashSchema,
+  ),
   refundKey: {
     env: 'REFUND_KEY',
     about: 'private key of the account that was paid; better given as a file',
@@ -114,6 +118,7 @@ type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
   readonly yes: boolean;
   readonly transfer: `0x${string}` | undefined;
   readonly signAnew: boolean;
+  readonly unrelated: `0x${string}` | undefined;
   readonly waitMs: number;
   readonly rpcTimeoutMs: number;
 };
@@ -141,7 +146,12 @@ async function refundPayment({ desk }: Operator, id: string, options: RefundOpti
         (await chain.resultOf(transfer, transferHash)).kind === 'transferred',
     },
     id,
-    { reason: options.reason, transferHash: options.transfer, isSignedAnew: options.signAnew },
+    {
+      reason: options.reason,
+      transferHash: options.transfer,
+      isSignedAnew: options.signAnew,
+      unrelated: options.unrelated,
+    },
   );
   return `${id} is refunded: ${what} by ${hash}`;
 }

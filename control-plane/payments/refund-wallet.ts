@@ -6,6 +6,7 @@ import {
   createPublicClient,
   createWalletClient,
   encodeFunctionData,
+  getAddress,
   type Hex,
   isAddressEqual,
   keccak256,
@@ -15,8 +16,8 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type RpcOptions, rpcOf } from './chain.ts';
 import type { SignedTransaction } from './payment.ts';
+import { type RpcOptions, rpcOf, searchBack } from './rpc.ts';
 
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
@@ -29,6 +30,12 @@ const GAS_MARGIN_PERCENT = 130n;
 
 /** A nonce that was used so long ago is used on every node that answers (2 s blocks). */
 const NONCE_DEPTH_BLOCKS = 64n;
+
+/** Chains of ours have a block every 2 s; clocks of operators may be off. */
+const BLOCKS_PER_SECOND_MAX = 1n;
+const CLOCK_ERROR_SECONDS = 3_600;
+/** A month. */
+const DEPTH_BLOCKS_MAX = 2_600_000n;
 
 export interface RefundTransfer {
   asset: Address;
@@ -43,6 +50,13 @@ export interface RefundTransaction extends SignedTransaction {
   sender: Address;
 }
 
+/** A transfer that is on the chain, whoever asked for it. */
+export interface SentTransfer {
+  hash: Hex;
+  sender: Address;
+  nonce: number;
+}
+
 /** Every method rejects when the RPC cannot be reached. */
 export interface RefundWallet {
   /** Throws `OperatorRefusal` when the RPC serves another chain. */
@@ -55,6 +69,8 @@ export interface RefundWallet {
   resultOf(hash: Hex, transfer: RefundTransfer): Promise<'transferred' | 'reverted' | 'unknown'>;
   /** True when a transaction that is not mined never will be: another one has had its nonce for a while. */
   isNonceGone(transaction: RefundTransaction): Promise<boolean>;
+  /** The transfers of exactly that since a time. Throws `OperatorRefusal` when that is too long ago to be searched. */
+  transfersSince(transfer: RefundTransfer, sinceMs: number): Promise<SentTransfer[]>;
 }
 
 /** The wallet of a key on a chain; without a key it only looks and broadcasts. */
@@ -93,7 +109,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       if (wei < needed)
         throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
       const raw = await wallet.signTransaction(request);
-      return { raw, hash: keccak256(raw), nonce, sender: from };
+      return { raw, hash: keccak256(raw), nonce, sender: address };
     },
 
     broadcast: (raw) =>
@@ -121,6 +137,29 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       if (latest < NONCE_DEPTH_BLOCKS) return false;
       const blockNumber = latest - NONCE_DEPTH_BLOCKS;
       return (await client.getTransactionCount({ address: sender, blockNumber })) > nonce;
+    },
+
+    async transfersSince({ asset, from, to, value }, sinceMs) {
+      const { timestamp } = await client.getBlock({ blockTag: 'latest' });
+      const ageSeconds = Number(timestamp) - Math.floor(sinceMs / 1000);
+      const depthBlocks = BigInt(Math.max(0, ageSeconds) + CLOCK_ERROR_SECONDS) * BLOCKS_PER_SECOND_MAX;
+      if (depthBlocks > DEPTH_BLOCKS_MAX)
+        throw new OperatorRefusal('the refund began too long ago: what the chain shows cannot be searched');
+      const hashes: Hex[] = [];
+      await searchBack(client, depthBlocks, async (range) => {
+        const args = { from, to };
+        const found = await client.getContractEvents({
+          ...{ address: asset, abi: ABI, eventName: 'Transfer', args, strict: true, ...range },
+        });
+        hashes.push(...found.filter((log) => log.args.value === value).map((log) => log.transactionHash));
+        return undefined;
+      });
+      return Promise.all(
+        [...new Set(hashes)].map(async (hash) => {
+          const sent = await client.getTransaction({ hash });
+          return { hash, sender: getAddress(sent.from), nonce: sent.nonce };
+        }),
+      );
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
 import type { AuthorizedTransfer, PaymentState } from './payment.ts';
-import type { RefundTransaction, RefundTransfer, RefundWallet } from './refund-wallet.ts';
+import type { RefundTransaction, RefundTransfer, RefundWallet, SentTransfer } from './refund-wallet.ts';
 
 const RECEIPT_POLL_MS = 500;
 
@@ -16,6 +16,10 @@ export interface RefundablePayment {
   transferHash: Hex | undefined;
   /** The transaction that sends it back, once there is one. */
   refund: RefundTransaction | undefined;
+  /** When the first such transaction was stored, ms since the Unix epoch. */
+  refundBeganAtMs: number | undefined;
+  /** Transactions that send other payments of this payer back. */
+  otherRefunds: readonly Hex[];
 }
 
 /** The ledger as refunds need it. Every method is one transaction; each may be the last that this process does. */
@@ -29,6 +33,8 @@ export interface RefundLedger {
   start(id: string, refund: RefundTransaction, transferHash: Hex, reason: string): Promise<RefundTransaction>;
   /** Puts a transaction in the place of one that can never move money. Gives the one that is stored then. */
   replace(id: string, hash: Hex, refund: RefundTransaction, reason: string): Promise<RefundTransaction>;
+  /** Notes that another transaction with the nonce of the stored one was mined, and sent the money back. */
+  adopt(id: string, hash: Hex, mined: Hex): Promise<void>;
   /** `refunding` → `refunded`, by this transaction. */
   end(id: string, hash: Hex): Promise<void>;
 }
@@ -50,6 +56,8 @@ export interface RefundOrder {
   transferHash: Hex | undefined;
   /** Sign another transaction in the place of one that can never move the money. */
   isSignedAnew: boolean;
+  /** A transaction that sent the payer the same amount for something else. */
+  unrelated: Hex | undefined;
 }
 
 /**
@@ -61,7 +69,13 @@ export async function refund(parts: RefundParts, id: string, order: RefundOrder)
   if (payment.state === 'refunded' && payment.refund !== undefined) return payment.refund.hash;
   await parts.wallet.checkChain();
   const stored = payment.refund ?? (await begin(parts, payment, order));
-  return finish(parts, payment, stored, order);
+  try {
+    return await finish(parts, payment, stored, order);
+  } catch (cause) {
+    if (cause instanceof OperatorRefusal || cause instanceof OperatorUnfinished) throw cause;
+    const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    throw new OperatorUnfinished(`${id} may be sent back already (${said}); run the same command again`);
+  }
 }
 
 async function begin(
@@ -84,13 +98,13 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
     case 'applied':
       throw refuse('its money bought a year, which is not taken back');
     case 'claimed':
-    case 'released':
       throw refuse('nothing was put on the chain, and no money moved');
     case 'refunding':
     case 'refunded':
       throw refuse('it is sent back already');
     case 'in_flight':
     case 'reverted':
+    case 'released':
     case 'void': {
       const hash = transferHash ?? named;
       if (hash !== undefined) return hash;
@@ -128,9 +142,17 @@ async function finish(
     if (isGone) {
       const why =
         result === 'reverted' ? 'was mined and moved nothing' : 'can not be mined: its nonce is used';
+      const others = await otherTransfers(parts, payment, order);
+      const twin = others.find((other) => other.nonce === sent.nonce && other.sender === sent.sender);
+      if (twin !== undefined) {
+        await ledger.adopt(id, sent.hash, twin.hash);
+        await ledger.end(id, twin.hash);
+        return twin.hash;
+      }
       // One that was signed in this run is not replaced in it: what refused it would refuse the next.
       if (!isFirst || !order.isSignedAnew)
         throw new OperatorUnfinished(`${sent.hash} ${why}; run it again with --sign-anew`);
+      refuseSentOtherwise(others);
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
     if (isFirst) broadcastProblem = await wallet.broadcast(sent.raw);
@@ -140,4 +162,22 @@ async function finish(
     }
     await sleep(clock, RECEIPT_POLL_MS);
   }
+}
+
+/** Transfers of that amount to the payer since the refund began, which nobody has named as something else. */
+async function otherTransfers(
+  { wallet }: RefundParts,
+  { otherRefunds, refundBeganAtMs, transfer }: RefundablePayment,
+  { unrelated }: RefundOrder,
+): Promise<SentTransfer[]> {
+  if (refundBeganAtMs === undefined) return [];
+  const sent = await wallet.transfersSince(backwards(transfer), refundBeganAtMs);
+  return sent.filter(({ hash }) => hash !== unrelated && !otherRefunds.includes(hash));
+}
+
+function refuseSentOtherwise([other]: readonly SentTransfer[]): void {
+  if (other === undefined) return;
+  throw new OperatorRefusal(
+    `${other.hash} sent the payer the same amount since: if that was for something else, add --unrelated ${other.hash}`,
+  );
 }

@@ -10,7 +10,7 @@ import { addPaymentEvent } from './payment-events.ts';
 import type { RefundsTable } from './tables.ts';
 
 /** Where the money may have come and bought nothing. */
-const REFUNDABLE: ReadonlySet<PaymentState> = new Set(['in_flight', 'reverted', 'void']);
+const REFUNDABLE: ReadonlySet<PaymentState> = new Set(['in_flight', 'reverted', 'released', 'void']);
 
 export function createRefundLedger(db: Database, clockNow: () => Date): RefundLedger {
   return {
@@ -19,6 +19,8 @@ export function createRefundLedger(db: Database, clockNow: () => Date): RefundLe
       db.transaction().execute((trx) => start(trx, { id, refund, transferHash, reason, now: clockNow() })),
     replace: (id, hash, refund, reason) =>
       db.transaction().execute((trx) => replace(trx, { id, hash, refund, reason, now: clockNow() })),
+    adopt: (id, hash, mined) =>
+      db.transaction().execute((trx) => adopt(trx, { id, hash, mined, now: clockNow() })),
     end: (id, hash) => db.transaction().execute((trx) => end(trx, id, hash, clockNow())),
   };
 }
@@ -31,7 +33,8 @@ async function find(db: Database, id: string): Promise<RefundablePayment> {
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
   return {
-    ...{ id, state: row.state, refund: await storedRefund(db, id) },
+    ...{ id, state: row.state, ...(await refundOf(db, id)) },
+    otherRefunds: await otherRefunds(db, id, row.payer),
     transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
     transfer: {
       asset: getAddress(row.asset),
@@ -81,6 +84,7 @@ async function replace(
   order: { id: string; hash: Hex; refund: RefundTransaction; reason: string; now: Date },
 ): Promise<RefundTransaction> {
   const { id, hash, refund, reason, now } = order;
+  await refuseUnlessRefunding(trx, id);
   const row = await trx
     .selectFrom('refunds')
     .selectAll()
@@ -94,6 +98,35 @@ async function replace(
   await trx.updateTable('refunds').set(columnsOf(refund)).where('payment_id', '=', id).execute();
   await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: refund.hash, why: reason, at: now });
   return refund;
+}
+
+async function adopt(
+  trx: DatabaseTransaction,
+  { id, hash, mined, now }: { id: string; hash: Hex; mined: Hex; now: Date },
+): Promise<void> {
+  await refuseUnlessRefunding(trx, id);
+  const row = await trx
+    .updateTable('refunds')
+    .set({ transaction_hash: mined })
+    .where('payment_id', '=', id)
+    .where('transaction_hash', '=', hash)
+    .returning('payment_id')
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const why = 'mined in its place, with its nonce';
+  await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: mined, why, at: now });
+}
+
+/** Locks the payment: nothing else becomes of it in this transaction. */
+async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Promise<void> {
+  const payment = await trx
+    .selectFrom('payments')
+    .select('state')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (payment?.state !== 'refunding')
+    throw new OperatorRefusal(`${id} is ${payment?.state ?? 'unknown'} now: nothing was sent`);
 }
 
 async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {
@@ -142,6 +175,25 @@ async function storedRefund(
 ): Promise<RefundTransaction | undefined> {
   const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
   return row && toTransaction(row);
+}
+
+async function refundOf(
+  db: Database,
+  id: string,
+): Promise<Pick<RefundablePayment, 'refund' | 'refundBeganAtMs'>> {
+  const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
+  return { refund: row && toTransaction(row), refundBeganAtMs: row?.created_at.getTime() };
+}
+
+async function otherRefunds(db: Database, id: string, payer: string): Promise<Hex[]> {
+  const rows = await db
+    .selectFrom('refunds')
+    .innerJoin('payments', 'payments.id', 'refunds.payment_id')
+    .select('refunds.transaction_hash')
+    .where('payments.payer', '=', payer)
+    .where('payments.id', '<>', id)
+    .execute();
+  return rows.map((row) => row.transaction_hash as Hex);
 }
 
 const columnsOf = ({ raw, hash, nonce, sender }: RefundTransaction) => ({

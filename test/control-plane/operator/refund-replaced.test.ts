@@ -1,0 +1,107 @@
+// Refunds whose transaction was replaced by hand or is not found: the money goes back once, whatever an operator tries.
+import t from 'tap';
+import { createTestClient, http, parseAbi, publicActions, walletActions } from 'viem';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
+
+const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+const TIMEOUT = { timeout: 380_000 };
+/** So old a use of a nonce is believed. */
+const NONCE_DEPTH_BLOCKS = 64;
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const chain = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
+  .extend(publicActions)
+  .extend(walletActions);
+
+type Unhonoured = Awaited<ReturnType<typeof unhonoured>>;
+
+/** The same money to the same payer, from a wallet. */
+const byHand = ({ account }: Unhonoured, nonce: number) =>
+  chain.writeContract({
+    ...{ account, chain: null, address: rig.chain.dollar.asset, abi: TRANSFER, functionName: 'transfer' },
+    ...{ args: [ALICE.address, PRICE], nonce, gas: 200_000n },
+    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n },
+  });
+
+const nonceOf = ({ account: { address } }: Unhonoured) =>
+  chain.getTransactionCount({ address, blockTag: 'latest' });
+
+t.test('sped up in a wallet: found by its nonce, and not sent again', TIMEOUT, async (t) => {
+  const desk = await unhonoured(t, rig, { count: 2 });
+  const [id] = desk.ids as [string, string];
+  await chain.setAutomine(false);
+  t.teardown(() => chain.setAutomine(true));
+  t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+  const hash = await byHand(desk, await nonceOf(desk));
+  await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
+  await chain.setAutomine(true);
+  const again = await desk.control([...desk.order(id), '--sign-anew']);
+  t.match(again, { status: 0, stdout: REFUNDED });
+  t.match(again.stdout, hash);
+  t.equal(await desk.stateOf(id), 'refunded');
+  t.equal(await desk.sentBack(), PRICE);
+});
+
+t.test(
+  'sent by hand under another nonce: refused until it is named as something else',
+  TIMEOUT,
+  async (t) => {
+    const desk = await unhonoured(t, rig, { count: 2 });
+    const [id] = desk.ids as [string, string];
+    await chain.setAutomine(false);
+    t.teardown(() => chain.setAutomine(true));
+    t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+    const nonce = await nonceOf(desk);
+    const { account } = desk;
+    await chain.sendTransaction({
+      ...{ account, chain: null, to: account.address, value: 0n, nonce, gas: 21_000n },
+      ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n },
+    });
+    const hash = await byHand(desk, nonce + 1);
+    await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
+    await chain.setAutomine(true);
+    t.match(await desk.control(desk.order(id)), { status: 3, stderr: /--sign-anew/ });
+    const anew = await desk.control([...desk.order(id), '--sign-anew']);
+    t.match(anew, { status: 2, stderr: new RegExp(`${hash} sent the payer the same amount`) });
+    t.equal(await desk.sentBack(), PRICE);
+    const named = await desk.control([...desk.order(id), '--sign-anew', '--unrelated', hash]);
+    t.match(named, { status: 0, stdout: REFUNDED });
+    t.equal(await desk.sentBack(), 2n * PRICE);
+  },
+);
+
+t.test('its receipt is not found by an RPC: not sent again', TIMEOUT, async (t) => {
+  const desk = await unhonoured(t, rig);
+  const [id] = desk.ids as [string];
+  await chain.setAutomine(false);
+  t.teardown(() => chain.setAutomine(true));
+  t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+  await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
+  await chain.setAutomine(true);
+  desk.operatorLine.interfere = async (method, forward) => {
+    const answer = (await forward()) as object;
+    return method === 'eth_getTransactionReceipt' ? { ...answer, result: null } : answer;
+  };
+  const anew = await desk.control([...desk.order(id), '--sign-anew'], { RPC_URL: desk.operatorLine.url });
+  t.match(anew, { status: 0, stdout: REFUNDED });
+  t.equal(await desk.sentBack(), PRICE);
+});
+
+t.test('the RPC dies behind the broadcast: begun, and to be run again', TIMEOUT, async (t) => {
+  const desk = await unhonoured(t, rig);
+  const [id] = desk.ids as [string];
+  let isSent = false;
+  desk.operatorLine.interfere = async (method, forward) => {
+    if (isSent) throw new Error('gone');
+    isSent = method === 'eth_sendRawTransaction';
+    return forward();
+  };
+  const ran = await desk.control(desk.order(id), { RPC_URL: desk.operatorLine.url });
+  t.match(ran, { status: 3, stderr: /run the same command again/ });
+  t.match(await desk.control(desk.order(id)), { status: 0, stdout: REFUNDED });
+  t.equal(await desk.sentBack(), PRICE);
+});

@@ -20,7 +20,7 @@ import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
-import { countPayments, createPaymentLedger } from './store/payments.ts';
+import { countOpenPayments, countPayments, createPaymentLedger } from './store/payments.ts';
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 import { openSharedBus } from './store/shared-bus.ts';
@@ -95,6 +95,7 @@ export async function startService(
     serviceDomain,
     sale,
   });
+  void warnOfUnserved(db, tills, log);
   const upgrades = createNodeUpgrades(nodeParts);
   server.serve(createApp(router, { log, proxyHops: config.proxyHops }), upgrades.onUpgrade);
   // A Postgres has room for an operator's commands beside the service.
@@ -111,14 +112,18 @@ export async function startService(
     ...{ wallets: walletsOf(tills), transfersMin: config.relayerTransfersMin, log },
     onFunds: (chainId, funds) => metrics.relayerFunds(chainId, funds),
   });
-  const housekeeping = repeat(clock, HOUSEKEEPING_MS, log, async () => {
-    for (const { settlement } of tills.values()) {
-      await settlement.reconcile(({ subscription }) => {
+  // Each by itself: an RPC that hangs holds up its own payments only.
+  const everyMinute = (work: () => Promise<void>) => repeat(clock, HOUSEKEEPING_MS, log, work);
+  const reconciling = [...tills.values()].map(({ settlement }) =>
+    everyMinute(() =>
+      settlement.reconcile(({ subscription }) => {
         bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
         void provision(subscription.number);
-      });
-    }
-    await gasWatch.look();
+      }),
+    ),
+  );
+  const watching = everyMinute(() => gasWatch.look());
+  const cleaning = everyMinute(async () => {
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
@@ -133,7 +138,7 @@ export async function startService(
     metricsPort: metricsServer?.port,
     url,
     async stop() {
-      await housekeeping.stop();
+      await Promise.all([...reconciling, watching, cleaning].map((work) => work.stop()));
       await metricsServer?.stop();
       await operator?.stop();
       // Before the port closes: nodes that look for another instance are told that this one is none.
@@ -163,6 +168,18 @@ async function openStore(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Nobody finishes the payments of a network that is not configured any more. */
+async function warnOfUnserved(db: Database, tills: ReadonlyMap<number, unknown>, log: Logger): Promise<void> {
+  try {
+    for (const [chainId, count] of await countOpenPayments(db)) {
+      if (!tills.has(chainId))
+        log.error({ chainId, payments: count }, 'payments are open on a network that is not configured');
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'cannot count open payments');
   }
 }
 

@@ -4,39 +4,14 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
-  defineChain,
   domainSeparator,
   type Hex,
-  http,
-  isAddressEqual,
-  parseAbi,
-  parseEventLogs,
-  type TransactionReceipt,
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
-
-/** Where a chain is asked. */
-export interface RpcOptions {
-  chainId: number;
-  rpcUrl: string;
-  /** Of one call. */
-  rpcTimeoutMs: number;
-}
-
-/** How viem reaches a chain. */
-export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
-  const chain = defineChain({
-    id: chainId,
-    name: `eip155:${chainId}`,
-    // Room for the base fee to rise while a transaction waits; what is not needed is not paid.
-    fees: { baseFeeMultiplier: 3 },
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [rpcUrl] } },
-  });
-  return { chain, transport: http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }) };
-}
+import { type RpcOptions, rpcOf, searchBack } from './rpc.ts';
+import { isPaid, resultIn, TOKEN_ABI, type TransferResult } from './token-events.ts';
 
 /** The call that moves the authorized money. */
 export const transferCall = (authorization: TransferAuthorization) =>
@@ -55,24 +30,10 @@ export const transferCall = (authorization: TransferAuthorization) =>
     ],
   }) as const;
 
-const TOKEN_ABI = parseAbi([
-  'function name() view returns (string)',
-  'function version() view returns (string)',
-  'function decimals() view returns (uint8)',
-  'function DOMAIN_SEPARATOR() view returns (bytes32)',
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-]);
-
 const RECEIPT_POLL_MS = 200;
 
 /** Room above the estimate: the state may change between estimate and block. */
 const GAS_MARGIN_PERCENT = 130n;
-
-/** Blocks searched in one request for a used authorization; nodes refuse wider ranges. */
-const LOG_RANGE_BLOCKS = 9_000n;
 
 /** How far back a used authorization is searched: an authorization lives a day at most (2 s blocks). */
 const LOG_DEPTH_BLOCKS = 45_000n;
@@ -81,11 +42,11 @@ export type Simulation =
   | { kind: 'ok'; gas: bigint }
   /** `isUsed`: used or cancelled already, in a block or in one to come. */
   | { kind: 'reverted'; reason: string; isUsed: boolean };
-/** What a transaction did, and in which block; `unknown` while it is not mined. */
-export type TransferResult =
-  | { kind: 'transferred' }
-  | { kind: 'reverted'; blockNumber: bigint }
-  | { kind: 'unknown' };
+/** What became of an authorization that can move no more money. */
+export type Use =
+  | { kind: 'paid'; transaction: Hex }
+  /** Used for another transfer of its payer, or cancelled. */
+  | { kind: 'spent'; transaction: Hex };
 
 export type Chain = ReturnType<typeof connectChain>;
 
@@ -126,18 +87,19 @@ export function connectChain(options: RpcOptions) {
         error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
       if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
       const reason = reverted.reason ?? reverted.shortMessage;
-      return { kind: 'reverted', reason, isUsed: /used or canceled/i.test(reason) };
+      // The words are Circle's, and tell of a block that is not mined yet, too; other tokens have other words.
+      const isUsed = /used or canceled/i.test(reason) || (await isNonceUsed(authorization));
+      return { kind: 'reverted', reason, isUsed };
     }
   }
 
   const broadcast = (raw: Hex): Promise<Hex> =>
     publicClient.sendRawTransaction({ serializedTransaction: raw });
 
-  /** What the mined transaction did; `unknown` while it is not mined. */
   async function resultOf(authorization: AuthorizedTransfer, hash: Hex): Promise<TransferResult> {
     try {
       const receipt = await publicClient.getTransactionReceipt({ hash });
-      return resultIn(receipt, authorization);
+      return resultIn(receipt, authorization, hash);
     } catch (error) {
       if (error instanceof TransactionReceiptNotFoundError) return { kind: 'unknown' };
       throw error;
@@ -155,7 +117,7 @@ export function connectChain(options: RpcOptions) {
         timeout: timeoutMs,
         pollingInterval: RECEIPT_POLL_MS,
       });
-      return resultIn(receipt, authorization);
+      return resultIn(receipt, authorization, hash);
     } catch (error) {
       if (error instanceof WaitForTransactionReceiptTimeoutError) return { kind: 'unknown' };
       throw error;
@@ -176,30 +138,31 @@ export function connectChain(options: RpcOptions) {
     });
   }
 
-  /** The transaction, whoever sent it, that moved the authorized money to us. */
-  async function findTransfer(authorization: TransferAuthorization): Promise<Hex | undefined> {
-    const latest = await publicClient.getBlockNumber();
-    const oldest = latest > LOG_DEPTH_BLOCKS ? latest - LOG_DEPTH_BLOCKS : 0n;
-    for (let to = latest; to >= oldest; to -= LOG_RANGE_BLOCKS) {
-      const from = to - LOG_RANGE_BLOCKS + 1n;
-      const [used] = await publicClient.getContractEvents({
-        address: authorization.asset,
-        abi: TOKEN_ABI,
-        eventName: 'AuthorizationUsed',
+  /**
+   * What the log tells of a used authorization; undefined when nothing does. A node that lags tells nothing: from that
+   * alone nothing follows.
+   */
+  async function findUse(authorization: TransferAuthorization): Promise<Use | undefined> {
+    const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
+      publicClient.getContractEvents({
+        ...{ address: authorization.asset, abi: TOKEN_ABI, eventName, ...range },
         args: { authorizer: authorization.from, nonce: authorization.nonce },
-        fromBlock: from > oldest ? from : oldest,
-        toBlock: to,
       });
+    return searchBack(publicClient, LOG_DEPTH_BLOCKS, async (range): Promise<Use | undefined> => {
+      const [used] = await events('AuthorizationUsed', range);
       if (used !== undefined) {
         const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
-        return isPaid(receipt, authorization) ? receipt.transactionHash : undefined;
+        return { kind: isPaid(receipt, authorization) ? 'paid' : 'spent', transaction: used.transactionHash };
       }
-    }
-    return undefined;
+      const [cancelled] = await events('AuthorizationCanceled', range);
+      return cancelled && { kind: 'spent', transaction: cancelled.transactionHash };
+    });
   }
 
-  async function now(): Promise<bigint> {
-    return (await publicClient.getBlock({ blockTag: 'latest' })).timestamp;
+  /** The newest block; its time is in seconds since the Unix epoch. */
+  async function head(): Promise<{ number: bigint; timestamp: bigint }> {
+    const { number, timestamp } = await publicClient.getBlock({ blockTag: 'latest' });
+    return { number, timestamp };
   }
 
   return {
@@ -210,33 +173,7 @@ export function connectChain(options: RpcOptions) {
     resultOf,
     awaitResult,
     isNonceUsed,
-    findTransfer,
-    now,
+    findUse,
+    head,
   };
-}
-
-function resultIn(receipt: TransactionReceipt, authorization: AuthorizedTransfer): TransferResult {
-  if (isPaid(receipt, authorization)) return { kind: 'transferred' };
-  return { kind: 'reverted', blockNumber: receipt.blockNumber };
-}
-
-// The token writes the use of an authorization and its transfer one after the other. Any other transfer of
-// the same payer in the same transaction belongs to another authorization.
-function isPaid(receipt: TransactionReceipt, authorization: AuthorizedTransfer): boolean {
-  if (receipt.status !== 'success') return false;
-  const ours = receipt.logs.filter((log) => isAddressEqual(log.address, authorization.asset));
-  const logs = parseEventLogs({ abi: TOKEN_ABI, eventName: ['AuthorizationUsed', 'Transfer'], logs: ours });
-  return logs.some((used, index) => {
-    const transfer = logs[index + 1];
-    return (
-      used.eventName === 'AuthorizationUsed' &&
-      isAddressEqual(used.args.authorizer, authorization.from) &&
-      used.args.nonce === authorization.nonce &&
-      transfer?.eventName === 'Transfer' &&
-      transfer.logIndex === used.logIndex + 1 &&
-      isAddressEqual(transfer.args.from, authorization.from) &&
-      isAddressEqual(transfer.args.to, authorization.to) &&
-      transfer.args.value === authorization.value
-    );
-  });
 }

@@ -46,8 +46,8 @@ const PENDING_RETRY_SECONDS = 10;
 /**
  * Takes a payment and gives it its year.
  *
- * Throws `PaymentRejected` (402) only when this authorization moved no money; `Refusal` `pool_exhausted`
- * before any moves; `payment_already_used` for one that was on chain or presented before;
+ * Throws `PaymentRejected` (402) only when this authorization moved no money and never will, or never left this
+ * process; `Refusal` `pool_exhausted` before any moves; `payment_already_used` for one that was on chain or presented before;
  * `settlement_pending` once it may have moved: payers sign again on each 402, and would pay twice.
  */
 export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
@@ -56,12 +56,12 @@ export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): P
   const { authorization } = credential;
   const { chain, settlement } = tillOf(parts, authorization);
   // What is known of it comes first: clock and chain say nothing of a payment that is under way.
-  refuseKnown(await parts.ledger.find(authorization));
+  refuseKnown(await parts.ledger.find(authorization), authorization, now());
   checkWindow(authorization, now());
   const simulation = await simulate(chain, authorization);
   if (simulation.kind === 'reverted' && !simulation.isUsed) throw rejectionOf(simulation.reason);
 
-  const payment = claimed(await parts.ledger.claim(authorization, now()));
+  const payment = claimed(await parts.ledger.claim(authorization, now()), authorization, now());
   if (simulation.kind === 'reverted') return settledByOthers(settlement, payment);
 
   const result = await settlement.settle(payment, simulation.gas);
@@ -73,7 +73,7 @@ export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): P
     case 'unsigned':
       throw unavailable(result.cause);
     case 'reverted':
-      throw new PaymentRejected('transfer_refused');
+      throw refusedOnChain(authorization, now());
     case 'void':
       throw new PaymentRejected('authorization_used');
   }
@@ -85,7 +85,7 @@ function tillOf({ tills }: CheckoutParts, { chainId }: TransferAuthorization): T
   return till;
 }
 
-function refuseKnown(state: PaymentState | undefined): void {
+function refuseKnown(state: PaymentState | undefined, authorization: TransferAuthorization, now: Date): void {
   switch (state) {
     case undefined:
     case 'released':
@@ -93,8 +93,9 @@ function refuseKnown(state: PaymentState | undefined): void {
     case 'claimed':
     case 'in_flight':
       throw pending();
-    // Its transaction is public: whoever presents it again proves nothing.
     case 'reverted':
+      throw refusedOnChain(authorization, now);
+    // Its transaction is public: whoever presents it again proves nothing.
     case 'applied':
       throw alreadyUsed();
     case 'refunding':
@@ -113,12 +114,12 @@ async function simulate(chain: Chain, authorization: TransferAuthorization): Pro
   }
 }
 
-function claimed(claim: ClaimResult): Payment {
+function claimed(claim: ClaimResult, authorization: TransferAuthorization, now: Date): Payment {
   switch (claim.kind) {
     case 'claimed':
       return claim.payment;
     case 'taken':
-      refuseKnown(claim.state);
+      refuseKnown(claim.state, authorization, now);
       throw pending();
     case 'pool_exhausted':
       throw new Refusal('pool_exhausted', 'no number is free at the moment; nothing was charged', {
@@ -161,6 +162,17 @@ const pending = (cause?: unknown): Refusal =>
     'the payment is being settled; do not pay again, sign in with /auth in a few seconds',
     { cause, headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
   );
+
+// Not 402: the payer would sign another one while this one can still be sent by whoever read it.
+function refusedOnChain({ validBefore }: TransferAuthorization, now: Date): Refusal {
+  const expiresMs = Number(validBefore) * 1000;
+  const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
+  return new Refusal(
+    'settlement_pending',
+    `the token refused the transfer and nothing was charged; this authorization stays usable until ${new Date(expiresMs).toISOString()}: pay anew after that`,
+    { headers: { 'Retry-After': String(waitSeconds) } },
+  );
+}
 
 const unavailable = (cause: unknown): Refusal =>
   new Refusal('settlement_unavailable', 'payments cannot be settled at the moment; nothing was charged', {

@@ -13,14 +13,15 @@ const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-const verifySchema = z.object({ isValid: z.boolean(), invalidReason: z.string().max(200).optional() });
+const verifySchema = z.object({ isValid: z.boolean(), invalidReason: z.string().max(200).nullish() });
 const settleSchema = z.object({
   success: z.boolean(),
-  errorReason: z.string().max(200).optional(),
+  errorReason: z.string().max(200).nullish(),
   transaction: z
     .string()
     .regex(/^0x[0-9a-fA-F]{64}$/)
-    .optional()
+    .transform((hash) => hash.toLowerCase() as Hex)
+    .nullish()
     .catch(undefined),
 });
 
@@ -53,7 +54,7 @@ export class Facilitator implements Submitter {
     if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) {
       return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
     }
-    return { kind: 'sent', hash: await this.#settle(payment) };
+    return { kind: 'handed_over', hash: await this.#settle(payment) };
   }
 
   /** There is no transaction of ours that could still be mined: it is asked anew. */
@@ -74,7 +75,7 @@ export class Facilitator implements Submitter {
       const answer = settleSchema.parse(await this.#ask('settle', authorization, SETTLE_TIMEOUT_MS));
       if (!answer.success)
         log.warn({ payment: id, reason: answer.errorReason }, 'the facilitator did not settle');
-      return answer.transaction as Hex | undefined;
+      return answer.transaction ?? undefined;
     } catch (error) {
       log.warn({ err: error, payment: id }, 'no answer of the facilitator');
       return undefined;

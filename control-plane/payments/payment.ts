@@ -28,7 +28,7 @@ export type AuthorizedTransfer = Pick<TransferAuthorization, 'asset' | 'from' | 
  *   whoever sends it until it expires may still move the money.
  * - `applied`: the money came and the subscription has its year. Final.
  * - `released`: never signed by us. The number is free; the authorization may be claimed anew.
- * - `void`: expired or cancelled on chain: nothing moved and nothing ever will. Final.
+ * - `void`: expired, cancelled or used for something else on chain: nothing moved and nothing ever will. Final.
  * - `refunding`: the money came and bought nothing; a transaction that sends it back is stored, and may be mined.
  * - `refunded`: the money went back. Final.
  */
@@ -103,6 +103,9 @@ export interface PaymentLedger {
   noteUnapplied(id: string, transferHash: Hex, failure: string, now: Date): Promise<void>;
   /** Notes that a payment was looked at, so that the others get their turn. */
   touch(id: string, now: Date): Promise<void>;
-  /** Payments of a chain in a state that is not final and may be acted on, not moved since `before`, oldest first. */
+  /**
+   * Payments of a chain in a state that is not final and may be acted on, not moved since `before`, oldest first; also
+   * released ones whose authorization has not expired for long.
+   */
   unfinished(chainId: number, before: Date): Promise<Payment[]>;
 }

@@ -9,8 +9,9 @@ import {
   parseTransaction,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type RpcOptions, rpcOf, transferCall } from './chain.ts';
+import { transferCall } from './chain.ts';
 import type { SignedTransaction, TransferAuthorization } from './payment.ts';
+import { type RpcOptions, rpcOf } from './rpc.ts';
 
 /** Gas of one transfer, generously: what the watch over the balance reckons with. */
 const TRANSFER_GAS = 120_000n;

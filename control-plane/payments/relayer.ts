@@ -57,7 +57,7 @@ export class Relayer implements Submitter {
       // It may have reached the network all the same.
       log.warn({ err: error, payment: payment.id }, 'broadcast failed'),
     );
-    return { kind: 'sent', hash: transaction.hash };
+    return { kind: 'signed', hash: transaction.hash };
   }
 
   #now(): Date {

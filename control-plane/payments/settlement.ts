@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Chain } from './chain.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
+import { isUnreachable } from './rpc.ts';
 import type { Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
@@ -17,9 +18,9 @@ export type SettlementResult =
   | { kind: 'applied'; applied: Applied; transaction: Hex }
   /** Nothing was signed, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
-  /** Our transaction was mined and moved nothing. */
+  /** Ours moved nothing. The authorization is public: until it expires somebody else may still send it. */
   | { kind: 'reverted' }
-  /** Used or cancelled without paying us, or expired: it can never move. */
+  /** The chain shows that it was used for something else, cancelled or expired: it can never move. */
   | { kind: 'void' }
   /** Nobody knows yet: the reconciler will. */
   | { kind: 'pending' };
@@ -47,10 +48,14 @@ export class Settlement {
     try {
       const sent = await submitter.submit(payment, gas);
       if (sent.kind === 'unsigned') return sent;
-      if (sent.hash === undefined) return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
-      const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
-      if (result.kind === 'transferred') return await this.#apply(payment, sent.hash);
-      if (result.kind === 'reverted') return await this.#settleReverted(payment, result.blockNumber);
+      if (sent.hash !== undefined) {
+        const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
+        if (result.kind === 'transferred') return await this.#apply(payment, result.transaction);
+        // What somebody else names and does not pay says nothing of what they did.
+        if (result.kind === 'reverted' && sent.kind === 'signed')
+          return await this.#settleReverted(payment, result.blockNumber);
+      }
+      return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
     }
@@ -74,11 +79,17 @@ export class Settlement {
     for (const payment of unfinished) {
       try {
         const result = await this.#finish(payment);
-        log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
         if (result.kind === 'applied') onApplied(result.applied);
-        if (result.kind === 'pending') await ledger.touch(payment.id, this.#now());
+        // A claim ages: touched each minute it would never be old enough.
+        if (result.kind === 'pending' && payment.state !== 'claimed')
+          await ledger.touch(payment.id, this.#now());
+        if (result.kind !== 'pending')
+          log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
       } catch (error) {
         log.error({ err: error, payment: payment.id }, 'cannot reconcile a payment yet');
+        // The others would wait for the same RPC; it is asked again in a minute.
+        if (isUnreachable(error)) return;
+        await ledger.touch(payment.id, this.#now());
       }
     }
   }
@@ -93,11 +104,13 @@ export class Settlement {
       return { kind: 'unsigned', cause: undefined };
     }
     const { authorization } = payment;
-    // The time is read before the use: what was not used when it had expired already never will be.
-    const chainTime = await chain.now();
-    const used = await this.#settleUsed(payment);
+    // Of one block: what is not used in a block that is late enough never will be.
+    const { number, timestamp } = await chain.head();
+    const used = await this.#settleUsed(payment, number);
     if (used !== undefined) return used;
-    if (chainTime >= authorization.validBefore) {
+    // A facilitator that did not take it has read it all the same.
+    if (payment.state === 'released') return { kind: 'pending' };
+    if (timestamp >= authorization.validBefore) {
       await ledger.setVoid(payment.id, 'expired before it was mined', this.#now());
       return { kind: 'void' };
     }
@@ -126,14 +139,25 @@ export class Settlement {
     return { kind: 'reverted' };
   }
 
-  /** What follows from the use of the authorization on chain; undefined while it is not used. */
+  /**
+   * What follows from what the chain shows; undefined while the authorization is not used. Asked of the state after
+   * `blockNumber`, where one is given.
+   */
   async #settleUsed(payment: Payment, blockNumber?: bigint): Promise<SettlementResult | undefined> {
-    const { chain, ledger } = this.#parts;
-    if (!(await chain.isNonceUsed(payment.authorization, blockNumber))) return undefined;
-    // What was seen once is not searched again: the search goes back for a day.
-    const transaction = payment.transferHash ?? (await chain.findTransfer(payment.authorization));
-    if (transaction !== undefined) return this.#apply(payment, transaction);
-    await ledger.setVoid(payment.id, 'used without paying us, or cancelled', this.#now());
+    const { chain, ledger, log } = this.#parts;
+    const { authorization, transaction, transferHash } = payment;
+    // A receipt that pays is enough, whatever else the RPC does not find.
+    const known = transferHash ?? transaction?.hash;
+    const result = known && (await chain.resultOf(authorization, known));
+    if (result?.kind === 'transferred') return this.#apply(payment, result.transaction);
+    if (!(await chain.isNonceUsed(authorization, blockNumber))) return undefined;
+    const use = await chain.findUse(authorization);
+    if (use?.kind === 'paid') return this.#apply(payment, use.transaction);
+    if (use === undefined) {
+      log.warn({ payment: payment.id }, 'an authorization was used and the RPC does not show by what');
+      return { kind: 'pending' };
+    }
+    await ledger.setVoid(payment.id, `used for something else by ${use.transaction}`, this.#now());
     return { kind: 'void' };
   }
 

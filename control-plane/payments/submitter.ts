@@ -2,12 +2,14 @@
 import type { Hex } from 'viem';
 import type { Payment } from './payment.ts';
 
-/** What became of an attempt. Once it is `sent` the money may move. */
+/** What became of an attempt. But for the first the money may move. */
 export type Submission =
-  /** Nothing left this process, and the claim is released. */
+  /** Nothing was put on the chain, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
-  /** `hash`: the transaction, where it is known. */
-  | { kind: 'sent'; hash: Hex | undefined };
+  /** Our own transaction. */
+  | { kind: 'signed'; hash: Hex }
+  /** `hash`: the transaction that somebody else names, true or not. */
+  | { kind: 'handed_over'; hash: Hex | undefined };
 
 export interface Submitter {
   /**

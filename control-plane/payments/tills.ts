@@ -2,13 +2,14 @@
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Chain, connectChain, type RpcOptions } from './chain.ts';
+import { type Chain, connectChain } from './chain.ts';
 import type { Till } from './checkout.ts';
 import { Facilitator } from './facilitator.ts';
 import type { Offer, PaymentAsset, PaymentNetwork, Sale } from './offer.ts';
 import type { PaymentLedger } from './payment.ts';
 import { Relayer } from './relayer.ts';
 import { connectRelayerWallet, type RelayerWallet } from './relayer-wallet.ts';
+import { type RpcOptions, shownRpc } from './rpc.ts';
 import { Settlement } from './settlement.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -37,7 +38,7 @@ export async function connectNetwork(
 
 async function offerOf(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
   const { chainId } = network;
-  const about = `${asset.asset} on chain ${chainId} at ${network.rpcUrl}`;
+  const about = `${asset.asset} on chain ${chainId} at ${shownRpc(network.rpcUrl)}`;
   const token = await chain.readAsset(asset.asset).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new Error(`cannot take ${about}: ${reason}`, { cause });

@@ -20,6 +20,9 @@ import type { PaymentsTable } from './tables.ts';
 /** More unfinished payments than this are finished in the next round. */
 const UNFINISHED_MAX = 100;
 
+/** A released authorization that somebody read may be used until it expires, and is looked for so much longer. */
+const RELEASED_WATCH_S = 15 * 60;
+
 /** Its money bought a year, or goes back to the payer. */
 const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'refunding', 'refunded']);
 
@@ -62,7 +65,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
           .updateTable('payments')
           .set({ transfer_hash: transferHash, failure })
           .where('id', '=', id)
-          .where('state', 'in', ['in_flight', 'reverted'])
+          .where('state', 'in', ['in_flight', 'reverted', 'released'])
           .where('transfer_hash', 'is', null)
           .returning('state')
           .executeTakeFirst();
@@ -76,7 +79,15 @@ export function createPaymentLedger(db: Database): PaymentLedger {
         .selectFrom('payments')
         .selectAll()
         .where('chain_id', '=', chainId)
-        .where('state', 'in', ['claimed', 'in_flight', 'reverted'])
+        .where((eb) =>
+          eb.or([
+            eb('state', 'in', ['claimed', 'in_flight', 'reverted']),
+            eb.and([
+              eb('state', '=', 'released'),
+              eb('valid_before', '>', String(Math.floor(before.getTime() / 1000 - RELEASED_WATCH_S))),
+            ]),
+          ]),
+        )
         .where('updated_at', '<', before)
         .orderBy('updated_at')
         .limit(UNFINISHED_MAX)
@@ -94,6 +105,17 @@ export async function countPayments(db: Database): Promise<Map<PaymentState, num
     .groupBy('state')
     .execute();
   return new Map(rows.map(({ state, count }) => [state, count]));
+}
+
+/** Payments that may be acted on, by chain. */
+export async function countOpenPayments(db: Database): Promise<Map<number, number>> {
+  const rows = await db
+    .selectFrom('payments')
+    .select(['chain_id', sql<number>`count(*)::int`.as('count')])
+    .where('state', 'in', ['claimed', 'in_flight', 'reverted'])
+    .groupBy('chain_id')
+    .execute();
+  return new Map(rows.map(({ chain_id, count }) => [Number(chain_id), count]));
 }
 
 /** Moves a payment out of `from` and gives its number back. */

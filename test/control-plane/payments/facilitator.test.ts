@@ -1,6 +1,7 @@
 // Settlement by an x402 facilitator in place of our relayer: who pays does not notice, and nobody is believed but the chain.
 import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
+import { publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { startFacilitator } from '../../fixtures/facilitator.ts';
@@ -111,4 +112,41 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
   facilitator.interfere = undefined;
   await isServed(ALICE);
   t.equal(await paid(), PRICE);
+});
+
+t.test(
+  'it settles and names another transaction that was mined: no 402, and one year for one payment',
+  async (t) => {
+    const { facilitator, isServed, paid, present, url } = await setUp(t);
+    const older = await buyNumber(url, BOB.privateKey);
+    t.ok(older.token);
+    const block = await rig.chain.control.extend(publicActions).getBlock();
+    facilitator.interfere = async (route, answer) => {
+      const given = await answer();
+      return route === 'settle' ? { success: true, transaction: block.transactions[0] } : given;
+    };
+    const header = await signPaymentHeader(url, ALICE.privateKey);
+    t.not((await present(header)).status, 402);
+    await isServed(ALICE);
+    t.equal((await present(header)).status, 409);
+    t.equal(await paid(), 2n * PRICE);
+  },
+);
+
+t.test('it does not take an authorization and settles it all the same: the year is given', async (t) => {
+  const { facilitator, isServed, paid, present, url } = await setUp(t);
+  facilitator.interfere = async (route, answer) => {
+    if (route !== 'verify') return answer();
+    await answer();
+    return { isValid: false, invalidReason: null };
+  };
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
+  const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, payload.signature];
+  await rig.chain.dollar.administer('transferWithAuthorization', args);
+  await isServed(ALICE);
+  t.equal(await paid(), PRICE);
+  t.equal((await present(header)).status, 409, 'and no ticket');
 });

@@ -19,6 +19,8 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 const MINUTE_MS = 60_000;
+/** Payments of a chain, the relayer's gas, what has expired. */
+const EVERY_MINUTE = 3;
 
 /** A service with one number, and the ledger's own hands on its database. */
 async function setup(t: Test) {
@@ -50,6 +52,8 @@ async function setup(t: Test) {
     eventually: (what: string, probe: () => Promise<boolean>) =>
       until(what, async () => {
         clock.advance(MINUTE_MS);
+        // Each minute has its round, as on a real clock: what is done every minute is due in one again.
+        await until('the end of a round', () => clock.dueIn(MINUTE_MS) >= EVERY_MINUTE);
         return probe();
       }),
     isSubscribed: async () => (await recoverToken(url, ALICE.privateKey)).status === 200,

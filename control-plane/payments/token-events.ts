@@ -1,0 +1,56 @@
+// What a token says and writes (EIP-20, EIP-3009), and what the log of a mined transaction says of one authorization.
+import { type Hex, isAddressEqual, parseAbi, parseEventLogs, type TransactionReceipt } from 'viem';
+import type { AuthorizedTransfer } from './payment.ts';
+
+export const TOKEN_ABI = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+
+/** What a transaction did. */
+export type TransferResult =
+  /** `transaction`: the one that was mined, which may have another fee than the one that was asked for. */
+  | { kind: 'transferred'; transaction: Hex }
+  /** This very transaction was mined in that block and moved nothing of ours. */
+  | { kind: 'reverted'; blockNumber: bigint }
+  /** It is not mined, as far as the RPC knows. */
+  | { kind: 'unknown' };
+
+/** What the receipt says of the transaction `hash`; it may be that of another one with the same nonce. */
+export function resultIn(
+  receipt: TransactionReceipt,
+  authorization: AuthorizedTransfer,
+  hash: Hex,
+): TransferResult {
+  if (isPaid(receipt, authorization)) return { kind: 'transferred', transaction: receipt.transactionHash };
+  if (receipt.transactionHash !== hash) return { kind: 'unknown' };
+  return { kind: 'reverted', blockNumber: receipt.blockNumber };
+}
+
+// The token writes the use of an authorization and its transfer one after the other. Any other transfer of
+// the same payer in the same transaction belongs to another authorization.
+export function isPaid(receipt: TransactionReceipt, authorization: AuthorizedTransfer): boolean {
+  if (receipt.status !== 'success') return false;
+  const ours = receipt.logs.filter((log) => isAddressEqual(log.address, authorization.asset));
+  const logs = parseEventLogs({ abi: TOKEN_ABI, eventName: ['AuthorizationUsed', 'Transfer'], logs: ours });
+  return logs.some((used, index) => {
+    const transfer = logs[index + 1];
+    return (
+      used.eventName === 'AuthorizationUsed' &&
+      isAddressEqual(used.args.authorizer, authorization.from) &&
+      used.args.nonce === authorization.nonce &&
+      transfer?.eventName === 'Transfer' &&
+      transfer.logIndex === used.logIndex + 1 &&
+      isAddressEqual(transfer.args.from, authorization.from) &&
+      isAddressEqual(transfer.args.to, authorization.to) &&
+      transfer.args.value === authorization.value
+    );
+  });
+}

@@ -1,0 +1,75 @@
+// Another transaction in the place of ours, with its nonce: what it did is found out, and nobody is asked to pay again.
+import t, { type Test } from 'tap';
+import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const MINUTE_MS = 60_000;
+const relayer = privateKeyToAccount(RELAYER.privateKey);
+const chain = createTestClient({
+  ...{ mode: 'anvil', transport: http(rig.chain.rpcUrl), cacheTime: 0, pollingInterval: 20 },
+})
+  .extend(publicActions)
+  .extend(walletActions);
+const FEES = { maxFeePerGas: 2_000_000_000_000n, maxPriorityFeePerGas: 500_000_000_000n };
+
+/** Pays, and mines `replace` in the place of what waits in the pool. */
+async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; data: Hex }) => Promise<Hex>) {
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 8_000 });
+  await rig.connect(t, url, { slots: [slotAt(1)] });
+  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  await chain.setAutomine(false);
+  t.teardown(() => chain.setAutomine(true));
+  const answering = fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+  const ours = await until('our transaction', async () => {
+    const { pending } = await chain.getTxpoolContent();
+    const [waiting] = Object.values(Object.values(pending)[0] ?? {});
+    return waiting && { nonce: Number(waiting.nonce), to: waiting.to as Hex, data: waiting.input };
+  });
+  const mined = await replace(ours);
+  await chain.mine({ blocks: 1 });
+  const response = await answering;
+  await chain.setAutomine(true);
+  return {
+    ...{ clock, mined, response, url },
+    paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
+  };
+}
+
+t.test('by one that moves nothing: pending, then signed anew, and moved once', async (t) => {
+  const { clock, paid, response, url } = await payReplaced(t, ({ nonce }) =>
+    chain.sendTransaction({
+      ...{ account: relayer, chain: null, to: relayer.address, value: 0n, nonce, gas: 21_000n },
+      ...FEES,
+    }),
+  );
+  t.equal(response.status, 503);
+  t.match(await response.json(), { error: 'settlement_pending' });
+  await until('a subscription', async () => {
+    clock.advance(MINUTE_MS);
+    return (await recoverToken(url, ALICE.privateKey)).status === 200;
+  });
+  t.equal(await paid(), PRICE);
+});
+
+t.test('by the same call for more: the receipt names the one that was mined', async (t) => {
+  const { mined, paid, response } = await payReplaced(t, ({ nonce, to, data }) =>
+    chain.sendTransaction({ account: relayer, chain: null, to, data, nonce, gas: 200_000n, ...FEES }),
+  );
+  t.equal(response.status, 200);
+  const receipt = JSON.parse(
+    Buffer.from(response.headers.get('x-payment-response') ?? '', 'base64').toString(),
+  );
+  t.equal(receipt.transaction, mined);
+  t.equal(await paid(), PRICE);
+});

@@ -9,6 +9,7 @@ import { readX402 } from '#control-plane/payments/x402.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { createPaymentLedger } from '#control-plane/store/payments.ts';
 import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
@@ -18,9 +19,6 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
-const MINUTE_MS = 60_000;
-/** Payments of a chain, the relayer's gas, what has expired. */
-const EVERY_MINUTE = 3;
 
 /** A service with one number, and the ledger's own hands on its database. */
 async function setup(t: Test) {
@@ -52,8 +50,8 @@ async function setup(t: Test) {
     eventually: (what: string, probe: () => Promise<boolean>) =>
       until(what, async () => {
         clock.advance(MINUTE_MS);
-        // Each minute has its round, as on a real clock: what is done every minute is due in one again.
-        await until('the end of a round', () => clock.dueIn(MINUTE_MS) >= EVERY_MINUTE);
+        // Each minute has its round, as on a real clock.
+        await roundIsOver(clock);
         return probe();
       }),
     isSubscribed: async () => (await recoverToken(url, ALICE.privateKey)).status === 200,

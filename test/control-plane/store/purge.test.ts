@@ -7,6 +7,7 @@ import { createPaymentLedger } from '#control-plane/store/payments.ts';
 import { purgeLapsed } from '#control-plane/store/purge.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { dump } from '../../fixtures/database-dump.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { mortalDatabase } from '../../fixtures/mortal-database.ts';
 import { buyNumber, recoverToken } from '../../fixtures/payer.ts';
@@ -18,7 +19,6 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const SECRET = 'the code is 271828';
@@ -70,7 +70,7 @@ async function setUp(t: Test, endedMs: number, options: Partial<Config> = {}) {
   const afterRound = async (what: string, probe: () => Promise<boolean>) => {
     clock.advance(MINUTE_MS);
     await until(what, probe);
-    await until('the round is over', () => clock.untilNextMs <= MINUTE_MS);
+    await roundIsOver(clock);
   };
   return { url, databaseUrl, clock, node, db, account, available, exists, marked, afterRound };
 }

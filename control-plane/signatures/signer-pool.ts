@@ -1,4 +1,4 @@
-// Who signed a digest, found by threads: it takes more than a millisecond, in which the event loop would serve nobody else.
+// Who signed a digest, found by threads: under a flood of signatures the event loop would serve nobody else.
 import { availableParallelism } from 'node:os';
 import { Tinypool } from 'tinypool';
 import type { Address, Hex } from 'viem';

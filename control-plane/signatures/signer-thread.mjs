@@ -1,15 +1,27 @@
 // What a thread of the signer pool does. JavaScript: a thread that first loads a compiler starts in a second, not in a third.
-import { recoverAddress } from 'viem/utils';
+import { recover } from 'tiny-secp256k1';
+import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
+
+/** v of the first of the two keys. */
+const V_FIRST = 27;
 
 /**
  * True when one of the digests was signed by the signer. A signature of which no key can be told was made by nobody.
  *
  * @param {{ signer: string, digests: readonly `0x${string}`[], signature: `0x${string}` }} job
  */
-export default async function isSignedBy({ signer, digests, signature }) {
-  for (const hash of digests) {
-    const recovered = await recoverAddress({ hash, signature }).catch(() => undefined);
-    if (recovered?.toLowerCase() === signer.toLowerCase()) return true;
+export default function isSignedBy({ signer, digests, signature }) {
+  return digests.some((digest) => addressOf(digest, signature) === signer.toLowerCase());
+}
+
+/** The address whose key made a signature in its canonical form (SEC 1 §4.1.6): libsecp256k1, as WebAssembly. */
+function addressOf(digest, signature) {
+  const octets = hexToBytes(signature);
+  try {
+    const key = recover(hexToBytes(digest), octets.subarray(0, 64), octets[64] - V_FIRST, false);
+    // The octet in front says only that the point is not compressed.
+    return key === null ? undefined : bytesToHex(keccak256(key.subarray(1), 'bytes').subarray(12));
+  } catch {
+    return undefined;
   }
-  return false;
 }

@@ -51,7 +51,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
     release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
     setReverted: (id, now) => end(db, id, ['in_flight'], { state: 'reverted', updated_at: now }),
     setVoid: (id, failure, now) =>
-      end(db, id, ['in_flight', 'reverted'], { state: 'void', failure, updated_at: now }),
+      end(db, id, ['in_flight', 'reverted', 'released'], { state: 'void', failure, updated_at: now }),
 
     async touch(id, now) {
       await db.updateTable('payments').set({ updated_at: now }).where('id', '=', id).execute();

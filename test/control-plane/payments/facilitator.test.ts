@@ -1,8 +1,10 @@
 // Settlement by an x402 facilitator in place of our relayer: who pays does not notice, and nobody is believed but the chain.
+
 import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
 import { publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { openDatabase } from '#control-plane/store/database.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { startFacilitator } from '../../fixtures/facilitator.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -21,14 +23,14 @@ async function setUp(t: Test) {
   const facilitator = await startFacilitator(rig.chain);
   t.teardown(() => facilitator.stop());
   const clock = new ManualClock();
-  const { url } = await rig.start(t, {
+  const { url, databaseUrl } = await rig.start(t, {
     ...{ clock, heartbeatMs: 100 * MINUTE_MS, settlementWaitMs: 500 },
     ...{ facilitatorUrl: facilitator.url, relayerKey: undefined },
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
-    ...{ clock, facilitator, url },
+    ...{ clock, databaseUrl, facilitator, url },
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
@@ -150,3 +152,37 @@ t.test('it does not take an authorization and settles it all the same: the year 
   t.equal(await paid(), PRICE);
   t.equal((await present(header)).status, 409, 'and no ticket');
 });
+
+t.test(
+  'it does not take an authorization, and its payer cancels that: it is not looked at any more',
+  async (t) => {
+    const { clock, databaseUrl, facilitator, present, url } = await setUp(t);
+    facilitator.interfere = async (route, answer) =>
+      route === 'verify' ? { isValid: false, invalidReason: null } : answer();
+    const header = await signPaymentHeader(url, ALICE.privateKey);
+    t.match(await present(header), { status: 503 });
+    const { nonce } = JSON.parse(Buffer.from(header, 'base64').toString()).payload.authorization;
+    const signature = await privateKeyToAccount(ALICE.privateKey).signTypedData({
+      domain: {
+        ...{ name: 'USDC', version: '2', chainId: rig.chain.chainId },
+        verifyingContract: rig.chain.dollar.asset,
+      },
+      types: {
+        CancelAuthorization: [
+          { name: 'authorizer', type: 'address' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'CancelAuthorization',
+      message: { authorizer: ALICE.address, nonce },
+    });
+    await rig.chain.dollar.administer('cancelAuthorization', [ALICE.address, nonce, signature]);
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
+    await until('it is over', async () => {
+      clock.advance(MINUTE_MS);
+      const { state } = await db.selectFrom('payments').select('state').executeTakeFirstOrThrow();
+      return state === 'void';
+    });
+  },
+);

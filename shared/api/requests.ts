@@ -50,13 +50,36 @@ const dateTimeSchema = z.iso
 /** Query of GET /sms/receive. */
 export const receiveQuerySchema = z.object({ limit: limitSchema(20) });
 
+const pageFields = {
+  since: dateTimeSchema.optional(),
+  until: dateTimeSchema.optional(),
+  limit: limitSchema(50),
+  cursor: z.string().max(256, 'is not a cursor').optional(),
+};
+
 /** Query of GET /sms/messages. */
 export const messagesQuerySchema = z.object({
   direction: z
     .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
     .default('both'),
-  since: dateTimeSchema.optional(),
-  until: dateTimeSchema.optional(),
-  limit: limitSchema(50),
-  cursor: z.string().max(256, 'is not a cursor').optional(),
+  ...pageFields,
+});
+
+/** Query of GET /voice/calls. */
+export const callsQuerySchema = z.object({
+  direction: z
+    .enum(['inbound', 'outbound', 'both'], { error: 'must be inbound, outbound or both' })
+    .default('both'),
+  ...pageFields,
+});
+
+/** POST /voice/dial. */
+export const dialRequestSchema = z.object({
+  phone_number: requiredText.max(32, 'is too long'),
+  to: requiredText.max(32, 'is too long'),
+});
+
+/** POST /voice/hangup. */
+export const hangUpRequestSchema = z.object({
+  call_id: requiredText.max(64, 'is too long').regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be printable'),
 });

@@ -18,7 +18,7 @@ export const LINK_CLOSE = {
   protocolError: 4400,
   /** The key that proved the link is no longer this node's: it was enrolled anew. */
   unauthorized: 4401,
-  /** The operator took the node out of service. Since version 2; before: `unauthorized`. */
+  /** The operator took the node out of service. */
   revoked: 4403,
   /** A newer link of the same node took over. */
   replaced: 4409,
@@ -52,7 +52,3 @@ export const comebackAfterClose = (code: number): Comeback =>
   (COMEBACK_AFTER_CLOSE as Readonly<Record<number, Comeback>>)[code] ?? 'retry';
 
 export const comebackAfterStatus = (status: number): Comeback => COMEBACK_AFTER_STATUS[status] ?? 'retry';
-
-/** The code as a peer of an older version knows it. */
-export const closeCodeFor = (version: number, code: number): number =>
-  version < 2 && code === LINK_CLOSE.revoked ? LINK_CLOSE.unauthorized : code;

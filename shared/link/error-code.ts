@@ -12,10 +12,14 @@ export const COMMAND_ERROR_CODES = [
   'slot_unavailable',
   /** A queue of the slot is full. */
   'slot_busy',
-  /** The operator's limit for this SIM or this recipient is reached. Since version 2; before: `slot_busy`. */
+  /** The operator's limit for this SIM or this recipient is reached. */
   'rate_limited',
   /** The node cannot write its journal; it takes no command that it could not remember. */
   'journal_unavailable',
+  /** The SIM has a call already. Since version 3. */
+  'line_busy',
+  /** No call with this id is up, or none that rings where one is to be answered. Since version 3. */
+  'call_unknown',
 ] as const;
 
 export const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);

@@ -1,5 +1,6 @@
 // Text frames of the control link, and the only parser of link JSON. Unknown fields are ignored.
 import { z } from 'zod';
+import { liveCallSchema } from '../voice/call.ts';
 import { commandErrorCodeSchema } from './error-code.ts';
 import { alarmsSchema, factSchema, slotEventSchema, slotSchema } from './messages.ts';
 import { LINK_FRAME_BYTES_MAX } from './version.ts';
@@ -19,17 +20,18 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     /** Sequence of the oldest fact that the node still keeps, 0 when it keeps none. */
     oldest_sequence: sequenceSchema,
     slots: z.array(slotSchema).max(256),
-    /** Since version 2. */
     alarms: alarmsSchema.default([]),
+    /** All that are up. Since version 3. */
+    calls: z.array(liveCallSchema).max(256).default([]),
   }),
   z.object({
     type: z.literal('slots'),
     slots: z.array(slotSchema).max(256),
-    /** Since version 2. */
     alarms: alarmsSchema.default([]),
   }),
-  /** Since version 2. */
   z.object({ type: z.literal('event'), event: slotEventSchema }),
+  /** A call has begun or changed. Since version 3. */
+  z.object({ type: z.literal('call'), call: liveCallSchema }),
   z.object({ type: z.literal('fact'), sequence: sequenceSchema.min(1), fact: factSchema }),
   z.object({ type: z.literal('result'), id: commandIdSchema, ok: z.literal(true), result: z.unknown() }),
   z.object({
@@ -37,7 +39,7 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     id: commandIdSchema,
     code: commandErrorCodeSchema,
     message: z.string().max(512),
-    /** With `rate_limited`: when another command may pass. Since version 2. */
+    /** With `rate_limited`: when another command may pass. */
     retry_after_ms: z.number().int().min(0).optional(),
   }),
 ]);
@@ -70,7 +72,7 @@ const serverFrameSchema = z.discriminatedUnion('type', [
   }),
   /**
    * The server is about to go: open the next link now, and leave this one once that is welcomed. What is in
-   * flight may end here within the time. Since version 2.
+   * flight may end here within the time.
    */
   z.object({ type: z.literal('drain'), within_ms: z.number().int().min(0) }),
 ]);

@@ -1,14 +1,10 @@
 // What node and control plane say to each other: slots, facts, commands. Shapes only; frames are in frame.ts.
 import { z } from 'zod';
 import { e164Schema } from '../e164.ts';
+import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
+import { iccidSchema, imeiSchema } from './identities.ts';
 
 const timestampSchema = z.iso.datetime({ offset: true });
-
-/** ITU-T E.118: the number of a SIM card, 18 to 22 digits, without a padding "F". */
-export const iccidSchema = z.string().regex(/^\d{18,22}$/);
-
-/** 3GPP TS 23.003 §6.2.1: 15 digits with the check digit, 14 without. */
-export const imeiSchema = z.string().regex(/^\d{14,16}$/);
 
 export const slotStateSchema = z.enum([
   /** The modem is being opened and set up. */
@@ -36,11 +32,11 @@ export const slotSchema = z.object({
   /** Network operator, numeric (MCC and MNC) or as the modem names it. */
   operator: z.string().max(64).nullable(),
   signal_dbm: z.number().int().nullable(),
-  /** Make and model as the modem tells them. Since version 2. */
+  /** Make and model as the modem tells them. */
   model: z.string().max(64).nullable().default(null),
-  /** Where the device is plugged in, such as "1-1.2" (bus, ports). Since version 2. */
+  /** Where the device is plugged in, such as "1-1.2" (bus, ports). */
   usb_path: z.string().max(64).nullable().default(null),
-  /** Why the slot is not in service, a word such as "sim_puk"; "roaming" where it is, abroad; else null. Since version 2. */
+  /** Why the slot is not in service, a word such as "sim_puk"; "roaming" where it is, abroad; else null. */
   reason: z.string().max(64).nullable().default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;
@@ -59,7 +55,7 @@ export const smsOutcomeSchema = z.discriminatedUnion('status', [
     code: z.string().max(64),
     /**
      * What is worth doing, with a new command: `retry` soon, `wait` until the SIM or modem was mended,
-     * nothing (`final`). Since version 2.
+     * nothing (`final`).
      */
     class: z.enum(['retry', 'wait', 'final']).optional(),
     message: z.string().max(512),
@@ -109,7 +105,7 @@ export const factSchema = z.discriminatedUnion('kind', [
     command_id: z.string().max(64).nullable(),
     message_reference: z.number().int().min(0).max(255),
     recipient: z.string().max(32),
-    /** Which of how many segments the report is about. Since version 2. */
+    /** Which of how many segments the report is about. */
     part: z.number().int().min(1).max(255).default(1),
     parts: z.number().int().min(1).max(255).default(1),
     status: z.enum(['delivered', 'pending', 'failed', 'expired']),
@@ -117,6 +113,8 @@ export const factSchema = z.discriminatedUnion('kind', [
     tp_status: z.number().int().min(0).max(255),
     at: timestampSchema,
   }),
+  /** Since version 3. */
+  callEndedSchema,
 ]);
 export type Fact = z.infer<typeof factSchema>;
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
@@ -146,6 +144,28 @@ export const commandSchemas = {
     /** More segments than this are refused as `params_invalid`. */
     segments_max: z.number().int().min(1).max(255),
   }),
+  /**
+   * Places a call. Result: a `DialOutcome`, as soon as the far end rings, has answered or will not. Refused as
+   * `line_busy` where the SIM has a call already. Since version 3.
+   */
+  dial: z.object({ call_id: callIdSchema, iccid: iccidSchema, to: e164Schema }),
+  /** Answers a call that rings. Result: `{}`, once the modem has said so. Since version 3. */
+  answer: z.object({ call_id: callIdSchema }),
+  /** Ends a call, or rejects one that rings: its holder wants it, or nobody owns it any more. Result: `{}`, once the modem has said so. Since version 3. */
+  hang_up: z.object({ call_id: callIdSchema, reason: z.enum(['local_hangup', 'abandoned']) }),
+  /**
+   * Opens the media link of a call, in place of the one it has. Result: `{}`, once it is open. Since version 3.
+   */
+  open_media: z.object({
+    call_id: callIdSchema,
+    /** Base URL of the instance, or null: that of the control link. */
+    base_url: z
+      .url({ protocol: /^https?$/ })
+      .max(512)
+      .nullable(),
+    /** Good for one upgrade. */
+    ticket: z.string().min(16).max(128),
+  }),
 } as const;
 
 export type CommandName = keyof typeof commandSchemas;
@@ -154,4 +174,8 @@ export type CommandParams<N extends CommandName> = z.infer<(typeof commandSchema
 export interface CommandResults {
   bind_sim: Record<string, never>;
   send_sms: SmsOutcome;
+  dial: DialOutcome;
+  answer: Record<string, never>;
+  hang_up: Record<string, never>;
+  open_media: Record<string, never>;
 }

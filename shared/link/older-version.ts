@@ -1,49 +1,42 @@
 // Frames as a peer of an older version knows them: no type, field or code that came later.
-import type { NodeFrame, ServerFrame } from './frame.ts';
-import type { Fact, Slot, SmsOutcome } from './messages.ts';
+import type { CallEnded } from '../voice/call.ts';
+import type { CommandErrorCode } from './error-code.ts';
+import type { NodeFrame } from './frame.ts';
+import type { Fact } from './messages.ts';
 
-const SINCE: Readonly<Partial<Record<(NodeFrame | ServerFrame)['type'], number>>> = { event: 2, drain: 2 };
+const SINCE: Readonly<Partial<Record<NodeFrame['type'], number>>> = { call: 3 };
 
 /** Whether a link of this version has frames of that type. */
-export const hasFrame = (version: number, type: (NodeFrame | ServerFrame)['type']): boolean =>
-  version >= (SINCE[type] ?? 1);
+export const hasFrame = (version: number, type: NodeFrame['type']): boolean => version >= (SINCE[type] ?? 2);
 
 /** The frame for a link of `version`; undefined when that version has no word for it. */
 export function nodeFrameFor(version: number, frame: NodeFrame): object | undefined {
   if (!hasFrame(version, frame.type)) return undefined;
-  if (version >= 2) return frame;
+  if (version >= 3) return frame;
   switch (frame.type) {
-    case 'hello':
-    case 'slots': {
-      const { alarms: _, ...rest } = frame;
-      return { ...rest, slots: frame.slots.map(slotOfVersion1) };
+    case 'hello': {
+      const { calls: _, ...rest } = frame;
+      return rest;
     }
     case 'fact':
-      return { ...frame, fact: factOfVersion1(frame.fact) };
-    case 'result':
-      return { ...frame, result: outcomeOfVersion1(frame.result) };
-    case 'refusal': {
-      const { retry_after_ms: _, ...rest } = frame;
-      return { ...rest, code: frame.code === 'rate_limited' ? 'slot_busy' : frame.code };
-    }
-    case 'event':
-      return undefined;
+      return frame.fact.kind === 'call_ended' ? { ...frame, fact: placeholderOf(frame.fact) } : frame;
+    case 'refusal':
+      return { ...frame, code: CODE_OF_VERSION_2[frame.code] ?? frame.code };
+    default:
+      return frame;
   }
 }
 
-function slotOfVersion1({ model: _model, usb_path: _path, reason: _reason, ...slot }: Slot): object {
-  return slot;
-}
+const CODE_OF_VERSION_2: Partial<Record<CommandErrorCode, CommandErrorCode>> = {
+  line_busy: 'slot_busy',
+  call_unknown: 'deadline_passed',
+};
 
-function factOfVersion1(fact: Fact): object {
-  if (fact.kind === 'sms_outcome') return { ...fact, outcome: outcomeOfVersion1(fact.outcome) };
-  if (fact.kind !== 'sms_report') return fact;
-  const { part: _part, parts: _parts, ...rest } = fact;
-  return rest;
-}
-
-function outcomeOfVersion1(result: unknown): unknown {
-  if (typeof result !== 'object' || result === null || !('class' in result)) return result;
-  const { class: _, ...rest } = result as SmsOutcome & { class?: string };
-  return rest;
+/** Facts have no gaps: a server without calls is told of a command that it never gave. */
+function placeholderOf({ call_id, ended_at }: CallEnded): Fact {
+  return {
+    kind: 'sms_outcome',
+    command_id: call_id,
+    outcome: { status: 'unknown', message: 'a call', at: ended_at },
+  };
 }

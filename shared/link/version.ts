@@ -5,11 +5,13 @@
 // 2  2026-11-21  server frame drain; node frame event; alarms in hello and slots; in slots model, usb_path and
 //                reason; in outcomes class; in reports part and parts; refusal rate_limited, retry_after_ms; close
 //                code 4403.
+// 3  2026-11-21  node frame call; calls in hello; fact call_ended; commands dial, answer, hang_up, open_media; refusals
+//                line_busy, call_unknown; the media link (voice/media.ts).
 
-export const LINK_VERSION = 2;
+export const LINK_VERSION = 3;
 
 /** The oldest version that this side still speaks. Raised on purpose, never by accident. */
-export const LINK_VERSION_MIN = 1;
+export const LINK_VERSION_MIN = 2;
 
 /** Path of the control link below the control plane's base URL. */
 export const LINK_PATH = '/nodes/link';
@@ -17,7 +19,7 @@ export const LINK_PATH = '/nodes/link';
 /** A text frame on the link is at most this long, so that one peer cannot exhaust the other's memory. */
 export const LINK_FRAME_BYTES_MAX = 64 * 1024;
 
-/** Of the answer to an upgrade: the versions that the server speaks, "1-2". Absent means 1 only. */
+/** Of the answer to an upgrade: the versions that the server speaks, "2-3". */
 export const LINK_VERSIONS_HEADER = 'X-Simrack-Link-Versions';
 
 export const LINK_VERSIONS = `${LINK_VERSION_MIN}-${LINK_VERSION}`;

@@ -1,6 +1,6 @@
 // The control plane's half of the link: every scenario with frames of a node against the real service.
 import t, { type Test } from 'tap';
-import type WebSocket from 'ws';
+import WebSocket from 'ws';
 import type { Service } from '#control-plane/service.ts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
 import { createRig } from '../fixtures/rig.ts';
@@ -8,10 +8,21 @@ import { openLinkSocket } from '../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
-import { BOTH, type LinkVersion, NUMBER, RECIPIENT, SCENARIOS, type Scenario } from './scenarios.ts';
+import {
+  BOTH,
+  INBOUND_CALL_ID,
+  type LinkVersion,
+  NUMBER,
+  RECIPIENT,
+  SCENARIOS,
+  type Scenario,
+} from './scenarios.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
+
+/** What a stream is closed with whose call is not known. */
+const NO_CALL = 4404;
 
 interface Plane {
   url: string;
@@ -19,25 +30,54 @@ interface Plane {
   service: Service;
   /** Set when somebody holds the number of the slot. */
   headers?: Record<string, string>;
+  /** The answer to the last /voice/dial. */
+  dialled?: Promise<unknown>;
 }
 
 /** What makes the control plane say a frame that is not an answer. */
-async function provoke(plane: Plane, type: string): Promise<void> {
-  if (type === 'drain') void plane.service.stop();
-  if (type !== 'command') return;
+async function provoke(plane: Plane, frame: { type: string; [field: string]: unknown }): Promise<void> {
+  if (frame.type === 'drain') void plane.service.stop();
+  if (frame.type !== 'command') return;
   plane.headers ??= await holdNumber(plane);
-  const { headers, url } = plane;
-  const send = async (): Promise<boolean> => {
-    const response = await fetch(`${url}/sms/send`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to: RECIPIENT, body: 'hello' }),
+  const { headers } = plane;
+  const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(plane.url + path, {
+      ...{ method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } },
+      body: JSON.stringify(body),
     });
-    const body = (await response.json()) as { message?: string };
-    // The new place of the SIM is stored and confirmed a moment after the welcome.
-    return !/offline|provisioned|link is closed/.test(body.message ?? '');
+    return (await response.json()) as Record<string, unknown>;
   };
-  void until('a node that is online', send);
+  // The new place of the SIM is stored and confirmed a moment after the welcome.
+  const isOnline = ({ message }: Record<string, unknown>): boolean =>
+    !/offline|provisioned|link is closed/.test(String(message));
+  const askOnline = (path: string, body: object) =>
+    until('a node that is online', async () => {
+      const answer = await ask(path, body);
+      return isOnline(answer) && answer;
+    });
+  switch (frame['name']) {
+    case 'send_sms':
+      void askOnline('/sms/send', { to: RECIPIENT, body: 'hello' });
+      return;
+    case 'dial':
+      plane.dialled = askOnline('/voice/dial', { phone_number: NUMBER, to: RECIPIENT });
+      return;
+    case 'hang_up':
+      void ask('/voice/hangup', { call_id: ((await plane.dialled) as { call_id: string }).call_id });
+      return;
+    case 'answer':
+      streamUntilKnown(`${plane.url.replace('http', 'ws')}/voice/stream/${INBOUND_CALL_ID}`, headers);
+      return;
+  }
+}
+
+/** Opens the stream of a call that the control plane was told of a moment ago. */
+function streamUntilKnown(url: string, headers: Record<string, string>): void {
+  const socket = new WebSocket(url, { headers });
+  socket.on('error', () => undefined);
+  socket.on('close', (code) => {
+    if (code === NO_CALL) streamUntilKnown(url, headers);
+  });
 }
 
 async function holdNumber({ url, databaseUrl }: Plane): Promise<Record<string, string>> {
@@ -86,12 +126,14 @@ class Dialogue {
 }
 
 async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVersion): Promise<void> {
+  // A call belongs to whoever holds the number when it begins.
+  if (scenario.steps(version).some((step) => 'frame' in step && step.frame.type === 'call'))
+    plane.headers ??= await holdNumber(plane);
   const nodeId = `node-${Math.random().toString(36).slice(2, 10)}`;
   const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId }));
   for (const step of scenario.steps(version)) {
     if ('text' in step) dialogue.send(step.text);
     else if ('closes' in step) {
-      if (step.code === 1001) void plane.service.stop();
       await until(`close code ${step.code}`, () => dialogue.closeCode !== undefined);
       t.equal(dialogue.closeCode, step.code);
     } else if (step.from === 'node') {
@@ -103,7 +145,7 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
       };
       dialogue.send(JSON.stringify(fillOpenValues(step.frame, values)));
     } else {
-      await provoke(plane, step.frame.type);
+      await provoke(plane, step.frame);
       const frame = await dialogue.next(step.frame.type);
       if (frame['type'] === 'command') dialogue.commandId = String(frame['id']);
       t.strictSame(blankOpenValues(frame, step.frame), step.frame, `${step.frame.type}, exactly`);
@@ -114,9 +156,7 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
 }
 
 const isLast = ({ steps }: Scenario): boolean =>
-  steps(2).some(
-    (step) => ('closes' in step && step.code === 1001) || ('frame' in step && step.frame.type === 'drain'),
-  );
+  steps(3).some((step) => 'frame' in step && step.frame.type === 'drain');
 
 for (const version of BOTH) {
   t.test(`version ${version}`, async (t) => {

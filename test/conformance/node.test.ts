@@ -19,6 +19,7 @@ async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame):
   if (frame.type === 'hello') link.start();
   if (frame.type === 'fact') await journal.append({ kind: 'fact', fact: frame.fact });
   if (frame.type === 'event') link.tell(frame.event);
+  if (frame.type === 'call') link.callChanged(frame.call);
   if (frame.type === 'slots') {
     slots.splice(0, slots.length, ...frame.slots);
     alarms.push(...frame.alarms);
@@ -46,13 +47,13 @@ async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<
   const rig = await createLink(t, (plane) => {
     plane.welcome = () => undefined;
     plane.acknowledges = false;
-    plane.versions = version >= 2 ? `1-${version}` : undefined;
+    plane.versions = `2-${version}`;
   });
   const { plane, slots } = rig;
-  slots.splice(0, slots.length, slot(2) as Slot);
-  const newest = scenario.steps(2);
+  slots.splice(0, slots.length, slot() as Slot);
+  const newest = scenario.steps(3);
   // Sent once by itself when the link is up: what changed since the hello.
-  const afterWelcome = { type: 'slots', slots: [slot(version)], ...(version >= 2 ? { alarms: [] } : {}) };
+  const afterWelcome = { type: 'slots', slots: [slot()], alarms: [] };
   let read = 0;
   const next = async (what: string): Promise<unknown> => {
     for (;;) {

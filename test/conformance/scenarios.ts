@@ -1,8 +1,9 @@
 // The control link as dialogues, once for each version. Both halves play all of them: the real control plane against
 // frames of a node, the real node against frames of a control plane.
 import type { NodeFrame, ServerFrame } from '#shared/link/frame.ts';
+import type { CommandName } from '#shared/link/messages.ts';
 
-export type LinkVersion = 1 | 2;
+export type LinkVersion = 2 | 3;
 
 interface WrittenFrame<T extends string> {
   readonly type: T;
@@ -32,29 +33,30 @@ export interface Scenario {
 /** Stands for a value that is there and that the scenario does not say. */
 export const ANY = '*any*';
 
-export const BOTH = [1, 2] as const;
+export const BOTH = [2, 3] as const;
 
 export const ICCID = '8901000000000000017';
 export const NUMBER = '+12065550017';
 export const RECIPIENT = '+13105550188';
 const AT = '2026-11-21T08:00:00.000Z';
 
-const since2 = <T extends object>(version: LinkVersion, fields: T): T | object =>
-  version >= 2 ? fields : {};
+const since3 = <T extends object>(version: LinkVersion, fields: T): T | object =>
+  version >= 3 ? fields : {};
 
 /** The slot that every node of a scenario has. */
-export const slot = (version: LinkVersion, state = 'registered') => ({
+export const slot = (state = 'registered') => ({
   ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
   ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
-  ...since2(version, { model: 'EC25', usb_path: '1-1.2', reason: null }),
+  ...{ model: 'EC25', usb_path: '1-1.2', reason: null },
 });
 
 const hello = (version: LinkVersion): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'hello', version_min: ANY, version_max: ANY, journal_id: ANY, oldest_sequence: 0 },
-    slots: [slot(version)],
-    ...since2(version, { alarms: [] }),
+    slots: [slot()],
+    alarms: [],
+    ...since3(version, { calls: [] }),
   },
 });
 
@@ -76,15 +78,48 @@ const received = (sequence: number): Step => ({
   },
 });
 
-const report = (version: LinkVersion, sequence: number): Step => ({
+const report = (sequence: number): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'fact', sequence },
     fact: {
       ...{ kind: 'sms_report', iccid: ICCID, command_id: null, message_reference: 7, recipient: RECIPIENT },
-      ...since2(version, { part: 2, parts: 3 }),
-      ...{ status: 'delivered', tp_status: 0, at: AT },
+      ...{ part: 2, parts: 3, status: 'delivered', tp_status: 0, at: AT },
     },
+  },
+});
+
+const CALL_ID = 'call-00000017';
+
+/** The one that the holder of the number answers. */
+export const INBOUND_CALL_ID = 'call-00000018';
+
+const CALL = {
+  ...{ call_id: CALL_ID, iccid: ICCID, direction: 'inbound', state: 'ringing', peer: RECIPIENT },
+  ...{ started_at: AT, answered_at: null },
+};
+
+const callEnded = (version: LinkVersion, sequence: number): Step => ({
+  from: 'node',
+  frame: {
+    ...{ type: 'fact', sequence },
+    fact:
+      version >= 3
+        ? {
+            ...{ kind: 'call_ended', call_id: CALL_ID, iccid: ICCID, direction: 'inbound', peer: RECIPIENT },
+            ...{
+              started_at: AT,
+              answered_at: null,
+              ended_at: AT,
+              reason: 'cancelled',
+              cause: 16,
+              audio: null,
+            },
+          }
+        : {
+            ...{ kind: 'sms_outcome', command_id: CALL_ID },
+            outcome: { status: 'unknown', message: 'a call', at: AT },
+          },
   },
 });
 
@@ -98,6 +133,16 @@ const command: Step = {
   },
 };
 
+const commandOf = (name: CommandName, params: object): Step => ({
+  from: 'server',
+  frame: { type: 'command', id: ANY, name, params, time_left_ms: ANY },
+});
+
+const resultOf = (result: object): Step => ({
+  from: 'node',
+  frame: { ...{ type: 'result', id: ANY, ok: true }, result },
+});
+
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'hello and welcome', versions: BOTH, steps: greeting },
   {
@@ -106,12 +151,12 @@ export const SCENARIOS: readonly Scenario[] = [
     steps: (version) => [...greeting(version), received(1), ack(1), received(2), ack(2)],
   },
   {
-    name: 'a report says which part it is about, to who knows parts',
+    name: 'a report says which part it is about',
     versions: BOTH,
-    steps: (version) => [...greeting(version), report(version, 1), ack(1)],
+    steps: (version) => [...greeting(version), report(1), ack(1)],
   },
   {
-    name: 'slots, and alarms for who knows them',
+    name: 'slots and alarms',
     versions: BOTH,
     steps: (version) => [
       ...greeting(version),
@@ -119,15 +164,15 @@ export const SCENARIOS: readonly Scenario[] = [
         from: 'node',
         frame: {
           type: 'slots',
-          slots: [slot(version, 'lost')],
-          ...since2(version, { alarms: ['journal_unavailable'] }),
+          slots: [slot('lost')],
+          alarms: ['journal_unavailable'],
         },
       },
     ],
   },
   {
     name: 'an event',
-    versions: [2],
+    versions: BOTH,
     steps: (version) => [
       ...greeting(version),
       {
@@ -154,7 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a rejected message has a class for who knows classes',
+    name: 'a rejected message has a class',
     versions: BOTH,
     steps: (version) => [
       ...greeting(version),
@@ -165,14 +210,14 @@ export const SCENARIOS: readonly Scenario[] = [
           ...{ type: 'result', id: ANY, ok: true },
           result: {
             ...{ status: 'rejected', code: 'cms_38', message: 'network out of order', at: AT },
-            ...since2(version, { class: 'retry' }),
+            class: 'retry',
           },
         },
       },
     ],
   },
   {
-    name: 'the limit of a SIM is a refusal; version 1 hears that the slot is busy',
+    name: 'the limit of a SIM is a refusal',
     versions: BOTH,
     steps: (version) => [
       ...greeting(version),
@@ -180,27 +225,64 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         from: 'node',
         frame: {
-          ...{
-            type: 'refusal',
-            id: ANY,
-            code: version >= 2 ? 'rate_limited' : 'slot_busy',
-            message: 'slow down',
-          },
-          ...since2(version, { retry_after_ms: 12_000 }),
+          ...{ type: 'refusal', id: ANY, code: 'rate_limited', message: 'slow down' },
+          retry_after_ms: 12_000,
         },
       },
     ],
   },
   {
-    name: 'before it ends, a server says so to who understands it',
-    versions: [2],
-    steps: (version) => [...greeting(version), { from: 'server', frame: { type: 'drain', within_ms: ANY } }],
+    name: 'a line that is busy is a refusal; version 2 hears that the slot is',
+    versions: BOTH,
+    steps: (version) => [
+      ...greeting(version),
+      command,
+      {
+        from: 'node',
+        frame: {
+          ...{ type: 'refusal', id: ANY, message: 'a call is up' },
+          code: version >= 3 ? 'line_busy' : 'slot_busy',
+        },
+      },
+    ],
   },
   {
-    name: 'of version 1 it just goes away',
-    versions: [1],
-    only: 'server',
-    steps: (version) => [...greeting(version), { closes: 'server', code: 1001 }],
+    name: 'a call that is dialled, and hung up',
+    versions: [3],
+    steps: (version) => [
+      ...greeting(version),
+      commandOf('dial', { call_id: ANY, iccid: ICCID, to: RECIPIENT }),
+      resultOf({ status: 'ringing' }),
+      commandOf('hang_up', { call_id: ANY, reason: 'local_hangup' }),
+      resultOf({}),
+    ],
+  },
+  {
+    name: 'a call that comes in, is answered and gets its audio',
+    versions: [3],
+    steps: (version) => [
+      ...greeting(version),
+      { from: 'node', frame: { type: 'call', call: { ...CALL, call_id: INBOUND_CALL_ID } } },
+      commandOf('answer', { call_id: INBOUND_CALL_ID }),
+      resultOf({}),
+      commandOf('open_media', { call_id: INBOUND_CALL_ID, base_url: null, ticket: ANY }),
+      resultOf({}),
+    ],
+  },
+  {
+    name: 'a call that begins',
+    versions: [3],
+    steps: (version) => [...greeting(version), { from: 'node', frame: { type: 'call', call: CALL } }],
+  },
+  {
+    name: 'the end of a call; version 2 hears of a command that nobody gave',
+    versions: BOTH,
+    steps: (version) => [...greeting(version), callEnded(version, 1), ack(1)],
+  },
+  {
+    name: 'before it ends, a server says so',
+    versions: BOTH,
+    steps: (version) => [...greeting(version), { from: 'server', frame: { type: 'drain', within_ms: ANY } }],
   },
   {
     name: 'unknown fields are ignored, by the control plane',
@@ -232,27 +314,17 @@ export const SCENARIOS: readonly Scenario[] = [
       ...{ versions, only },
       steps: (version) => [...greeting(version), { from: other, text }, { closes: only, code: 4400 }],
     });
-    return [
-      refused('an unknown type', BOTH, '{"type":"party"}'),
-      refused('no JSON', BOTH, '{"type":'),
-      refused(
-        'a frame that version 1 does not have',
-        [1],
-        only === 'node'
-          ? '{"type":"drain","within_ms":1}'
-          : JSON.stringify({ type: 'event', event: { slot: 'm0', kind: 'x', detail: '', at: AT } }),
-      ),
-    ];
+    return [refused('an unknown type', BOTH, '{"type":"party"}'), refused('no JSON', BOTH, '{"type":')];
   }),
   {
     name: 'no version in common, says the control plane',
-    versions: [2],
+    versions: BOTH,
     only: 'server',
     steps: () => [
       {
         from: 'node',
         text: JSON.stringify({
-          ...{ type: 'hello', version_min: 3, version_max: 9, journal_id: 'journal-1', oldest_sequence: 0 },
+          ...{ type: 'hello', version_min: 4, version_max: 9, journal_id: 'journal-1', oldest_sequence: 0 },
           slots: [],
         }),
       },
@@ -261,11 +333,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'no version in common, says the node',
-    versions: [2],
+    versions: BOTH,
     only: 'node',
     steps: (version) => [
       hello(version),
-      { from: 'server', text: welcomeText(3) },
+      { from: 'server', text: welcomeText(4) },
       { closes: 'node', code: 4426 },
     ],
   },

@@ -1,0 +1,79 @@
+// A call as node and control plane tell each other of it.
+import { z } from 'zod';
+import { iccidSchema } from '../link/identities.ts';
+import { causeSchema, endReasonSchema } from './release-cause.ts';
+
+const timestampSchema = z.iso.datetime({ offset: true });
+
+/** Given by the control plane to calls that it dials and by the node to those that come in; unique in the service. */
+export const callIdSchema = z.string().regex(/^[A-Za-z0-9_-]{8,64}$/);
+
+export const directionSchema = z.enum(['inbound', 'outbound']);
+export type CallDirection = z.infer<typeof directionSchema>;
+
+/**
+ * Outbound: `dialing`, `ringing` once the far end is alerted (3GPP TS 27.007 §7.18, <stat> 3), `active`.
+ * Inbound: `ringing`, `active`. What has ended is told by the fact `call_ended`.
+ */
+export const liveCallStateSchema = z.enum(['dialing', 'ringing', 'active']);
+export type LiveCallState = z.infer<typeof liveCallStateSchema>;
+
+/** A call that is up or on its way. Last state wins; it is not a fact. */
+export const liveCallSchema = z.object({
+  call_id: callIdSchema,
+  iccid: iccidSchema,
+  direction: directionSchema,
+  state: liveCallStateSchema,
+  /** The far end: E.164 where it is told in international form, else as told; null where it is withheld. */
+  peer: z.string().max(32).nullable(),
+  /** When the call began: was dialled, or rang for the first time. */
+  started_at: timestampSchema,
+  answered_at: timestampSchema.nullable(),
+});
+export type LiveCall = z.infer<typeof liveCallSchema>;
+
+const countSchema = z.number().int().min(0);
+
+/** What became of the audio of a call. Frames are of 20 ms. */
+export const audioStatisticsSchema = z.object({
+  /** Frames that the modem gave. */
+  captured_frames: countSchema,
+  /** Frames of the client that the modem was given. */
+  played_frames: countSchema,
+  /** Times that the modem was given silence in the middle of the client's audio, because a frame was late. */
+  late_frames: countSchema,
+  /** Frames of the client that were thrown away at the node: the modem took none. */
+  dropped_frames: countSchema,
+  /** Frames of the modem that were thrown away: the way to the control plane was not quick enough. */
+  lost_frames: countSchema,
+  /** Times that the modem gave nothing for longer than 100 ms. */
+  capture_gaps: countSchema,
+});
+export type AudioStatistics = z.infer<typeof audioStatisticsSchema>;
+
+/** The end of a call, and all that is known of it. */
+export const callEndedSchema = z.object({
+  kind: z.literal('call_ended'),
+  call_id: callIdSchema,
+  iccid: iccidSchema,
+  direction: directionSchema,
+  peer: z.string().max(32).nullable(),
+  started_at: timestampSchema,
+  answered_at: timestampSchema.nullable(),
+  ended_at: timestampSchema,
+  reason: endReasonSchema,
+  /** ITU-T Q.850. */
+  cause: causeSchema,
+  /** Null where no audio was carried. */
+  audio: audioStatisticsSchema.nullable(),
+});
+export type CallEnded = z.infer<typeof callEndedSchema>;
+
+/** What became of a call that was to be dialled. */
+export const dialOutcomeSchema = z.discriminatedUnion('status', [
+  /** The far end rings or has answered. */
+  z.object({ status: z.literal('ringing') }),
+  z.object({ status: z.literal('active') }),
+  z.object({ status: z.literal('ended'), reason: endReasonSchema, cause: causeSchema }),
+]);
+export type DialOutcome = z.infer<typeof dialOutcomeSchema>;

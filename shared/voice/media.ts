@@ -1,0 +1,134 @@
+// The media link: one WebSocket for the audio of one call, opened by the node to the instance that has the client.
+//
+// Binary frames carry 20 ms of audio each way. The modem is the clock: a capture frame comes for each 20 ms that the
+// modem took and gave, says how far the client's audio was played, and grants what may be sent next. Text frames are JSON.
+import { z } from 'zod';
+
+/** Signed 16 bit little-endian, mono. */
+export const SAMPLE_RATE_HZ = 16_000;
+export const FRAME_MS = 20;
+export const FRAME_SAMPLES = 320;
+export const FRAME_BYTES = 640;
+
+/** Path of the media link below the base URL of the control plane or of one of its instances. */
+export const MEDIA_PATH = '/nodes/media';
+
+/** Of the upgrade: the ticket that came with `open_media`. */
+export const mediaAuthorization = (ticket: string): string => `SimrackMedia ${ticket}`;
+
+/** Audio of the far end, from the node. All numbers count frames of this link from 0 and never go down. */
+export interface CaptureFrame {
+  /** Which capture frame this is; a number that was left out was lost at the node. */
+  readonly sequence: number;
+  /** Playout frames that the modem has taken, or that were cleared: all below this number. */
+  readonly played: number;
+  /** Playout frames that may be sent: all below this number. */
+  readonly granted: number;
+  readonly audio: Uint8Array;
+}
+
+/** Audio of the client, from the control plane. */
+export interface PlayoutFrame {
+  readonly sequence: number;
+  /** The client speaks in real time: what waits is delay, and not what it sent ahead. */
+  readonly isLive: boolean;
+  readonly audio: Uint8Array;
+}
+
+const CAPTURE_HEADER_BYTES = 12;
+const PLAYOUT_HEADER_BYTES = 5;
+const LIVE = 1;
+
+/** The longest frame of either kind, binary or text. */
+export const MEDIA_FRAME_BYTES_MAX = 4096;
+
+export class MediaFrameError extends Error {
+  override name = 'MediaFrameError';
+}
+
+/** Three unsigned 32 bit little-endian numbers in front of the audio. */
+export function encodeCapture({ sequence, played, granted, audio }: CaptureFrame): Uint8Array {
+  const bytes = new Uint8Array(CAPTURE_HEADER_BYTES + FRAME_BYTES);
+  const header = new DataView(bytes.buffer);
+  header.setUint32(0, sequence, true);
+  header.setUint32(4, played, true);
+  header.setUint32(8, granted, true);
+  bytes.set(audio, CAPTURE_HEADER_BYTES);
+  return bytes;
+}
+
+/** The audio is a view into `bytes`. Throws `MediaFrameError`. */
+export function decodeCapture(bytes: Uint8Array): CaptureFrame {
+  const header = headerOf(bytes, CAPTURE_HEADER_BYTES);
+  return {
+    sequence: header.getUint32(0, true),
+    played: header.getUint32(4, true),
+    granted: header.getUint32(8, true),
+    audio: bytes.subarray(CAPTURE_HEADER_BYTES),
+  };
+}
+
+/** An unsigned 32 bit little-endian number and an octet of flags in front of the audio; bit 0: live. */
+export function encodePlayout({ sequence, isLive, audio }: PlayoutFrame): Uint8Array {
+  const bytes = new Uint8Array(PLAYOUT_HEADER_BYTES + FRAME_BYTES);
+  new DataView(bytes.buffer).setUint32(0, sequence, true);
+  bytes[4] = isLive ? LIVE : 0;
+  bytes.set(audio, PLAYOUT_HEADER_BYTES);
+  return bytes;
+}
+
+/** The audio is a view into `bytes`. Throws `MediaFrameError`. */
+export function decodePlayout(bytes: Uint8Array): PlayoutFrame {
+  const header = headerOf(bytes, PLAYOUT_HEADER_BYTES);
+  return {
+    sequence: header.getUint32(0, true),
+    isLive: (header.getUint8(4) & LIVE) !== 0,
+    audio: bytes.subarray(PLAYOUT_HEADER_BYTES),
+  };
+}
+
+/** Audio of a frame as samples: a copy, for it may begin at an odd place. Octets are little-endian, as the machine's. */
+export const samplesOf = (audio: Uint8Array): Int16Array => new Int16Array(new Uint8Array(audio).buffer);
+
+function headerOf(bytes: Uint8Array, headerBytes: number): DataView {
+  if (bytes.length !== headerBytes + FRAME_BYTES)
+    throw new MediaFrameError(`${bytes.length} bytes are no frame`);
+  return new DataView(bytes.buffer, bytes.byteOffset, headerBytes);
+}
+
+/** Keys of a telephone (ITU-T Q.23). */
+export const dtmfDigitsSchema = z.string().regex(/^[0-9*#A-D]{1,32}$/);
+
+const serverMediaSchema = z.discriminatedUnion('type', [
+  /** What was sent and not played is thrown away. Answered by `cleared`. */
+  z.object({ type: z.literal('clear'), id: z.number().int().min(0) }),
+  /** Keys for the modem to press. */
+  z.object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema }),
+]);
+export type ServerMediaMessage = z.infer<typeof serverMediaSchema>;
+
+const nodeMediaSchema = z.discriminatedUnion('type', [
+  /** `played` as in a capture frame; `dropped`: how many of those below it were thrown away by this clear. */
+  z.object({
+    type: z.literal('cleared'),
+    id: z.number().int().min(0),
+    played: z.number().int().min(0),
+    dropped: z.number().int().min(0),
+  }),
+  /** A key that the far end pressed. */
+  z.object({ type: z.literal('dtmf'), digit: z.string().regex(/^[0-9*#A-D]$/) }),
+]);
+export type NodeMediaMessage = z.infer<typeof nodeMediaSchema>;
+
+/** Throws `MediaFrameError`. */
+export const parseServerMedia = (text: string): ServerMediaMessage => parse(serverMediaSchema, text);
+/** Throws `MediaFrameError`. */
+export const parseNodeMedia = (text: string): NodeMediaMessage => parse(nodeMediaSchema, text);
+
+function parse<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new MediaFrameError('no message of the media link', { cause });
+  }
+}

@@ -14,10 +14,16 @@ const makesOption = z
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be some of ${MAKE_NAMES.join(', ')}` })));
 
-const yesOption = z
-  .enum(['yes', 'no'], { error: 'must be yes or no' })
-  .default('no')
-  .transform((text) => text === 'yes');
+const yesOr = (fallback: 'yes' | 'no') =>
+  z
+    .enum(['yes', 'no'], { error: 'must be yes or no' })
+    .default(fallback)
+    .transform((text) => text === 'yes');
+
+const rateOption = z
+  .enum(['8000', '16000'], { error: 'must be 8000 or 16000' })
+  .default('8000')
+  .transform((text) => (text === '16000' ? 16_000 : 8000));
 
 const options = readOptions('hardware-sim', 'A rack of simulated USB modems with a carrier behind it.', {
   modems: {
@@ -63,7 +69,7 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
   identicalSerials: {
     env: 'IDENTICAL_SERIALS',
     about: 'yes: all devices show the same USB serial number',
-    schema: yesOption,
+    schema: yesOr('no'),
   },
   simSlots: {
     env: 'SIM_SLOTS',
@@ -90,6 +96,36 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
     about: 'events that are kept for clients of GET /events that come back',
     schema: integerOption(1, 10_000_000, SIMULATOR_DEFAULTS.keepEvents),
   },
+  keepCalls: {
+    env: 'KEEP_CALLS',
+    about: 'calls that are kept for GET /calls',
+    schema: integerOption(1, 1_000_000, SIMULATOR_DEFAULTS.keepCalls),
+  },
+  ringIntervalMs: {
+    env: 'RING_INTERVAL_MS',
+    about: 'milliseconds from one RING to the next',
+    schema: integerOption(100, 60_000, SIMULATOR_DEFAULTS.ringIntervalMs),
+  },
+  noAnswerMs: {
+    env: 'NO_ANSWER_MS',
+    about: 'milliseconds that a modem rings before the network gives up',
+    schema: integerOption(1, 600_000, SIMULATOR_DEFAULTS.noAnswerMs),
+  },
+  volte: {
+    env: 'VOLTE',
+    about: 'no: calls go over 2G or 3G, and SIMCom modems have 8 kHz',
+    schema: yesOr('yes'),
+  },
+  usbAudio: {
+    env: 'USB_AUDIO',
+    about: 'yes: Quectel modems have a USB sound card',
+    schema: yesOr('no'),
+  },
+  pcmRateHz: {
+    env: 'PCM_RATE_HZ',
+    about: 'sample rate that Quectel modems begin with, 8000 or 16000',
+    schema: rateOption,
+  },
   logLevel: LOG_LEVEL_OPTION,
 });
 
@@ -97,7 +133,12 @@ const log = createLogger('hardware-sim', options.logLevel);
 
 await runProgram(log, async () => {
   const { simSlots: SM, modemSlots: ME, reportSlots: SR } = options;
-  const simulator = await startSimulator({ ...options, capacities: { SM, ME, SR }, log });
+  const simulator = await startSimulator({
+    ...options,
+    isVolte: options.volte,
+    capacities: { SM, ME, SR },
+    log,
+  });
   const ready = {
     simulator_url: simulator.url,
     dir: simulator.dir,

@@ -4,10 +4,13 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import type { SampleRateHz } from './audio/frame.ts';
+import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
+import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
 import { EventFeed } from './carrier/event-feed.ts';
-import { routesOf } from './http/routes.ts';
+import { answersOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
@@ -51,7 +54,21 @@ export interface SimulatorOptions {
   keep?: number;
   /** Events that are kept for clients that come back. */
   keepEvents?: number;
+  /** Calls that are kept for `GET /calls`. */
+  keepCalls?: number;
+  /** From one RING to the next. */
+  ringIntervalMs?: number;
+  /** How long a modem rings before the network gives up. */
+  noAnswerMs?: number;
+  /** Calls go over LTE, where voice has 16 kHz. */
+  isVolte?: boolean;
+  /** Modems that can have a sound card begin with it. */
+  usbAudio?: boolean;
+  /** Of the samples of those modems that can be told; others have theirs. */
+  pcmRateHz?: SampleRateHz;
   clock?: Clock;
+  /** Of the voice: never set back, and with fractions of milliseconds. */
+  audioClock?: Clock;
   log?: Logger;
 }
 
@@ -63,6 +80,12 @@ export const SIMULATOR_DEFAULTS = {
   messagingAfterMs: 0,
   keep: 10_000,
   keepEvents: 20_000,
+  keepCalls: 1000,
+  ringIntervalMs: 3000,
+  noAnswerMs: 30_000,
+  isVolte: true,
+  usbAudio: false,
+  pcmRateHz: 8000,
 } as const;
 
 /** A rack that runs. */
@@ -75,6 +98,7 @@ export interface Simulator {
   /** All SIM cards, wherever they are. */
   tray: CardTray;
   carrier: Carrier;
+  calls: CallSwitch;
   feed: EventFeed;
   /** Hangs up all ports and removes their links. Idempotent. */
   stop(): Promise<void>;
@@ -116,6 +140,19 @@ async function start(
   const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
   const feed = new EventFeed(() => clock.now(), traits.keepEvents);
   const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
+  const frameClock = new FrameClock(options.audioClock ?? audioTime);
+  const callSwitch = new CallSwitch({
+    clock,
+    now: audioTime.now,
+    log,
+    publish: feed.publish,
+    keep: traits.keepCalls,
+    noAnswerMs: traits.noAnswerMs,
+    subscriberOf: (number) => {
+      const subscriber = carrier.subscriberOf(number);
+      return subscriber === null ? null : subscriber?.voice;
+    },
+  });
   const modems = Array.from(
     { length: options.modems },
     (_, index): SimulatedModem =>
@@ -129,6 +166,8 @@ async function start(
         linkFolder: dir,
         journal,
         carrier,
+        callSwitch,
+        frameClock,
         clock,
         portClock: systemClock,
         log,
@@ -144,14 +183,15 @@ async function start(
     modems.map((_, index) => simIdentityOf(index)),
     { modems, journal, carrier },
   );
-  const { routes, close: closeStreams } = routesOf({ modems, tray, carrier, feed });
+  const answers = answersOf({ modems, tray, carrier, feed, calls: callSwitch });
   let server: HttpServer | undefined;
   let isStopped = false;
   const stop = async (): Promise<void> => {
     if (isStopped) return;
     isStopped = true;
     carrier.close();
-    closeStreams();
+    callSwitch.close();
+    answers.close();
     await server?.close();
     for (const modem of modems) modem.switchOff();
     bus.close();
@@ -160,12 +200,12 @@ async function start(
   };
   try {
     for (const modem of modems) modem.power.plugIn();
-    server = await listen(routes, options.port ?? 0, log);
+    server = await listen(answers, options.port ?? 0, log);
   } catch (cause) {
     await stop();
     throw cause;
   }
-  return { url: server.url, dir, modems, tray, carrier, feed, stop };
+  return { url: server.url, dir, modems, tray, carrier, calls: callSwitch, feed, stop };
 }
 
 /** Eight hex digits, as many devices have them. */

@@ -1,9 +1,74 @@
-// Call control of a modem whose network carries no calls, and supplementary services (3GPP TS 27.007 §6, §7).
+// Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialling, answering, hanging up, listing, keys.
+import { causeText } from '../calls/cause.ts';
 import { type Answer, CME, cme, ok } from '../modem/answer.ts';
-import { commandFamily, forms } from '../modem/behaviour.ts';
+import type { AtCommand } from '../modem/at-line.ts';
+import { type CommandContext, type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
+import { cmeCodeOf } from '../modem/sim-card.ts';
+import { parseDialString } from '../modem/voice/dial-string.ts';
+import { clccLine } from '../modem/voice/modem-call.ts';
+import { pressKeys } from './keys.ts';
 
-/** Every call ends before it starts. */
 const NO_CARRIER: Answer = { kind: 'result', code: 'NO CARRIER' };
+
+const dial: CommandHandler = ({ value }, { modem }) => {
+  const dialled = parseDialString(value);
+  if (dialled === undefined) return cme(CME.incorrectParameters);
+  // No data calls here: there is nobody to answer one.
+  if (dialled === 'data') return NO_CARRIER;
+  const cardCode = cmeCodeOf(modem.sim.state);
+  if (cardCode !== undefined) return cme(cardCode);
+  if (!modem.radio.isRegistered) return cme(CME.noNetworkService);
+  return modem.voice.calls.dial(dialled);
+};
+
+/** Ends calls, unless a fault has it otherwise; `cause` instead of the usual one. */
+export function hangUp({ modem }: CommandContext, told: { cause?: number; index?: number } = {}): Answer {
+  const fault = modem.faults.take('hangup_fails');
+  if (fault === undefined || fault.ends) modem.voice.calls.hangUp(told);
+  if (fault === undefined) return ok();
+  return fault.answer === 'error' ? { kind: 'error' } : { kind: 'nothing' };
+}
+
+/** +CVHU=1: ATH is answered and ends no voice call. */
+const hookOff: CommandHandler = ({ value }, context) => {
+  if (!/^0?$/.test(value)) return { kind: 'error' };
+  return context.modem.settings.kept.get('+CVHU') === '1' ? ok() : hangUp(context);
+};
+
+/** The answer of +CLCC. */
+export const listCalls: CommandHandler = (_, { modem }) => {
+  const lines = modem.voice.calls.calls.map(clccLine);
+  const data = modem.faults.has('clcc_data_line') ? [`+CLCC: ${lines.length + 1},0,0,1,0,"",128`] : [];
+  return ok(...lines, ...data);
+};
+
+/** 0: the waiting caller is refused. 1: it is taken, and the others end. 1x: call x ends. */
+function callHold(command: AtCommand, context: CommandContext): Answer {
+  const { calls } = context.modem.voice;
+  const { value } = command;
+  if (value === '0') return calls.refuseWaiting() ? ok() : cme(CME.operationNotAllowed);
+  if (value === '1') return calls.takeWaiting() ? ok() : cme(CME.operationNotAllowed);
+  if (!/^1[1-7]$/.test(value)) return cme(CME.operationNotSupported);
+  const index = Number(value.slice(1));
+  if (!calls.calls.some((call) => call.index === index)) return cme(CME.invalidIndex);
+  return hangUp(context, { index });
+}
+
+/** <n> shows a waiting caller, <mode> lets one wait; 2 asks. */
+function callWaiting({ parameters }: AtCommand, { modem }: CommandContext): Answer {
+  const { kept } = modem.settings;
+  const [n, mode] = parameters.map(({ text }) => text);
+  if (!/^[01]?$/.test(n ?? '') || !/^[012]?$/.test(mode ?? '')) return cme(CME.incorrectParameters);
+  if (mode === '2') return ok(`+CCWA: ${kept.get('+CCWA mode') ?? '0'},1`);
+  if (n !== undefined && n !== '') kept.set('+CCWA n', n);
+  if (mode !== undefined && mode !== '') kept.set('+CCWA mode', mode);
+  return ok();
+}
+
+const endReport: CommandHandler = (_, { modem }) => {
+  const end = modem.voice.calls.lastEnd;
+  return ok(`+CEER: ${end === undefined ? causeText(0) : modem.make.voice.endReport(end)}`);
+};
 
 const ussd = forms({
   /** Codes are answered by a service that does not exist: result 4 (§7.15). */
@@ -17,19 +82,18 @@ const ussd = forms({
 
 /** Dialling, answering, hanging up, USSD. */
 export const calls = commandFamily('calls', {
-  D: () => NO_CARRIER,
-  A: () => NO_CARRIER,
-  H: ({ value }) => (/^0?$/.test(value) ? ok() : { kind: 'error' }),
-  '+CHUP': forms({ execute: () => ok(), test: () => ok() }),
-  '+CLCC': forms({ execute: () => ok(), test: () => ok() }),
-  '+CHLD': forms({
-    set: () => cme(CME.operationNotSupported),
-    test: () => ok('+CHLD: (0,0x,1,1x,2,2x,3,4)'),
+  D: dial,
+  A: (_, { modem }) => (modem.voice.calls.answer() ? ok() : NO_CARRIER),
+  H: hookOff,
+  '+CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
+  '+CLCC': forms({ execute: listCalls, test: () => ok() }),
+  '+CHLD': forms({ set: callHold, test: () => ok('+CHLD: (0,1,1x)') }),
+  '+VTS': forms({ set: pressKeys(/^[0-9*#A-D]$/i), test: () => ok('+VTS: (0-9,*,#,A,B,C,D),(0-255)') }),
+  '+CCWA': forms({
+    set: callWaiting,
+    read: (_, { modem }) => ok(`+CCWA: ${modem.settings.kept.get('+CCWA n') ?? '0'}`),
+    test: () => ok('+CCWA: (0,1)'),
   }),
-  '+VTS': forms({
-    set: () => cme(CME.operationNotSupported),
-    test: () => ok('+VTS: (0-9,*,#,A,B,C,D),(0-255)'),
-  }),
-  '+CCWA': forms({ set: () => ok(), read: () => ok('+CCWA: 0'), test: () => ok('+CCWA: (0,1)') }),
+  '+CEER': forms({ execute: endReport, test: () => ok() }),
   '+CUSD': ussd,
 });

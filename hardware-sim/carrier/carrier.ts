@@ -84,6 +84,12 @@ export class Carrier {
     else this.#holders.set(iccid, holder);
   }
 
+  /** The modem that a number leads to: null when its card is in none, `undefined` when no card has it. */
+  subscriberOf(number: string): Subscriber | null | undefined {
+    const subscription = this.#byNumber.get(number);
+    return subscription && (this.#holders.get(subscription.iccid) ?? null);
+  }
+
   /** Ends all deliveries; what waits is in the journal. */
   close(): void {
     this.#isClosed = true;

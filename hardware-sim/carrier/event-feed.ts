@@ -16,7 +16,12 @@ export type AirEventKind =
   | 'modem_unplugged'
   | 'modem_plugged'
   | 'modem_reset'
-  | 'sim_changed';
+  | 'sim_changed'
+  | 'call_dialling'
+  | 'call_alerting'
+  | 'call_answered'
+  | 'call_ended'
+  | 'dtmf';
 
 /** Something that happened. */
 export interface AirEvent {

@@ -12,7 +12,11 @@ export const NETWORK_OFFSET_QUARTER_HOURS = -32;
 /** E.164 where the digits can be read so, as they are for short codes; `undefined` for a name. */
 export function dialledNumber(destination: Address): string | undefined {
   const text = addressToText(destination);
-  if (!/^\+?[\d*#]+$/.test(text)) return undefined;
+  return /^\+?[\d*#]+$/.test(text) ? e164Of(text) : undefined;
+}
+
+/** Digits as they were dialled, in E.164 where they can be read so. */
+export function e164Of(text: string): string {
   if (/^1[2-9]\d{9}$/.test(text)) return `+${text}`;
   if (/^[2-9]\d{9}$/.test(text)) return `+1${text}`;
   return text;

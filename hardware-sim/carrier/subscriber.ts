@@ -1,4 +1,5 @@
 // A modem as the carrier sees it, and how its faults bend what the carrier does for it.
+import type { VoiceSubscriber } from '../calls/call-switch.ts';
 import type { RackRecord, WaitingMessage } from '../state/records.ts';
 
 /** How a status report shows whom it is about. */
@@ -44,6 +45,8 @@ export interface Subscriber {
   readonly imei: string;
   readonly reportPolicy: ReportPolicy;
   readonly timePolicy: TimePolicy;
+  /** Takes calls. */
+  readonly voice: VoiceSubscriber;
   /** TP-MR of everything that it sends, when it is one that cannot count. */
   readonly fixedReference: number | undefined;
   /** False: everything waits, without a try. */

@@ -8,6 +8,12 @@ export type ErrorCode =
   | 'unknown_number'
   | 'unknown_modem'
   | 'unknown_sim'
+  | 'unknown_call'
+  | 'line_busy'
+  | 'unreachable'
+  | 'no_far_end'
+  | 'invalid_wav'
+  | 'too_many_subscribers'
   | 'not_found'
   | 'method_not_allowed'
   | 'payload_too_large'
@@ -23,6 +29,12 @@ export const STATUSES: Record<ErrorCode, number> = {
   unknown_number: 404,
   unknown_modem: 404,
   unknown_sim: 404,
+  unknown_call: 404,
+  line_busy: 409,
+  unreachable: 409,
+  no_far_end: 409,
+  invalid_wav: 400,
+  too_many_subscribers: 503,
   not_found: 404,
   method_not_allowed: 405,
   payload_too_large: 413,

@@ -1,14 +1,17 @@
 // Every request that the simulator answers; those about messages are in sms-routes.ts.
 import { z } from 'zod';
+import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
 import type { EventFeed } from '../carrier/event-feed.ts';
 import { type CardTray, UnknownCardError } from '../modem/card-tray.ts';
 import { FaultError, parseFault } from '../modem/faults.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
+import { CallAudio } from './call-audio.ts';
+import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
 import { HttpError } from './http-error.ts';
 import { checked, readJson } from './json-body.ts';
-import type { Route, RouteRequest } from './route.ts';
+import type { Answers, Route, RouteRequest } from './route.ts';
 import { smsRoutes } from './sms-routes.ts';
 import { modemView, simView } from './views.ts';
 
@@ -17,6 +20,7 @@ export interface Rack {
   modems: readonly SimulatedModem[];
   tray: CardTray;
   carrier: Carrier;
+  calls: CallSwitch;
   feed: EventFeed;
 }
 
@@ -33,8 +37,9 @@ const swapSchema = z.strictObject({
 });
 
 /** Answers of the routes, and what to close at the end. */
-export function routesOf(rack: Rack): { routes: readonly Route[]; close: () => void } {
+export function answersOf(rack: Rack): Answers {
   const streams = new EventStreams(rack.feed);
+  const audio = new CallAudio(rack.calls);
   const { tray, carrier } = rack;
   const ofModem = (handle: (modem: SimulatedModem, request: RouteRequest) => unknown): Route['handle'] => {
     return (request) => handle(modemOf(rack, request.parameter), request);
@@ -58,9 +63,17 @@ export function routesOf(rack: Rack): { routes: readonly Route[]; close: () => v
       handle: () => tray.cards.map((card) => simView(card, tray, carrier)),
     },
     ...smsRoutes(carrier),
+    ...callRoutes(rack.calls),
     { method: 'GET', path: '/events', handle: (request) => openStream(streams, request) },
   ];
-  return { routes, close: () => streams.close() };
+  return {
+    routes,
+    upgrade: (incoming, socket, head) => audio.upgrade(incoming, socket, head),
+    close: () => {
+      audio.close();
+      streams.close();
+    },
+  };
 }
 
 /** By IMEI, or by slot for people at a keyboard. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
 import { HttpError, STATUSES } from './http-error.ts';
-import type { Route } from './route.ts';
+import type { Answers, Route } from './route.ts';
 
 const HOST = '127.0.0.1';
 /** A client that takes longer to send its request has gone. */
@@ -17,10 +17,18 @@ export interface HttpServer {
 }
 
 /** Listens on `port`, or on a free one for 0. Rejects when the port is taken. */
-export async function listen(routes: readonly Route[], port: number, log: Logger): Promise<HttpServer> {
+export async function listen(
+  { routes, upgrade }: Pick<Answers, 'routes' | 'upgrade'>,
+  port: number,
+  log: Logger,
+): Promise<HttpServer> {
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (incoming, response) => {
     response.on('error', (error) => log.debug({ err: error }, 'client went away'));
     answer(routes, incoming, response).catch((error) => fail(response, error, log));
+  });
+  server.on('upgrade', (incoming, socket, head) => {
+    socket.on('error', (error) => log.debug({ err: error }, 'client went away'));
+    upgrade(incoming, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -17,11 +17,17 @@ export function modemView(modem: SimulatedModem): Record<string, unknown> {
     number,
     make: modem.make.name,
     usb: modem.usb,
+    sound_card: soundCardView(modem),
     ports: modem.portPaths,
     state: modem.state,
     stores: modem.stores.usage(),
     faults: modem.faults.list(),
   };
+}
+
+/** Null for a modem without one. */
+function soundCardView({ power: { soundCard } }: SimulatedModem): Record<string, unknown> | null {
+  return soundCard === undefined ? null : { number: soundCard.number, id: soundCard.id };
 }
 
 /** A card as `GET /sims` shows it. */

@@ -2,6 +2,7 @@
 import { iccidForms } from '../behaviours/iccid.ts';
 import { commandFamily } from '../modem/behaviour.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
+import { genericVoice } from './generic-voice.ts';
 import type { Make } from './make.ts';
 import { QUALCOMM_STORAGE } from './storage.ts';
 
@@ -35,5 +36,6 @@ export const generic: Make = {
     storeFull: () => [],
     signal: () => [],
   },
+  voice: genericVoice,
   behaviours: [commandFamily('generic', { '+CCID': iccidForms('+CCID') })],
 };

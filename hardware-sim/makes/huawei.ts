@@ -1,6 +1,7 @@
 // Huawei sticks: commands that begin with ^, and a disk that comes before the modem.
 import { STORAGE_INTERFACE, type UsbInterface, vendorInterface } from '../usb/usb-description.ts';
 import { huaweiCommands, isChatty } from './huawei-commands.ts';
+import { huaweiVoice, huaweiVoiceCommands } from './huawei-voice.ts';
 import type { Make } from './make.ts';
 import { HUAWEI_STORAGE } from './storage.ts';
 
@@ -47,7 +48,8 @@ function huaweiMake({ name, productId, model, revision, interfaces, shownIccid }
       storeFull: (memory) => [`^SMMEMFULL:"${memory}"`],
       signal: (rssi, settings) => (isChatty(settings) ? [`^RSSI:${rssi}`] : []),
     },
-    behaviours: [huaweiCommands(shownIccid)],
+    voice: huaweiVoice,
+    behaviours: [huaweiVoiceCommands, huaweiCommands(shownIccid)],
   };
 }
 

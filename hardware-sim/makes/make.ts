@@ -2,6 +2,7 @@
 import type { Behaviour } from '../modem/behaviour.ts';
 import type { Memory, ModemSettings } from '../modem/settings.ts';
 import type { UsbDescription } from '../usb/usb-description.ts';
+import type { MakeVoice } from './make-voice.ts';
 
 /** Kinds of modems that the rack can be filled with. */
 export const MAKE_NAMES = ['quectel', 'simcom', 'huawei', 'huawei-e303', 'generic'] as const;
@@ -12,6 +13,8 @@ export type MakeName = (typeof MAKE_NAMES)[number];
 export interface Make {
   name: MakeName;
   usb: UsbDescription;
+  /** The same with a sound card; `undefined` for those that cannot have one. */
+  usbWithSound?: UsbDescription;
   /** What it is as long as it shows its driver disk instead of itself. */
   storage: UsbDescription;
   /** Whether it arrives as that disk when the rack is told to let modems do so. */
@@ -25,6 +28,7 @@ export interface Make {
   /** ATI. */
   information: (imei: string) => readonly string[];
   lines: MakeLines;
+  voice: MakeVoice;
   /** Its own commands; they come before the common ones. */
   behaviours: readonly Behaviour[];
 }

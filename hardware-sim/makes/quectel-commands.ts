@@ -5,33 +5,9 @@ import { CME, cme, ok } from '../modem/answer.ts';
 import type { AtCommand } from '../modem/at-line.ts';
 import { type CommandContext, commandFamily, forms } from '../modem/behaviour.ts';
 import { isRegistered } from '../modem/registration.ts';
-import type { ModemSettings } from '../modem/settings.ts';
+import { indicationSettings } from './quectel-indications.ts';
 
 const URC_PORTS = ['usbat', 'usbmodem', 'all'] as const;
-const INDICATIONS = ['csq', 'smsfull', 'ring', 'smsincoming', 'act', 'ccinfo'];
-
-const keyOf = (indication: string): string => `+QINDCFG ${indication}`;
-
-/** Whether AT+QINDCFG has switched an indication on. */
-export function indicates(settings: ModemSettings, indication: string): boolean {
-  const own = settings.kept.get(keyOf(indication)) ?? '0';
-  return own === '1' && settings.kept.get(keyOf('all')) !== '0';
-}
-
-/** AT+QINDCFG="csq",1: which unsolicited lines come. */
-function indicationSettings(command: AtCommand, { modem: { settings } }: CommandContext) {
-  const names = INDICATIONS.map((name) => `"${name}"`).join(',');
-  if (command.operation === 'test') return ok(`+QINDCFG: ("all",${names}),(0,1),(0,1)`);
-  const [name, value] = command.parameters;
-  if (name === undefined || !['all', ...INDICATIONS].includes(name.text)) return cme(CME.incorrectParameters);
-  if (value === undefined) {
-    return ok(`+QINDCFG: "${name.text}",${settings.kept.get(keyOf(name.text)) ?? '0'}`);
-  }
-  if (!/^[01]$/.test(value.text)) return cme(CME.incorrectParameters);
-  settings.kept.set(keyOf(name.text), value.text);
-  return ok();
-}
-
 /** AT+QURCCFG="urcport","usbat": which port gets unsolicited lines. */
 function unsolicitedPort(command: AtCommand, { modem }: CommandContext) {
   const [what, where] = command.parameters;

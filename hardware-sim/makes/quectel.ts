@@ -1,27 +1,33 @@
 // Quectel EC25: the modem with most of what 3GPP has, and the default of the rack.
-import { vendorInterface } from '../usb/usb-description.ts';
+import { soundInterfaces, type UsbDescription, vendorInterface } from '../usb/usb-description.ts';
 import type { Make } from './make.ts';
-import { indicates, quectelCommands } from './quectel-commands.ts';
+import { quectelCommands } from './quectel-commands.ts';
+import { indicates } from './quectel-indications.ts';
+import { quectelVoice } from './quectel-voice.ts';
+import { quectelVoiceCommands } from './quectel-voice-commands.ts';
 import { QUALCOMM_STORAGE } from './storage.ts';
 
 const REVISION = 'EC25AFAR05A06M4G';
 
 /** The NMEA port carries voice samples when it is told to. */
+const USB: UsbDescription = {
+  vendorId: '2c7c',
+  productId: '0125',
+  manufacturer: 'Quectel',
+  product: 'EC25-AF',
+  interfaces: [
+    vendorInterface(0, 'ff/ff', 'diag'),
+    vendorInterface(1, '00/00', 'pcm'),
+    vendorInterface(2, '00/00', 'at'),
+    vendorInterface(3, '00/00', 'at2'),
+    vendorInterface(4, 'ff/ff'),
+  ],
+};
+
 export const quectel: Make = {
   name: 'quectel',
-  usb: {
-    vendorId: '2c7c',
-    productId: '0125',
-    manufacturer: 'Quectel',
-    product: 'EC25-AF',
-    interfaces: [
-      vendorInterface(0, 'ff/ff', 'diag'),
-      vendorInterface(1, '00/00', 'pcm'),
-      vendorInterface(2, '00/00', 'at'),
-      vendorInterface(3, '00/00', 'at2'),
-      vendorInterface(4, 'ff/ff'),
-    ],
-  },
+  usb: USB,
+  usbWithSound: { ...USB, interfaces: [...USB.interfaces, ...soundInterfaces(USB.interfaces.length)] },
   storage: QUALCOMM_STORAGE,
   comesAsStorage: false,
   manufacturer: 'Quectel',
@@ -38,5 +44,6 @@ export const quectel: Make = {
     storeFull: (memory, settings) => (indicates(settings, 'smsfull') ? [`+QIND: "smsfull","${memory}"`] : []),
     signal: (rssi, settings) => (indicates(settings, 'csq') ? [`+QIND: "csq",${rssi},99`] : []),
   },
-  behaviours: [quectelCommands],
+  voice: quectelVoice,
+  behaviours: [quectelVoiceCommands, quectelCommands],
 };

@@ -5,6 +5,7 @@ import { ok } from '../modem/answer.ts';
 import { commandFamily, forms } from '../modem/behaviour.ts';
 import { isRegistered } from '../modem/registration.ts';
 import type { ModemSettings } from '../modem/settings.ts';
+import { USUAL_BANDWIDTH } from './simcom-voice.ts';
 
 /** AT+AUTOCSQ=1,1: a line whenever the signal has changed. */
 export function reportsSignal(settings: ModemSettings): boolean {
@@ -39,13 +40,14 @@ export const simcomCommands = commandFamily('SIMCom', {
   '+CRESET': restart,
   '+CPSI': servingCell,
   ...keptCommands({
-    '+CLCC': { initial: '0', range: '(0,1)' },
     '+CNSMOD': { initial: '0', range: '(0,1)' },
     '+AUTOCSQ': { initial: '0,0', range: '(0,1),(0,1)' },
     '+EXUNSOL': { initial: '"SQ",0', range: '"SQ",(0,1)' },
     '+CLTS': { initial: '0', range: '(0,1)' },
     '+DDET': { initial: '0', range: '(0,1)' },
-    '+CPCMREG': { initial: '0', range: '(0,1)' },
-    '+CPCMBANDWIDTH': { initial: '0,1', range: '(0,1),(0,1)' },
+    '+CPCMBANDWIDTH': { initial: USUAL_BANDWIDTH, range: '(0,1),(0,1)' },
+    '+CMICGAIN': { initial: '3', range: '(0-8)' },
+    '+COUTGAIN': { initial: '5', range: '(0-8)' },
+    '+CECM': { initial: '1', range: '(0-7)' },
   }),
 });

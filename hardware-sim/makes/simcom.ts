@@ -2,6 +2,7 @@
 import { vendorInterface } from '../usb/usb-description.ts';
 import type { Make } from './make.ts';
 import { reportsSignal, simcomCommands } from './simcom-commands.ts';
+import { simcomVoice, simcomVoiceCommands } from './simcom-voice.ts';
 import { QUALCOMM_STORAGE } from './storage.ts';
 
 const MANUFACTURER = 'SIMCOM INCORPORATED';
@@ -46,5 +47,6 @@ export const simcom: Make = {
     storeFull: () => ['+SMS FULL'],
     signal: (rssi, settings) => (reportsSignal(settings) ? [`+CSQ: ${rssi},99`] : []),
   },
-  behaviours: [simcomCommands],
+  voice: simcomVoice,
+  behaviours: [simcomVoiceCommands, simcomCommands],
 };

@@ -65,6 +65,7 @@ export const CME = {
   simFailure: 13,
   simBusy: 14,
   invalidIndex: 21,
+  noNetworkService: 30,
   incorrectParameters: 50,
 } as const;
 
@@ -96,6 +97,7 @@ const CME_TEXTS: Readonly<Record<number, string>> = {
   [CME.simBusy]: 'SIM busy',
   [CME.incorrectPassword]: 'incorrect password',
   [CME.invalidIndex]: 'invalid index',
+  [CME.noNetworkService]: 'no network service',
   [CME.incorrectParameters]: 'incorrect parameters',
 };
 

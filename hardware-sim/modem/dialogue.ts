@@ -17,6 +17,8 @@ export interface DialogueOptions {
   isDeaf: () => boolean;
   /** Bytes for a deaf modem. */
   onUnheard: (bytes: Buffer) => void;
+  /** Voice samples of the host. */
+  onVoice: (bytes: Buffer) => void;
   /** Aborted when the modem loses power. */
   signal: () => AbortSignal;
 }
@@ -31,7 +33,7 @@ export class Dialogue {
   #behaviours: readonly Behaviour[];
 
   constructor(options: DialogueOptions & ModemOptions) {
-    const { modem, clock, portClock, linkFolder, log, isDeaf, onUnheard } = options;
+    const { modem, clock, portClock, linkFolder, log, isDeaf, onUnheard, onVoice } = options;
     const { faults } = modem;
     this.#options = options;
     this.#behaviours = [...options.make.behaviours, ...options.behaviours];
@@ -43,6 +45,7 @@ export class Dialogue {
       log,
       isDeaf,
       onUnheard,
+      onVoice,
       dialogue: {
         answer: (command, port) => this.#answer(command, port),
         onLine: (line) => this.record.add(line),

@@ -1,14 +1,10 @@
 // The faults that a modem can be told to play, as data. Each schema says what its fault plays.
 import { z } from 'zod';
 import { USB_PATH } from '../usb/usb-path.ts';
+import { COUNT as count, DURATION_MS_MAX, DURATION_MS as durationMs } from './fault-fields.ts';
+import { VOICE_FAULTS } from './voice-fault-schemas.ts';
 
-/** Longest duration of a fault: a day. Whoever wants more leaves the duration out. */
-const DURATION_MS_MAX = 86_400_000;
-const COUNT_MAX = 1_000_000;
-
-const durationMs = z.int().min(1).max(DURATION_MS_MAX).optional();
 const delayMs = z.int().min(0).max(DURATION_MS_MAX);
-const count = z.int().min(1).max(COUNT_MAX).default(1);
 const errorCode = z.int().min(0).max(999);
 const octet = z.int().min(0).max(255);
 const commandName = z
@@ -219,4 +215,5 @@ export const FAULT_SCHEMAS = {
   ...DIALOGUE_FAULTS,
   ...STORE_FAULTS,
   ...NETWORK_FAULTS,
+  ...VOICE_FAULTS,
 } as const;

@@ -9,9 +9,10 @@ import type { UsbBus } from '../usb/usb-bus.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ModemIdentity } from './identity.ts';
 import type { Capacities } from './message-stores.ts';
+import type { VoiceNetwork, VoiceTraits } from './voice/voice.ts';
 
 /** How a modem behaves when nothing is wrong with it. */
-export interface ModemTraits {
+export interface ModemTraits extends VoiceTraits {
   /** Time that each message takes on the air. */
   sendDelayMs: number;
   /** How long it shows its driver disk whenever it arrives, if its make does so. */
@@ -24,7 +25,7 @@ export interface ModemTraits {
 }
 
 /** What a modem needs. */
-export interface ModemOptions {
+export interface ModemOptions extends VoiceNetwork {
   identity: ModemIdentity;
   make: Make;
   traits: ModemTraits;

@@ -8,7 +8,7 @@ import { CommandPort, type CommandPortOptions } from './command-port.ts';
 
 const AT_PORTS = ['at', 'at2'] as const;
 type AtPort = (typeof AT_PORTS)[number];
-/** Voice samples; there are no calls to carry them. */
+/** Voice samples. */
 const PCM_PORT = 'pcm';
 
 /**
@@ -37,6 +37,8 @@ export interface ModemPortsOptions {
   isDeaf: () => boolean;
   /** Bytes for a deaf modem. */
   onUnheard: (bytes: Buffer) => void;
+  /** Voice samples of the host. */
+  onVoice: (bytes: Buffer) => void;
   dialogue: Omit<CommandPortOptions, 'write' | 'clock'>;
 }
 
@@ -110,8 +112,13 @@ export class ModemPorts {
   }
 
   /** The terminals fill up, or what is in them is read. */
-  setReading(isReading: boolean): void {
-    for (const { pty } of this.#ptys) pty.setReading(isReading);
+  setReading(isReading: boolean, isVoiceRead: boolean): void {
+    for (const { role, pty } of this.#ptys) pty.setReading(isReading && (role !== PCM_PORT || isVoiceRead));
+  }
+
+  /** Of the voice samples, while it is there. */
+  get voicePort(): PtyPort | undefined {
+    return this.#ptys.find(({ role }) => role === PCM_PORT)?.pty;
   }
 
   #checkExclusiveUse(): void {
@@ -132,8 +139,9 @@ export class ModemPorts {
     this.#ptys.push({ role, pty: new PtyPort({ linkPaths, clock, log, onBytes }) });
   }
 
-  /** Ports that take no commands swallow everything. */
+  /** Ports that take neither commands nor voice swallow everything. */
   #onBytes(role: SerialRole, bytes: Buffer): void {
+    if (role === PCM_PORT) this.#options.onVoice(bytes);
     if (role !== 'at' && role !== 'at2') return;
     if (this.#options.isDeaf()) this.#options.onUnheard(bytes);
     else this.#commandPorts.get(role)?.receive(bytes);

@@ -1,11 +1,11 @@
 // One simulated modem: its plug, its card, its commands, its place on the network, its faults.
-import { sleep } from '#shared/clock.ts';
 import type { Submission } from '../carrier/carrier.ts';
 import type { ReportPolicy, Subscriber, TimePolicy } from '../carrier/subscriber.ts';
 import type { Make } from '../makes/make.ts';
 import type { RackRecord, StoredMessage, WaitingMessage } from '../state/records.ts';
 import type { Behaviour } from './behaviour.ts';
 import { Boot } from './boot.ts';
+import { CardNews } from './card-news.ts';
 import type { CommandMatch } from './command-record.ts';
 import { Dialogue } from './dialogue.ts';
 import { type Fault, FaultSet } from './faults.ts';
@@ -24,6 +24,7 @@ import type { SimCard } from './sim-card.ts';
 import { SimReader } from './sim-reader.ts';
 import { type CuringStep, Stuck } from './stuck.ts';
 import type { TtyView } from './usb-plug.ts';
+import { Voice } from './voice/voice.ts';
 
 /** A modem in a slot of the rack. Unplugged and without a card at first. */
 export class SimulatedModem implements Subscriber {
@@ -34,13 +35,15 @@ export class SimulatedModem implements Subscriber {
   readonly radio: Radio;
   /** Plugging in, pulling out, restarting. */
   readonly power: Power;
+  /** Calls and their voice. */
+  readonly voice: Voice;
   settings: ModemSettings = defaultModemSettings();
   readonly #options: ModemOptions;
   readonly #dialogue: Dialogue;
   readonly #boot: Boot;
   readonly #stuck: Stuck;
+  readonly #cardNews: CardNews;
   #wasPluggedIn = false;
-  #isSimTold = false;
 
   constructor(options: ModemOptions) {
     const { clock, portClock, make, journal, publish } = options;
@@ -49,11 +52,13 @@ export class SimulatedModem implements Subscriber {
     this.#options = options;
     this.faults = new FaultSet(clock, () => this.#onFaultsChanged());
     const { faults } = this;
+    this.#cardNews = new CardNews(make.lines, sendUrc);
     this.#dialogue = new Dialogue({
       ...options,
       modem: this,
       isDeaf: () => this.#isDeaf,
       onUnheard: (bytes) => this.#stuck.hear(bytes),
+      onVoice: (bytes) => this.voice.line.hear(bytes),
       signal: () => this.#boot.signal,
     });
     this.#stuck = new Stuck({
@@ -67,6 +72,7 @@ export class SimulatedModem implements Subscriber {
       ...options,
       ...options.traits,
       slot: options.identity.slot,
+      description: () => (this.voice.stored.usbAudio ? make.usbWithSound : undefined) ?? make.usb,
       ports: this.#dialogue.ports,
       faults,
       onUp: (step) => this.#onUp(step),
@@ -95,6 +101,19 @@ export class SimulatedModem implements Subscriber {
       sendUrc,
       signalLines: (rssi) => make.lines.signal(rssi, this.settings),
       onReady: () => this.wakeCarrier(),
+    });
+    this.voice = new Voice({
+      ...options,
+      imei: options.identity.imei,
+      network: options.callSwitch,
+      faults,
+      settings,
+      number: () => this.number,
+      isInService: () => this.#isInService,
+      now: () => this.now(),
+      sendUrc: (line, urgency) => this.#dialogue.urcs.send(line, urgency),
+      port: () => this.#dialogue.ports.voicePort,
+      card: () => this.power.soundCard,
     });
     this.inbox = new Inbox({
       imei: options.identity.imei,
@@ -157,9 +176,7 @@ export class SimulatedModem implements Subscriber {
   }
 
   get isReachable(): boolean {
-    return (
-      this.#dialogue.ports.areOpen && !this.#isDeaf && this.#boot.isMessagingReady && this.radio.isRegistered
-    );
+    return this.#isInService && this.#boot.isMessagingReady;
   }
 
   get isMessagingReady(): boolean {
@@ -185,6 +202,10 @@ export class SimulatedModem implements Subscriber {
 
   get fixedReference(): number | undefined {
     return this.faults.get('message_reference')?.value;
+  }
+
+  get #isInService(): boolean {
+    return this.#dialogue.ports.areOpen && !this.#isDeaf && this.radio.isRegistered;
   }
 
   get #isDeaf(): boolean {
@@ -257,7 +278,7 @@ export class SimulatedModem implements Subscriber {
 
   #onUp(step: CuringStep): void {
     this.#options.publish('modem_plugged', { imei: this.imei, ports: this.portPaths, usb: this.usb });
-    this.#dialogue.ports.setReading(!this.faults.has('not_reading'));
+    this.#followReading();
     this.#start(step);
   }
 
@@ -278,6 +299,7 @@ export class SimulatedModem implements Subscriber {
 
   #loseVolatileState(): void {
     this.#boot.stop();
+    this.voice.restart();
     this.#dialogue.urcs.forget();
     this.settings = defaultModemSettings();
     this.inbox.restart();
@@ -286,22 +308,17 @@ export class SimulatedModem implements Subscriber {
   #onFaultsChanged(): void {
     const fault = this.faults.get('sim');
     this.sim.follow(fault);
-    this.#tellOfCard(fault?.urc === true);
-    this.#dialogue.ports.setReading(!this.faults.has('not_reading'));
+    this.#cardNews.follow(fault?.urc === true);
+    this.#followReading();
     this.#stuck.follow();
     this.power.follow();
     this.onConditionsChanged();
   }
 
-  /** The end of a fault that was told of is told of, too. */
-  #tellOfCard(isTold: boolean): void {
-    if (isTold === this.#isSimTold) return;
-    this.#isSimTold = isTold;
-    const { cardRemoved, cardInserted } = this.make.lines;
-    for (const line of isTold ? cardRemoved : cardInserted) this.sendUrc(line);
+  #followReading(): void {
+    const isVoiceRead = this.faults.get('pcm_stall')?.direction !== 'from_host';
+    this.#dialogue.ports.setReading(!this.faults.has('not_reading'), isVoiceRead);
   }
-
-  // Stores
 
   /** Sends an unsolicited line to where settings and faults want it. */
   sendUrc(line: string): void {
@@ -328,11 +345,11 @@ export class SimulatedModem implements Subscriber {
 
   /** Takes the old card out. With `tells` the modem notices and says so. */
   insertCard(card: SimCard | undefined, { tells }: { tells: boolean }): void {
-    const { cardRemoved, cardInserted } = this.make.lines;
-    if (tells && this.sim.card !== undefined) for (const line of cardRemoved) this.sendUrc(line);
+    if (tells && this.sim.card !== undefined) this.#cardNews.tellRemoved();
     this.inbox.restart();
+    this.voice.calls.drop({ tells });
     this.sim.insert(card);
-    if (tells && this.sim.state === 'ready') for (const line of cardInserted) this.sendUrc(line);
+    if (tells && this.sim.state === 'ready') this.#cardNews.tellInserted();
     this.#options.publish('sim_changed', { imei: this.imei, iccid: card?.identity.iccid ?? null });
     this.onConditionsChanged();
   }
@@ -350,8 +367,7 @@ export class SimulatedModem implements Subscriber {
 
   /** Milliseconds since the epoch, as the network tells them. */
   now(): number {
-    const nowMs = this.#options.clock.now();
-    return nowMs + timePolicyUnder(this.faults, nowMs).shiftMs;
+    return this.#options.clock.now() + this.timePolicy.shiftMs;
   }
 
   receive(message: WaitingMessage, also: () => RackRecord[]): 'taken' | 'later' {
@@ -369,18 +385,15 @@ export class SimulatedModem implements Subscriber {
    * lost power or its card before the message was out. Throws or rejects with `JournalError`.
    */
   transmit(tpdu: Buffer, linePdu: string): Submission | undefined | Promise<Submission | undefined> {
-    const { clock, carrier } = this.#options;
-    const submit = (): Submission | undefined => {
+    return this.radio.whenOut(this.#boot.signal, () => {
       const card = this.sim.card;
-      return card && carrier.submit({ modem: this, sim: card.identity }, tpdu, linePdu);
-    };
-    const waitMs = this.radio.reserveAirMs();
-    if (waitMs <= 0) return submit();
-    return sleep(clock, waitMs, this.#boot.signal).then(submit, () => undefined);
+      return card && this.#options.carrier.submit({ modem: this, sim: card.identity }, tpdu, linePdu);
+    });
   }
 
   /** After anything that registration depends on has changed. */
   onConditionsChanged(): void {
+    this.voice.onConditionsChanged();
     this.radio.onConditionsChanged();
   }
 }

@@ -1,8 +1,10 @@
 // When a modem is there: plugged in, driver disk, restarting, gone; and the faults of that.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { SoundCard } from '../alsa/sound-cards.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
+import type { UsbDescription } from '../usb/usb-description.ts';
 import { type Fault, FaultError, type FaultOf, type FaultSet } from './faults.ts';
 import type { ModemPorts } from './modem-ports.ts';
 import type { CuringStep } from './stuck.ts';
@@ -19,6 +21,8 @@ export interface PowerOptions {
   usbPath: string;
   usbSerial: string | undefined;
   slot: string;
+  /** What it is on the bus as a modem. */
+  description: () => UsbDescription;
   ports: ModemPorts;
   faults: FaultSet;
   clock: Clock;
@@ -49,6 +53,7 @@ export class Power {
     this.#plug = new UsbPlug({
       bus: options.bus,
       make: options.make,
+      description: options.description,
       serial: options.usbSerial,
       path: options.usbPath,
       linkName: options.slot,
@@ -67,6 +72,11 @@ export class Power {
   /** First part of the names of its links: the slot's, or where it came back. */
   get linkName(): string {
     return this.#plug.linkName;
+  }
+
+  /** While it has one. */
+  get soundCard(): SoundCard | undefined {
+    return this.#plug.card;
   }
 
   /** Its place on the bus and its terminals there. */

@@ -1,5 +1,5 @@
 // A modem's place on the network: registration, signal, the time that messages take on the air.
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { FaultSet } from './faults.ts';
 import { isRegistered, type Registration, registrationOf, registrationText } from './registration.ts';
 import type { ModemSettings } from './settings.ts';
@@ -73,8 +73,14 @@ export class Radio {
     return this.isRegistered ? USUAL_RSSI : NO_RSSI;
   }
 
-  /** Takes the air for one message, behind those before it; returns how long until it is out. */
-  reserveAirMs(): number {
+  /** Takes the air for one message, behind those before it; `undefined` when the signal came before it was out. */
+  whenOut<T>(signal: AbortSignal, submit: () => T): T | undefined | Promise<T | undefined> {
+    const waitMs = this.#reserveAirMs();
+    if (waitMs <= 0) return submit();
+    return sleep(this.#options.clock, waitMs, signal).then(submit, () => undefined);
+  }
+
+  #reserveAirMs(): number {
     const { faults, clock, sendDelayMs } = this.#options;
     const delayMs = faults.get('send_delay')?.ms ?? faults.get('slow_network')?.ms ?? sendDelayMs;
     if (delayMs === 0 && this.#airIsFreeAtMs === 0) return 0;

@@ -1,9 +1,10 @@
 // The plug of one modem: its device on the bus and its terminals, which come and go together.
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
+import type { SoundCard } from '../alsa/sound-cards.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
-import type { SerialRole, UsbInterface } from '../usb/usb-description.ts';
+import type { SerialRole, UsbDescription, UsbInterface } from '../usb/usb-description.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { ModemPorts } from './modem-ports.ts';
 
@@ -24,6 +25,8 @@ export interface TtyView {
 export interface UsbPlugOptions {
   bus: UsbBus;
   make: Make;
+  /** What it is as a modem when it arrives now. */
+  description: () => UsbDescription;
   serial: string | undefined;
   path: string;
   linkName: string;
@@ -46,6 +49,7 @@ export class UsbPlug {
   readonly #options: UsbPlugOptions;
   #state: PlugState = 'absent';
   #device: UsbDevice | undefined;
+  #card: SoundCard | undefined;
   #ttys: { number: number; usbInterface: UsbInterface; role: SerialRole }[] = [];
   /** Numbers that a client still has open: the next terminals get others. */
   #heldNumbers: number[] = [];
@@ -59,6 +63,11 @@ export class UsbPlug {
 
   get state(): PlugState {
     return this.#state;
+  }
+
+  /** While it has one. */
+  get card(): SoundCard | undefined {
+    return this.#card;
   }
 
   /** Empty while there are none. */
@@ -101,7 +110,7 @@ export class UsbPlug {
 
   #arrive(state: 'storage' | 'modem'): void {
     const { bus, make, serial } = this.#options;
-    const description = state === 'modem' ? make.usb : make.storage;
+    const description = state === 'modem' ? this.#options.description() : make.storage;
     const device = bus.arrive(this.path, { description, serial }, (isAuthorized) =>
       this.#try(() => this.#onAuthorized(isAuthorized)),
     );
@@ -136,7 +145,7 @@ export class UsbPlug {
       if (wasModem) this.#closeTerminals(false);
     }
     if (!isAuthorized) return;
-    if (device.description === this.#options.make.usb) {
+    if (device.description !== this.#options.make.storage) {
       this.#openTerminals(device);
       this.#state = 'modem';
       this.#options.onUp();
@@ -166,13 +175,20 @@ export class UsbPlug {
       throw cause;
     }
     this.#ttys = ttys;
-    device.showInterfaces(new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])));
+    const hasCard = device.description.interfaces.some(({ isSound }) => isSound === true);
+    if (hasCard) this.#card = bus.soundCards.add();
+    device.showInterfaces(
+      new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])),
+      this.#card,
+    );
   }
 
   #closeTerminals(holdsNumbers: boolean): void {
     const { bus, ports, onDown } = this.#options;
     const wereOpen = ports.areOpen;
     this.#device?.hideInterfaces();
+    this.#card?.remove();
+    this.#card = undefined;
     ports.close();
     const numbers = this.#ttys.map(({ number }) => number);
     this.#ttys = [];

@@ -1,4 +1,4 @@
-// The calls of the C library that make a pseudo-terminal. The only file with koffi.
+// The calls of the C library that make pseudo-terminals and pipes. The only file with koffi.
 import { constants, openSync } from 'node:fs';
 import koffi from 'koffi';
 
@@ -6,6 +6,13 @@ import koffi from 'koffi';
 const O_CLOEXEC = 0o2000000;
 /** asm-generic/ioctls.h: lets others open the terminal again. */
 const TIOCNXCL = 0x540d;
+/** How many octets wait to be read; throws away those that do. */
+const FIONREAD = 0x541b;
+const TCFLSH = 0x540b;
+const TCIFLUSH = 0;
+/** fcntl(2). */
+const F_SETPIPE_SZ = 1031;
+const FIFO_MODE = 0o600;
 const TCSANOW = 0;
 /** struct termios is 60 octets on x64 and arm64. We never look inside, so leave room for others. */
 const TERMIOS_BYTES_MAX = 256;
@@ -39,6 +46,8 @@ function loadLibc() {
     cfmakeraw: library.func('void cfmakeraw(_Inout_ uint8_t *termios)'),
     tcsetattr: library.func('int tcsetattr(int fd, int action, _In_ uint8_t *termios)'),
     ioctl: library.func('int ioctl(int fd, unsigned long request, ...)'),
+    fcntl: library.func('int fcntl(int fd, int command, ...)'),
+    mkfifo: library.func('int mkfifo(const char *path, unsigned int mode)'),
     close: library.func('int close(int fd)'),
   };
 }
@@ -76,6 +85,31 @@ function makeRaw({ tcgetattr, cfmakeraw, tcsetattr }: Libc, master: number): voi
  */
 export function endExclusiveUse(slave: number): void {
   libc?.ioctl(slave, TIOCNXCL);
+}
+
+/** Octets that wait at the reading side of a terminal or a pipe. */
+export function unreadBytes(file: number): number {
+  libc ??= loadLibc();
+  const count = new Int32Array(1);
+  libc.ioctl(file, FIONREAD, 'int *', count);
+  return count[0] ?? 0;
+}
+
+/** Throws away what waits to be read from a terminal. */
+export function discardUnread(slave: number): void {
+  libc?.ioctl(slave, TCFLSH, 'int', TCIFLUSH);
+}
+
+/** Throws `PtyError`. */
+export function makeFifo(path: string): void {
+  libc ??= loadLibc();
+  checked('mkfifo', libc.mkfifo(path, FIFO_MODE));
+}
+
+/** Throws `PtyError`. */
+export function setPipeSize(file: number, bytes: number): void {
+  libc ??= loadLibc();
+  checked('fcntl', libc.fcntl(file, F_SETPIPE_SZ, 'int', bytes));
 }
 
 function checked(call: string, result: unknown): number {

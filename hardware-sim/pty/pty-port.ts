@@ -3,7 +3,7 @@ import { closeSync, renameSync, rmSync, symlinkSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { endExclusiveUse, openPty, type PtyPair } from './libc.ts';
+import { discardUnread, endExclusiveUse, openPty, type PtyPair, unreadBytes } from './libc.ts';
 
 /** Room for a list of a full 255-slot store (about 100 KB). Beyond it the oldest bytes go. */
 const QUEUE_BYTES_MAX = 256 * 1024;
@@ -63,6 +63,27 @@ export class PtyPort {
     this.#queuedBytes += bytes.length;
     if (this.#retry === undefined) this.#flush();
     this.#dropOldest();
+  }
+
+  /**
+   * For what is worth nothing when it is late: false, and nothing is written, when the terminal has no room. What
+   * it takes a part of it takes whole, the rest from the queue.
+   */
+  writeAll(bytes: Buffer): boolean {
+    if (this.#isClosed || this.#retry !== undefined) return false;
+    const written = this.#writeNow(bytes);
+    if (written > 0 && written < bytes.length) this.write(bytes.subarray(written));
+    return written > 0;
+  }
+
+  /** Octets that no client has read yet. */
+  unreadBytes(): number {
+    return this.#isClosed ? 0 : unreadBytes(this.#pair.slave);
+  }
+
+  /** Clients read what comes from now on. */
+  discardUnread(): void {
+    if (!this.#isClosed) discardUnread(this.#pair.slave);
   }
 
   /** Reads no more, so that what clients write piles up in the terminal; or goes on. */

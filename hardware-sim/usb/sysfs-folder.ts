@@ -38,13 +38,13 @@ export function interfaceAttributes({ number, ...triple }: UsbInterface): Attrib
   };
 }
 
-/** Makes a folder with its files; who lists the parent sees all of it or nothing. */
+/** Makes a folder with its files and, in `children`, folders in it at any depth; who lists the parent sees all of it or nothing. */
 export function makeFolder(path: string, attributes: Attributes, children: readonly string[] = []): void {
   const staging = join(dirname(dirname(path)), 'arriving', basename(path));
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
+  for (const child of children) mkdirSync(join(staging, child), { recursive: true });
   for (const [name, value] of Object.entries(attributes)) writeFileSync(join(staging, name), `${value}\n`);
-  for (const child of children) mkdirSync(join(staging, child));
   rmSync(path, { recursive: true, force: true });
   renameSync(staging, path);
 }

@@ -12,6 +12,8 @@ export interface UsbInterface {
   protocol: string;
   /** Absent: no terminal belongs to it, as with network and storage. */
   serial?: SerialRole;
+  /** Its sound card belongs to it: the control interface of the audio class. */
+  isSound?: boolean;
 }
 
 /** One device. */
@@ -32,6 +34,15 @@ export function vendorInterface(
 ): UsbInterface {
   const [subclass = '', protocol = ''] = subclassAndProtocol.split('/');
   return { number, class: 'ff', subclass, protocol, ...(serial === undefined ? {} : { serial }) };
+}
+
+/** The three interfaces of a card that records and plays (USB audio class 1.0 §4), numbered from the first. */
+export function soundInterfaces(first: number): UsbInterface[] {
+  return [
+    { number: first, class: '01', subclass: '01', protocol: '00', isSound: true },
+    { number: first + 1, class: '01', subclass: '02', protocol: '00' },
+    { number: first + 2, class: '01', subclass: '02', protocol: '00' },
+  ];
 }
 
 /** Bulk-only mass storage with SCSI commands (USB mass storage class specification §4.3). */

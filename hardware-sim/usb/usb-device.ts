@@ -1,7 +1,14 @@
 // One device on the simulated bus: its folder, and those of its interfaces while it is configured.
 import { join } from 'node:path';
+import type { SoundCard } from '../alsa/sound-cards.ts';
 import { AuthorizedFile } from './authorized-file.ts';
-import { deviceAttributes, interfaceAttributes, makeFolder, removeFolder } from './sysfs-folder.ts';
+import {
+  type Attributes,
+  deviceAttributes,
+  interfaceAttributes,
+  makeFolder,
+  removeFolder,
+} from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
 
 /** What a device needs from the bus. */
@@ -32,11 +39,15 @@ export class UsbDevice {
   }
 
   /** Interfaces appear; `ttys` gives those that are terminals their names, by interface number. */
-  showInterfaces(ttys: ReadonlyMap<number, string>): void {
+  showInterfaces(ttys: ReadonlyMap<number, string>, card?: SoundCard): void {
     for (const usbInterface of this.description.interfaces) {
       const tty = ttys.get(usbInterface.number);
-      const children = tty === undefined ? [] : [tty];
-      makeFolder(this.#folderOf(usbInterface.number), interfaceAttributes(usbInterface), children);
+      const sound = usbInterface.isSound === true && card !== undefined ? soundFolder(card) : NOTHING;
+      makeFolder(
+        this.#folderOf(usbInterface.number),
+        { ...interfaceAttributes(usbInterface), ...sound.attributes },
+        [...(tty === undefined ? [] : [tty]), ...sound.children],
+      );
     }
   }
 
@@ -60,4 +71,15 @@ export class UsbDevice {
   #folderOf(interfaceNumber: number): string {
     return `${this.#options.folder}:1.${interfaceNumber}`;
   }
+}
+
+const NOTHING: { attributes: Attributes; children: string[] } = { attributes: {}, children: [] };
+
+/** `sound/card0` with its devices for capture and playback. */
+function soundFolder({ number, id }: SoundCard): typeof NOTHING {
+  const folder = `sound/card${number}`;
+  return {
+    attributes: { [`${folder}/id`]: id, [`${folder}/number`]: String(number) },
+    children: [`${folder}/pcmC${number}D0c`, `${folder}/pcmC${number}D0p`],
+  };
 }

@@ -1,7 +1,7 @@
-// The numbers of ttyUSB devices, given as a kernel gives them: the lowest that is free.
+// The numbers of devices of one kind (ttyUSB, sound cards), given as a kernel gives them: the lowest that is free.
 
 /** Numbers in use. */
-export class TtyNumbers {
+export class DeviceNumbers {
   readonly #taken = new Set<number>();
 
   /** Lowest free numbers, ascending; not always in a row. */

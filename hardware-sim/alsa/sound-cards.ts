@@ -1,0 +1,98 @@
+// The sound cards of the rack: a pair of pipes for each, and the configuration that leads alsa-lib to them.
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DeviceNumbers } from '../usb/device-numbers.ts';
+import { asoundConf, CAPTURE, PLAYBACK } from './asound-conf.ts';
+import { Pipe } from './pipe.ts';
+import { endUsersOf } from './pipe-users.ts';
+
+/** What Quectel modems call their card; a kernel numbers those that are called alike. */
+const CARD_ID = 'Android';
+
+/** A card that is there. */
+export class SoundCard {
+  readonly number: number;
+  readonly id: string;
+  readonly #capture: Pipe;
+  readonly #playback: Pipe;
+  readonly #links: readonly string[];
+  readonly #onRemoved: () => void;
+
+  constructor(folder: string, number: number, onRemoved: () => void) {
+    this.number = number;
+    this.id = number === 0 ? CARD_ID : `${CARD_ID}_${number}`;
+    this.#onRemoved = onRemoved;
+    this.#capture = new Pipe(join(folder, `${this.id}.${CAPTURE}`));
+    this.#playback = new Pipe(join(folder, `${this.id}.${PLAYBACK}`));
+    this.#links = [CAPTURE, PLAYBACK].map((kind) => {
+      const link = join(folder, `${number}.${kind}`);
+      rmSync(link, { force: true });
+      symlinkSync(`${this.id}.${kind}`, link);
+      return link;
+    });
+  }
+
+  writeAll(bytes: Buffer): boolean {
+    return this.#capture.writeAll(bytes);
+  }
+
+  unreadBytes(): number {
+    return this.#capture.unreadBytes();
+  }
+
+  discardUnread(): void {
+    this.#capture.read(this.unreadBytes());
+  }
+
+  /** What the host plays. */
+  read(bytesMax: number): Buffer {
+    return this.#playback.read(bytesMax);
+  }
+
+  /** Pulled out: programs that use it end, and others cannot open it. */
+  remove(): void {
+    endUsersOf([this.#capture.path, this.#playback.path]);
+    for (const link of this.#links) rmSync(link, { force: true });
+    this.#capture.remove();
+    this.#playback.remove();
+    this.#onRemoved();
+  }
+}
+
+/** All cards. */
+export class SoundCards {
+  readonly #rackFolder: string;
+  readonly #numbers = new DeviceNumbers();
+
+  constructor(rackFolder: string) {
+    this.#rackFolder = rackFolder;
+  }
+
+  get #folder(): string {
+    return join(this.#rackFolder, 'alsa');
+  }
+
+  /** Writes `asound.conf`, and removes what a run that was killed has left. */
+  open(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(join(this.#rackFolder, 'asound.conf'), asoundConf(realpathSync(this.#folder)));
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(join(this.#rackFolder, 'asound.conf'), { force: true });
+  }
+
+  /** A card arrives, with the lowest number that is free. Throws `PtyError` or a file system error. */
+  add(): SoundCard {
+    const [number = 0] = this.#numbers.take(1);
+    const release = (): void => this.#numbers.release([number]);
+    try {
+      return new SoundCard(realpathSync(this.#folder), number, release);
+    } catch (cause) {
+      release();
+      throw cause;
+    }
+  }
+}

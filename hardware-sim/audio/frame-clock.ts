@@ -1,0 +1,102 @@
+// When which modem has its next frame: deadlines on a clock that only goes forward, one timer for all of them.
+import type { Clock, Timer } from '#shared/clock.ts';
+
+/** What a modem makes up for after a stall of this process; a device would have lost what is older, too. */
+const CATCH_UP_MS = 200;
+
+/**
+ * Real time that no change of the system's clock moves: milliseconds since the epoch with fractions, as
+ * `performance.timeOrigin + performance.now()` of any program on this machine.
+ */
+export const audioTime: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  after(delayMs, callback) {
+    let immediate: NodeJS.Immediate | undefined;
+    // Node cuts fractions off: a timer must not fire before its time. After a stall it fires before what has come in
+    // meanwhile is read, which a modem would have had: that goes first.
+    const timeout = setTimeout(
+      () => {
+        immediate = setImmediate(callback);
+      },
+      Math.max(0, Math.ceil(delayMs)),
+    );
+    return {
+      cancel() {
+        clearTimeout(timeout);
+        clearImmediate(immediate);
+      },
+    };
+  },
+};
+
+/** Something with a frame now and then. */
+export interface Ticker {
+  /** Of the next frame. */
+  readonly dueMs: number;
+  /** Plays the frame that is due, and sets the time of the next one. */
+  tick(): void;
+  /** The frame that is due is too old: it is lost. Sets the time of the next one. */
+  skip(): void;
+}
+
+/** The tickers of a rack. */
+export class FrameClock {
+  readonly #clock: Clock;
+  readonly #tickers = new Set<Ticker>();
+  #timer: Timer | undefined;
+  #timerDueMs = Number.POSITIVE_INFINITY;
+  #isRunning = false;
+
+  /** `clock` must not be set back, and should know fractions of milliseconds. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  add(ticker: Ticker): void {
+    this.#tickers.add(ticker);
+    this.#setTimer();
+  }
+
+  remove(ticker: Ticker): void {
+    this.#tickers.delete(ticker);
+    if (this.#tickers.size === 0) this.#cancel();
+  }
+
+  #setTimer(): void {
+    if (this.#isRunning || this.#tickers.size === 0) return;
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const ticker of this.#tickers) dueMs = Math.min(dueMs, ticker.dueMs);
+    if (dueMs >= this.#timerDueMs) return;
+    this.#cancel();
+    this.#timerDueMs = dueMs;
+    this.#timer = this.#clock.after(Math.max(0, dueMs - this.#clock.now()), () => this.#run());
+  }
+
+  #cancel(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerDueMs = Number.POSITIVE_INFINITY;
+  }
+
+  #run(): void {
+    this.#cancel();
+    this.#isRunning = true;
+    try {
+      for (const ticker of [...this.#tickers]) this.#play(ticker);
+    } finally {
+      this.#isRunning = false;
+      this.#setTimer();
+    }
+  }
+
+  /** One frame at a time: between two that are late the host can give its answer to the first. */
+  #play(ticker: Ticker): void {
+    const nowMs = this.#clock.now();
+    while (nowMs - ticker.dueMs > CATCH_UP_MS) ticker.skip();
+    if (ticker.dueMs <= nowMs && this.#tickers.has(ticker)) ticker.tick();
+  }
+}

@@ -1,0 +1,182 @@
+// The switch of the carrier: connects modems with each other and with far ends, and keeps a record of every call.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Publish } from '../carrier/event-feed.ts';
+import { BoundedLog } from '../state/bounded-log.ts';
+import { Call, type Side } from './call.ts';
+import type { CallLeg } from './call-leg.ts';
+import { CAUSE } from './cause.ts';
+import { FarEnd } from './far-end.ts';
+import { type FarEndSettings, USUAL_FAR_END } from './far-end-settings.ts';
+
+/** Numbers of which something was said. */
+const FAR_ENDS_MAX = 10_000;
+
+/** Calls whose frames are kept: half a megabyte each. */
+const CALLS_WITH_FRAMES = 32;
+
+/** A modem that can be called. */
+export interface VoiceSubscriber {
+  /** Its leg, which rings or lets wait; or why it does not. */
+  offer(call: Call): CallLeg | 'busy' | 'absent';
+}
+
+/** A call that cannot be made. */
+export class CallRefused extends Error {
+  override name = 'CallRefused';
+  readonly code: 'unknown_number' | 'line_busy' | 'unreachable' | 'invalid_wav' | 'too_many_subscribers';
+
+  constructor(code: CallRefused['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a switch needs. */
+export interface CallSwitchOptions {
+  clock: Clock;
+  /** Milliseconds since the epoch, with fractions. */
+  now: () => number;
+  log: Logger;
+  publish: Publish;
+  /** Records that are kept. */
+  keep: number;
+  /** How long a modem rings before the network gives up. */
+  noAnswerMs: number;
+  /** Who has a number: `undefined` for a far end, null for a card that is in no modem. */
+  subscriberOf: (number: string) => VoiceSubscriber | null | undefined;
+}
+
+/** All calls of a rack. */
+export class CallSwitch {
+  readonly #options: CallSwitchOptions;
+  readonly #calls: BoundedLog<Call>;
+  readonly #farEnds = new Map<string, FarEndSettings>();
+  readonly #ringing = new Map<number, Timer>();
+  #withFrames: Call[] = [];
+  #lastId = 0;
+
+  constructor(options: CallSwitchOptions) {
+    this.#options = options;
+    this.#calls = new BoundedLog(options.keep);
+  }
+
+  /** Oldest first; those that go on are kept as those that have ended. */
+  get calls(): Call[] {
+    return this.#calls.values();
+  }
+
+  get(id: number): Call | undefined {
+    return this.#calls.after(id - 1, 1).find((call) => call.id === id);
+  }
+
+  /** What a far end does; that of numbers of which nothing was said is `USUAL_FAR_END`. */
+  farEnd(number: string): FarEndSettings {
+    return this.#farEnds.get(number) ?? USUAL_FAR_END;
+  }
+
+  /** For the calls to come. Throws `CallRefused`. */
+  setFarEnd(number: string, settings: FarEndSettings): void {
+    if (!this.#farEnds.has(number) && this.#farEnds.size >= FAR_ENDS_MAX) {
+      throw new CallRefused('too_many_subscribers', `${FAR_ENDS_MAX} numbers have settings already`);
+    }
+    this.#farEnds.set(number, settings);
+  }
+
+  /** A modem calls. What becomes of it its leg is told, never before this has returned. */
+  dial(from: string | null, to: string, origin: CallLeg): Call {
+    const call = this.#newCall(from, to);
+    call.connect('origin', origin);
+    call.begin();
+    this.#options.clock.after(0, () => {
+      if (call.state !== 'ended') this.#route(call, this.farEnd(to));
+    });
+    return call;
+  }
+
+  /**
+   * A far end calls a modem, which rings on return; with `ringMs` for so long. Throws `CallRefused` when it does
+   * not ring.
+   */
+  ring(from: string | null, to: string, told: { farEnd?: FarEndSettings; ringMs?: number } = {}): Call {
+    const { subscriberOf } = this.#options;
+    if (subscriberOf(to) === undefined) {
+      throw new CallRefused('unknown_number', `no modem has the number ${to}`);
+    }
+    const call = this.#newCall(from, to);
+    const settings = told.farEnd ?? this.farEnd(from ?? '');
+    call.begin();
+    call.connect('origin', this.#farEndOf(call, 'origin', settings));
+    this.#route(call, settings, told.ringMs);
+    if (call.cause === CAUSE.userBusy) throw new CallRefused('line_busy', `${to} is busy`);
+    if (call.state === 'ended') throw new CallRefused('unreachable', `${to} cannot be reached`);
+    return call;
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    for (const call of this.calls) call.end('network', CAUSE.normalUnspecified);
+  }
+
+  #newCall(from: string | null, to: string): Call {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { now, publish } = this.#options;
+    const call = new Call({ id, from, to, now, publish });
+    call.whenEnded(() => this.#stopRinging(id));
+    this.#calls.push(call);
+    this.#forgetFrames(call);
+    return call;
+  }
+
+  /** Of the oldest call that still has some, once it has ended. */
+  #forgetFrames(latest: Call): void {
+    this.#withFrames.push(latest);
+    const oldest = this.#withFrames.length > CALLS_WITH_FRAMES ? this.#withFrames.shift() : undefined;
+    if (oldest?.state === 'ended') oldest.forgetFrames();
+    else oldest?.whenEnded(() => oldest.forgetFrames());
+  }
+
+  #route(call: Call, farEnd: FarEndSettings, ringMs?: number): void {
+    const { subscriberOf, noAnswerMs, log } = this.#options;
+    const subscriber = subscriberOf(call.to);
+    if (subscriber === undefined) {
+      try {
+        const leg = this.#farEndOf(call, 'destination', farEnd);
+        call.connect('destination', leg);
+        leg.start();
+      } catch (error) {
+        log.warn({ err: error, call: call.id }, 'a far end cannot take part');
+      }
+      return;
+    }
+    const leg = subscriber?.offer(call) ?? 'absent';
+    if (leg === 'busy') call.end('destination', CAUSE.userBusy);
+    else if (leg === 'absent') call.end('network', CAUSE.subscriberAbsent);
+    else this.#letRing(call, ringMs ?? noAnswerMs);
+  }
+
+  /** Ends the call and throws `CallRefused` for a far end that cannot play or record what it should. */
+  #farEndOf(call: Call, side: Side, settings: FarEndSettings): FarEnd {
+    const { clock, now } = this.#options;
+    try {
+      return new FarEnd({ call, side, settings, clock, now });
+    } catch (error) {
+      call.end('network', CAUSE.destinationOutOfOrder);
+      throw new CallRefused('invalid_wav', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #letRing(call: Call, ringMs: number): void {
+    if (call.state === 'ended' || call.state === 'answered') return;
+    const giveUp = (): void => {
+      if (call.state !== 'answered') call.end('network', CAUSE.noAnswer);
+    };
+    this.#ringing.set(call.id, this.#options.clock.after(ringMs, giveUp));
+  }
+
+  #stopRinging(id: number): void {
+    this.#ringing.get(id)?.cancel();
+    this.#ringing.delete(id);
+  }
+}

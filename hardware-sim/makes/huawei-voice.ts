@@ -1,0 +1,64 @@
+// Calls of Huawei sticks: ^ORIG, ^CONF, ^CONN, ^CEND, and voice that AT^DDSETEX=2 switches on.
+
+import { hangUp } from '../behaviours/calls.ts';
+import { press } from '../behaviours/keys.ts';
+import { causeText } from '../calls/cause.ts';
+import { CME, cme, ok } from '../modem/answer.ts';
+import { commandFamily, forms } from '../modem/behaviour.ts';
+import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
+import type { CallLines, MakeVoice } from './make-voice.ts';
+
+/** <end_status>: ended by the network or the other side, and by the stick itself. */
+const STATUS_NETWORK = 104;
+const STATUS_OWN = 30;
+
+const lines: CallLines = (change, { index, durationS, direction }, { end }) => {
+  if (change === 'dialling' && direction === 0) return [`^ORIG:${index},0`];
+  if (change === 'alerting') return [`^CONF:${index}`];
+  if (change === 'answered') return [`^CONN:${index},0`];
+  if (change !== 'ended' || end === undefined) return [];
+  return [`^CEND:${index},${durationS},${end.isOwn ? STATUS_OWN : STATUS_NETWORK},${end.cause}`];
+};
+
+export const huaweiVoice: MakeVoice = {
+  lines,
+  connectsBeforeOk: false,
+  missedLines: () => [],
+  endReport: ({ cause }) => causeText(cause),
+  detectedKey: (digit, { kept }) =>
+    kept.get('^DDTMFCFG')?.startsWith('1') === true ? `^DDTMF:${digit}` : undefined,
+  audio: {
+    isAlwaysOn: false,
+    bufferBytes: DRIVER_BUFFER_BYTES,
+    rateHz: () => 8000,
+    mixesNmea: () => true,
+  },
+};
+
+/** 2: samples on the port of the voice. Other ports do not carry them. */
+const voicePort = forms({
+  set: ({ value }, { modem }) => {
+    if (value !== '2') return cme(CME.incorrectParameters);
+    return modem.voice.line.switchTo('serial') ? ok() : cme(CME.operationNotAllowed);
+  },
+  read: (_, { modem }) => ok(`^DDSETEX:${modem.voice.line.route === undefined ? 0 : 2}`),
+  test: () => ok('^DDSETEX:(0-3)'),
+});
+
+/** ^DTMF=<call>,<key>. */
+const key = forms({
+  set: ({ parameters }, context) => {
+    const [index, digit] = parameters.map(({ text }) => text);
+    const isActive = context.modem.voice.calls.active?.index === Number(index);
+    if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
+    return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);
+  },
+  test: () => ok(),
+});
+
+/** ^DDSETEX, ^DTMF, ^CHUP. */
+export const huaweiVoiceCommands = commandFamily('Huawei voice', {
+  '^DDSETEX': voicePort,
+  '^DTMF': key,
+  '^CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
+});

@@ -1,0 +1,107 @@
+// Commands about the voice of Quectel modems: +QPCMV, +QDAI, +QCFG="USBCFG", +QGPSCFG, +QHUP, +VTS, +QVTS.
+import { hangUp } from '../behaviours/calls.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { pressKeys } from '../behaviours/keys.ts';
+import { CAUSE_MAX } from '../calls/cause.ts';
+import { type Answer, CME, cme, ok } from '../modem/answer.ts';
+import type { AtCommand } from '../modem/at-line.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
+import type { VoiceRoute } from '../modem/voice/voice-line.ts';
+import { nmeaPort } from './quectel-voice.ts';
+
+/** <port> of +QPCMV; 1 is the debug UART, which leads nowhere here. */
+const ROUTES: Readonly<Record<string, VoiceRoute | undefined>> = {
+  '0': 'serial',
+  '1': undefined,
+  '2': 'usb',
+};
+const PORTS: Readonly<Record<VoiceRoute, number>> = { serial: 0, usb: 2 };
+
+/** Vendor, product, diag, nmea, at, modem, net, adb; the last one, the sound card, is behind. */
+const USB_FUNCTIONS = '0x2C7C,0x0125,1,1,1,1,1,0';
+/** Sixth field of +QDAI. */
+const QDAI_RATE = 5;
+
+function pcmVoice({ parameters }: AtCommand, { modem }: CommandContext): Answer {
+  const [isOn, port = '0'] = parameters.map(({ text }) => text);
+  if (!/^[01]$/.test(isOn ?? '') || !(port in ROUTES)) return cme(CME.incorrectParameters);
+  const route = isOn === '1' ? ROUTES[port] : undefined;
+  if (route === 'usb' && modem.power.soundCard === undefined) return cme(CME.operationNotAllowed);
+  return modem.voice.line.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
+}
+
+/** The two values of +QPCMV?. */
+function pcmVoiceState({ modem }: CommandContext): string {
+  const { route } = modem.voice.line;
+  return route === undefined ? '0,0' : `1,${PORTS[route]}`;
+}
+
+/** The last field takes effect when the modem has started anew. */
+function configuration({ operation, parameters }: AtCommand, { modem }: CommandContext): Answer {
+  if (operation === 'test')
+    return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)');
+  const [name, ...values] = parameters.map(({ text }) => text);
+  if (operation !== 'set' || name?.toLowerCase() !== 'usbcfg') return cme(CME.incorrectParameters);
+  const { stored } = modem.voice;
+  if (values.length === 0) return ok(`+QCFG: "usbcfg",${USB_FUNCTIONS},${stored.usbAudio ? 1 : 0}`);
+  const sound = values[8];
+  if (values.length !== 9 || (sound !== '0' && sound !== '1')) return cme(CME.incorrectParameters);
+  stored.usbAudio = sound === '1';
+  return ok();
+}
+
+/** The rate of the samples takes effect when the modem has started anew. */
+function digitalAudio({ parameters }: AtCommand, { modem }: CommandContext): Answer {
+  const values = parameters.map(({ text }) => text);
+  if (values.length > 8 || values.some((value) => !/^\d$/.test(value))) return cme(CME.incorrectParameters);
+  const rate = values[QDAI_RATE] ?? '0';
+  if (rate !== '0' && rate !== '1') return cme(CME.incorrectParameters);
+  modem.voice.stored.nextRateHz = rate === '1' ? 16_000 : 8000;
+  return ok();
+}
+
+function satellites({ operation, parameters }: AtCommand, { modem: { settings } }: CommandContext): Answer {
+  if (operation === 'test') return ok('+QGPSCFG: "outport",("none","usbnmea","uartdebug")');
+  const [name, port] = parameters.map(({ text }) => text);
+  if (operation !== 'set' || name !== 'outport') return cme(CME.incorrectParameters);
+  if (port === undefined) return ok(`+QGPSCFG: "outport","${nmeaPort(settings)}"`);
+  if (!['none', 'usbnmea', 'uartdebug'].includes(port)) return cme(CME.incorrectParameters);
+  settings.kept.set('+QGPSCFG outport', port);
+  return ok();
+}
+
+export const quectelVoiceCommands = commandFamily('Quectel voice', {
+  '+QPCMV': forms({
+    set: pcmVoice,
+    read: (_, context) => ok(`+QPCMV: ${pcmVoiceState(context)}`),
+    test: () => ok('+QPCMV: (0,1),(0-2)'),
+  }),
+  '+QCFG': configuration,
+  '+QDAI': forms({
+    set: digitalAudio,
+    read: (_, { modem }) => ok(`+QDAI: 1,0,0,5,0,${modem.voice.stored.nextRateHz === 16_000 ? 1 : 0}`),
+    test: () => ok('+QDAI: (1-4),(0,1),(0,1),(0-5),(0-2),(0,1)'),
+  }),
+  '+QGPSCFG': satellites,
+  '+QHUP': forms({
+    set: (command, context) => {
+      const cause = numberParameter(command, 0, { min: 1, max: CAUSE_MAX });
+      const index = numberParameter(command, 1, { min: 0, max: 7, fallback: 0 });
+      return hangUp(context, index === 0 ? { cause } : { cause, index });
+    },
+    test: () => ok('+QHUP: (1-127),(0-7)'),
+  }),
+  '+VTS': forms({
+    set: pressKeys(/^[0-9*#A-D]{1,31}$/i),
+    test: () => ok('+VTS: (0-9,A-D,*,#),(0-255)'),
+  }),
+  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i), test: () => ok() }),
+  ...keptCommands({
+    '+QAUDMOD': { initial: '0', range: '(0-3)' },
+    '+QAUDLOOP': { initial: '0', range: '(0,1)' },
+    '+QMIC': { initial: '15000,12000', range: '(0-65535),(0-65535)' },
+    '+QRXGAIN': { initial: '20577', range: '(0-65535)' },
+    '+QEEC': { initial: '0', range: '(0-99)' },
+    '+QSIDET': { initial: '0', range: '(0-65535)' },
+  }),
+});

@@ -1,0 +1,9 @@
+// Fields that many faults have.
+import { z } from 'zod';
+
+/** Longest duration of a fault: a day. Whoever wants more leaves the duration out. */
+export const DURATION_MS_MAX = 86_400_000;
+const COUNT_MAX = 1_000_000;
+
+export const DURATION_MS = z.int().min(1).max(DURATION_MS_MAX).optional();
+export const COUNT = z.int().min(1).max(COUNT_MAX).default(1);

@@ -189,9 +189,39 @@ export const OPTIONS = {
     about: 'segments that one outgoing SMS may have',
     schema: integerOption(1, 10, 1),
   },
+  dialTimeoutMs: {
+    env: 'DIAL_TIMEOUT_MS',
+    about: 'time that /voice/dial waits for the far end to ring',
+    schema: integerOption(1_000, 90_000, 60_000),
+  },
+  streamHoldMs: {
+    env: 'STREAM_HOLD_MS',
+    about: 'time that a call is kept for a client whose stream broke',
+    schema: integerOption(0, 60_000, 5_000),
+  },
+  unclaimedCallMs: {
+    env: 'UNCLAIMED_CALL_MS',
+    about: 'time after which a call is hung up that was answered and that nobody streams',
+    schema: integerOption(1_000, 600_000, 30_000),
+  },
+  playoutQueueMs: {
+    env: 'PLAYOUT_QUEUE_MS',
+    about: 'audio of a client that may wait for its turn; more lets the oldest fall out',
+    schema: integerOption(100, 600_000, 60_000),
+  },
+  mediaBaseUrl: {
+    env: 'MEDIA_BASE_URL',
+    about: 'base URL by which nodes reach this instance; needed where several share one URL',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  socketsPerToken: {
+    env: 'SOCKETS_PER_TOKEN',
+    about: 'WebSockets that one token may have open',
+    schema: integerOption(1, 100_000, 100),
+  },
   allowedPrefixes: {
     env: 'ALLOWED_DESTINATIONS',
-    about: 'prefixes of numbers that may be texted, with commas',
+    about: 'prefixes of numbers that may be texted and called, with commas',
     schema: z
       .string()
       .regex(/^\+\d{1,14}(,\+\d{1,14})*$/, 'must be prefixes such as +1, with commas')

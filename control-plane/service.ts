@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
+import { FRAME_MS } from '#shared/voice/media.ts';
+import { loadResampler } from '#shared/voice/resample.ts';
 import { type Bus, createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { createApp } from './http/app.ts';
+import { createBearer } from './http/bearer.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
 import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
+import { SocketGuard } from './http/socket-guard.ts';
+import { routeUpgrades } from './http/upgrades.ts';
+import { createVoiceUpgrades } from './http/voice-upgrade.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
@@ -24,6 +30,9 @@ import { countOpenPayments, countPayments, createPaymentLedger } from './store/p
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 import { openSharedBus } from './store/shared-bus.ts';
+import { LiveCalls } from './voice/live-calls.ts';
+import { MediaTickets } from './voice/media-tickets.ts';
+import { Presence } from './voice/presence.ts';
 
 const HOUSEKEEPING_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -50,6 +59,7 @@ export async function startService(
   const networks = await Promise.all(
     paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
   );
+  const createResampler = await loadResampler();
   const { db, bus, challengeSecret, close } = await openStore(config, { clock, log });
   const metrics = new ServiceMetrics({ countPayments: () => countPayments(db) });
   let server: HttpServer;
@@ -66,7 +76,16 @@ export async function startService(
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
-  const nodeParts = { db, bus, fleet, clock, log, heartbeatMs: config.heartbeatMs };
+  const authenticate = createBearer({ db, bus, clock });
+  const tickets = new MediaTickets(clock);
+  const live = new LiveCalls({
+    ...{ db, bus, fleet, clock, log, tickets, mediaBaseUrl: config.mediaBaseUrl ?? null },
+    ...{ holdMs: config.streamHoldMs, unclaimedMs: config.unclaimedCallMs },
+    queueFrames: Math.ceil(config.playoutQueueMs / FRAME_MS),
+  });
+  const streamUrl = (callId: string): string => `${url.replace(/^http/, 'ws')}/voice/stream/${callId}`;
+  const presence = new Presence({ live, db, bus, clock, log, streamUrl });
+  const nodeParts = { db, bus, fleet, clock, log, calls: live, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>
     withTimeout(
       clock,
@@ -84,6 +103,9 @@ export async function startService(
   const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
   const router = createRouter({
     ...config,
+    authenticate,
+    live,
+    streamUrl,
     db,
     bus,
     clock,
@@ -97,7 +119,14 @@ export async function startService(
   });
   void warnOfUnserved(db, tills, log);
   const upgrades = createNodeUpgrades(nodeParts);
-  server.serve(createApp(router, { log, proxyHops: config.proxyHops }), upgrades.onUpgrade);
+  const guard = new SocketGuard({ authenticate, bus, clock, log, socketsPerToken: config.socketsPerToken });
+  const voiceUpgrades = createVoiceUpgrades({
+    ...{ db, guard, live, tickets, presence, clock, log, createResampler },
+  });
+  server.serve(
+    createApp(router, { log, proxyHops: config.proxyHops }),
+    routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }),
+  );
   // A Postgres has room for an operator's commands beside the service.
   const operator =
     config.databaseUrl === undefined
@@ -124,6 +153,7 @@ export async function startService(
   );
   const watching = everyMinute(() => gasWatch.look());
   const cleaning = everyMinute(async () => {
+    await live.settleForgotten();
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
@@ -143,6 +173,8 @@ export async function startService(
       await operator?.stop();
       // Before the port closes: nodes that look for another instance are told that this one is none.
       await upgrades.drain();
+      await live.stop();
+      await voiceUpgrades.stop();
       await server.stop();
       await close();
     },

@@ -1,10 +1,18 @@
 // What one part of an instance tells the others, and some of it other instances. Hints only: whoever misses one is wrong for a bounded time.
+import type { CallRow, EndedCall } from '../store/calls.ts';
 
 export type BusEvent =
   /** Tokens revoked, year extended, purged: what was remembered of the subscription is stale. */
   | { kind: 'subscription_changed'; subscriptionId: string }
   /** A received SMS is committed and can be claimed. */
-  | { kind: 'sms_received'; subscriptionId: string };
+  | { kind: 'sms_received'; subscriptionId: string }
+  /** A call is up or on its way, or has come further, and that is stored. `instance`: who has its node's link. */
+  | { kind: 'call_changed'; instance: string; call: CallRow }
+  /** A call has ended, and that is stored. Told once for each call. */
+  | { kind: 'call_ended'; call: EndedCall };
+
+/** Events about a subscription as a whole. */
+export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;
 
 export interface Bus {
   publish(event: BusEvent): void;

@@ -1,6 +1,6 @@
 // Answers of the database that are true until the bus says otherwise, kept for a moment.
 import { LRUCache } from 'lru-cache';
-import type { Bus, BusEvent } from './bus.ts';
+import type { Bus, SubscriptionEvent } from './bus.ts';
 
 /** How long an answer is used when the bus loses the event that ends it. */
 const TTL_MS = 1_000;
@@ -27,9 +27,9 @@ export class Remembered<T extends object> {
   #events = 0;
 
   /** Events of `kind` end what is remembered of their subscription. */
-  constructor(bus: Bus, kind: BusEvent['kind']) {
+  constructor(bus: Bus, kind: SubscriptionEvent['kind']) {
     bus.subscribe((event) => {
-      if (event.kind !== kind) return;
+      if (event.kind !== kind || !('subscriptionId' in event)) return;
       this.#events += 1;
       this.#lastEvent.set(event.subscriptionId, this.#events);
     });

@@ -1,5 +1,4 @@
 // Authorization: Bearer → the subscription that the token belongs to.
-import type { Context } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Remembered } from '../bus/remembered.ts';
@@ -9,8 +8,11 @@ import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { Database } from '../store/database.ts';
 import { findSubscriptionByToken } from '../store/subscriptions.ts';
 
-/** Throws `Refusal` `unauthorized` for a token that is missing, unknown, revoked, or whose year is over. */
-export type Authenticate = (ctx: Context) => Promise<Subscription>;
+/**
+ * The subscription of an `Authorization` header. Throws `Refusal` `unauthorized` for a token that is missing, unknown,
+ * revoked, or whose year is over.
+ */
+export type Authenticate = (authorization: string | undefined) => Promise<Subscription>;
 
 // Agents poll: the same token comes many times a second.
 export function createBearer({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }): Authenticate {
@@ -27,8 +29,8 @@ export function createBearer({ db, bus, clock }: { db: Database; bus: Bus; clock
     return subscription;
   }
 
-  return async (ctx) => {
-    const token = tokenOf(ctx.get('Authorization'));
+  return async (authorization) => {
+    const token = tokenOf(authorization);
     const subscription = token === undefined ? undefined : await findHolder(token);
     if (subscription === undefined || !isActive(subscription, new Date(clock.now()))) {
       throw new Refusal(

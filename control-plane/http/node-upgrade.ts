@@ -1,17 +1,12 @@
 // The upgrade of a node's control link: who it is, then a session; and the end of all sessions at a stop.
 import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
-import {
-  LINK_FRAME_BYTES_MAX,
-  LINK_PATH,
-  LINK_VERSIONS,
-  LINK_VERSIONS_HEADER,
-} from '#shared/link/version.ts';
+import { LINK_FRAME_BYTES_MAX, LINK_VERSIONS, LINK_VERSIONS_HEADER } from '#shared/link/version.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { identify } from '../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
 import { answerOf } from './error-body.ts';
-import { noSocketHere, type UpgradeHandler, writeAnswer } from './server.ts';
+import { type UpgradeHandler, writeAnswer } from './server.ts';
 
 /** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
 const CHECKS_MAX = 1_000;
@@ -59,8 +54,6 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
 
   return {
     async onUpgrade(request, socket, head) {
-      const [pathname = ''] = (request.url ?? '').split('?');
-      if (pathname !== LINK_PATH) throw noSocketHere(pathname);
       const { authorization } = request.headers;
       refuseWhileDraining(authorization);
       const node = await check(authorization);

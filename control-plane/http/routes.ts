@@ -1,7 +1,12 @@
 // Every route of the public API on one page: method, path, who may, which handler.
+import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
+import type { Context } from 'koa';
 import {
   authRequestSchema,
+  callsQuerySchema,
+  dialRequestSchema,
+  hangUpRequestSchema,
   messagesQuerySchema,
   nonceRequestSchema,
   receiveQuerySchema,
@@ -13,8 +18,9 @@ import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
+import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
-import { createBearer } from './bearer.ts';
+import type { Authenticate } from './bearer.ts';
 import { check, readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
 
@@ -24,16 +30,30 @@ export interface RouteLimits {
   signInsPerMinute: number;
 }
 
-export type RouteParts = AuthParts & SubscribeParts & SmsParts & EnrolParts & RouteLimits;
+export type RouteParts = AuthParts &
+  SubscribeParts &
+  SmsParts &
+  VoiceParts &
+  EnrolParts &
+  RouteLimits & { authenticate: Authenticate };
 
 const MINUTE_MS = 60_000;
 
 /** Refused enrolments of an address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
 
+/** Aborted when the connection of a request is gone before it was answered. */
+function untilGone(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
-  const bearer = createBearer(parts);
+  const bearer = (ctx: Context) => parts.authenticate(ctx.get('Authorization'));
   const receive = createReceive(parts);
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: string, max: number) =>
@@ -90,6 +110,27 @@ export function createRouter(parts: RouteParts): Router {
     const subscription = await bearer(ctx);
     ctx.body = await messages(parts, subscription, check(messagesQuerySchema, ctx.query));
   });
+
+  router.post('/voice/dial', async (ctx) => {
+    const subscription = await bearer(ctx);
+    const request = await readBody(ctx, dialRequestSchema);
+    ctx.body = await dialCall(parts, subscription, request, untilGone(ctx.res));
+  });
+  router.post('/voice/hangup', async (ctx) => {
+    const subscription = await bearer(ctx);
+    ctx.body = await hangUpCall(parts, subscription, await readBody(ctx, hangUpRequestSchema));
+  });
+  router.get('/voice/calls', async (ctx) => {
+    const subscription = await bearer(ctx);
+    ctx.body = await calls(parts, subscription, check(callsQuerySchema, ctx.query));
+  });
+  for (const path of ['/voice/stream/:callId', '/voice/presence/:number']) {
+    router.get(path, () => {
+      throw new Refusal('upgrade_required', 'open this as a WebSocket', {
+        headers: { Upgrade: 'websocket' },
+      });
+    });
+  }
 
   router.post(ENROL_PATH, async (ctx) => {
     const request = await readBody(ctx, enrolRequestSchema);

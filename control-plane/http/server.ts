@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
-import { Refusal } from '../domain/refusal.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
 
 /** A request that is not complete by then is a slow-loris or a broken client. */
@@ -127,7 +126,3 @@ async function drain(server: Server): Promise<void> {
   clearInterval(idle);
   clearTimeout(timeout);
 }
-
-/** The answer to an upgrade that nothing serves. */
-export const noSocketHere = (path: string): Refusal =>
-  new Refusal('not_found', `there is no socket at ${path}`);

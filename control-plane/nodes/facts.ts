@@ -2,6 +2,7 @@
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { withoutNul } from '../domain/storable-text.ts';
+import { endCall } from '../store/calls.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
 import {
   insertReceived,
@@ -17,11 +18,18 @@ const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
 /** Clocks that are right are off by less, and service centres tell whole seconds. */
 const CLOCK_ERROR_MAX_MS = 5_000;
 
-/** A fact and its identity: node, journal, position. */
+/** A fact and its identity: "<node>/<journal>/<position>". */
 export interface KeyedFact {
   key: string;
   fact: Fact;
 }
+
+const nodeOf = (key: string): string => String(key.split('/')[0]);
+
+const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
+  ...fact,
+  peer: fact.peer === null ? null : withoutNul(fact.peer),
+});
 
 /**
  * Applies facts that came in this order; returns what the others should hear once it is committed,
@@ -33,22 +41,23 @@ export async function applyFacts(
   now: Date,
 ): Promise<{ events: BusEvent[]; unheld: number }> {
   const received: ReceivedMessage[] = [];
+  const events: BusEvent[] = [];
   for (const { key, fact } of facts) {
     if (fact.kind === 'sms_received') received.push(toReceived(key, fact, now));
-    else await applyFact(trx, key, fact, now);
+    else if (fact.kind === 'call_ended') {
+      const call = await endCall(trx, nodeOf(key), storableCall(fact), now);
+      if (call !== undefined) events.push({ kind: 'call_ended', call });
+    } else await applyFact(trx, key, fact, now);
   }
   const { subscriptionIds, unheld } = await insertReceived(trx, received, now);
-  const events = [...subscriptionIds].map((subscriptionId) => ({
-    kind: 'sms_received' as const,
-    subscriptionId,
-  }));
+  for (const subscriptionId of subscriptionIds) events.push({ kind: 'sms_received', subscriptionId });
   return { events, unheld };
 }
 
 async function applyFact(
   trx: DatabaseTransaction,
   factKey: string,
-  fact: Exclude<Fact, { kind: 'sms_received' }>,
+  fact: Exclude<Fact, { kind: 'sms_received' | 'call_ended' }>,
   now: Date,
 ): Promise<void> {
   switch (fact.kind) {

@@ -1,5 +1,6 @@
 // Which nodes have a link to this instance, and commands to them.
 import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 
 /** A link as the fleet sees it. */
 export interface NodeLink {
@@ -29,6 +30,16 @@ export class NodeUnavailable extends Error {
   }
 }
 
+/** Whoever follows the calls of nodes that have a link to this instance. */
+export interface CallWatch {
+  /** A link has begun: these are all calls that the node has. */
+  linked(nodeId: string, calls: readonly LiveCall[]): void;
+  /** A call has begun or changed. */
+  changed(nodeId: string, call: LiveCall): void;
+  /** The node has no link any more. */
+  unlinked(nodeId: string): void;
+}
+
 export class Fleet {
   readonly #links = new Map<string, NodeLink>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -40,9 +51,9 @@ export class Fleet {
     return older;
   }
 
-  /** Removes a link, unless a newer one has its place. */
-  detach(link: NodeLink): void {
-    if (this.#links.get(link.nodeId) === link) this.#links.delete(link.nodeId);
+  /** Removes a link, unless a newer one has its place; then it returns false. */
+  detach(link: NodeLink): boolean {
+    return this.#links.get(link.nodeId) === link && this.#links.delete(link.nodeId);
   }
 
   find(nodeId: string): NodeLink | undefined {

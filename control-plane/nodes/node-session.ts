@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Timer } from '#shared/clock.ts';
-import { closeCodeFor, LINK_CLOSE } from '#shared/link/close.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
 import {
   encodeFrame,
   FrameError,
@@ -19,9 +19,10 @@ import {
 } from '#shared/link/messages.ts';
 import { hasFrame } from '#shared/link/older-version.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
+import { dialOutcomeSchema } from '#shared/voice/call.ts';
 import { closeLink, type LinkStanding, openLink, renewLink } from '../store/node-links.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
-import { type NodeLink, NodeUnavailable } from './fleet.ts';
+import { type CallWatch, type NodeLink, NodeUnavailable } from './fleet.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { OpenSends } from './open-sends.ts';
@@ -38,6 +39,7 @@ const DRAIN_MS = 4_000;
 const DRAIN_LEAVE_MS = 2_000;
 
 export interface NodeSessionParts extends ProvisioningParts {
+  calls: CallWatch;
   heartbeatMs: number;
 }
 
@@ -141,7 +143,6 @@ export class NodeSession implements NodeLink {
         clock.after(DRAIN_MS, () => this.close(LINK_CLOSE.goingAway, 'restart')),
         clock.after(DRAIN_LEAVE_MS, () => this.hasNowhereToGo()),
       );
-      if (!hasFrame(this.#version, 'drain')) this.hasNowhereToGo();
     }
     await this.closed;
   }
@@ -157,7 +158,7 @@ export class NodeSession implements NodeLink {
 
   close(code: number, reason: string): void {
     if (!this.#isOpen()) return;
-    this.#socket.close(closeCodeFor(this.#version, code), reason);
+    this.#socket.close(code, reason);
     // A peer that does not answer the close frame must not keep the socket.
     this.#timers.push(this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate()));
   }
@@ -195,6 +196,9 @@ export class NodeSession implements NodeLink {
       case 'event':
         this.#events.put(frame.event);
         return;
+      case 'call':
+        this.#parts.calls.changed(this.nodeId, frame.call);
+        return;
       case 'result':
         this.#pending.resolve(frame.id, frame.result);
         return;
@@ -219,7 +223,7 @@ export class NodeSession implements NodeLink {
 
   async #open(hello: Hello): Promise<void> {
     if (!this.#isOpen() || this.#isDraining) return;
-    const { db, bus, clock, fleet, log, heartbeatMs } = this.#parts;
+    const { db, bus, calls, clock, fleet, log, heartbeatMs } = this.#parts;
     const acknowledged = await openLink(db, {
       ...this.#link,
       journalId: hello.journal_id,
@@ -241,6 +245,7 @@ export class NodeSession implements NodeLink {
       ...{ window: FACT_WINDOW, acknowledged },
     });
     this.#heartbeat.start();
+    calls.linked(this.nodeId, hello.calls);
     this.#snapshots.put(hello);
     log.info({ version: this.#version, slots: hello.slots.length, acknowledged }, 'node linked');
   }
@@ -262,7 +267,7 @@ export class NodeSession implements NodeLink {
   }
 
   #send(frame: ServerFrame): void {
-    if (this.#isOpen() && hasFrame(this.#version, frame.type)) this.#socket.send(encodeFrame(frame));
+    if (this.#isOpen()) this.#socket.send(encodeFrame(frame));
   }
 
   #fail(error: unknown): void {
@@ -271,10 +276,10 @@ export class NodeSession implements NodeLink {
   }
 
   async #onClose(): Promise<void> {
-    const { db, fleet, log } = this.#parts;
+    const { db, calls, fleet, log } = this.#parts;
     this.#heartbeat.stop();
     for (const timer of this.#timers) timer.cancel();
-    fleet.detach(this);
+    if (fleet.detach(this)) calls.unlinked(this.nodeId);
     this.#pending.abandon();
     await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
     await closeLink(db, this.#linkId).catch((error: unknown) =>
@@ -287,4 +292,8 @@ export class NodeSession implements NodeLink {
 const RESULT_SCHEMAS = {
   bind_sim: z.object({}),
   send_sms: smsOutcomeSchema,
+  dial: dialOutcomeSchema,
+  answer: z.object({}),
+  hang_up: z.object({}),
+  open_media: z.object({}),
 } satisfies Record<CommandName, z.ZodType>;

@@ -8,6 +8,7 @@ import * as unregisteredSlots from './migrations/0005-unregistered-slots.ts';
 import * as secrets from './migrations/0006-secrets.ts';
 import * as accountLifetime from './migrations/0007-account-lifetime.ts';
 import * as paymentEvents from './migrations/0008-payment-events.ts';
+import * as calls from './migrations/0009-calls.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-secrets': secrets,
   '0007-account-lifetime': accountLifetime,
   '0008-payment-events': paymentEvents,
+  '0009-calls': calls,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

@@ -214,3 +214,14 @@ export async function importNumbers(
     return { added: fresh.length, back: back.length, known: rows.length - fresh.length - back.length };
   });
 }
+
+/** Whether the service has this number, whoever holds it. */
+export async function isNumberKnown(db: Database, number: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('numbers')
+    .select('number')
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -8,13 +8,13 @@ const LAPSED_MS = 60 * 60 * 1000;
 
 /** One round does no more; the next one goes on. */
 const SUBSCRIPTIONS_MAX = 100;
-const MESSAGES_MAX = 10_000;
+const ROWS_MAX = 10_000;
 
 /**
  * Purges subscriptions whose grace time is over, and returns their ids. One whose payment may still be applied is
  * left alone, and so is what one reading of the clock says: the clock may be set back before the hour is over.
  *
- * Messages go first, then the rest at once with the number; each step may be the last that this process does, and other
+ * Messages and calls go first, then the rest at once with the number; each step may be the last that this process does, and other
  * instances may do the same.
  */
 export async function purgeLapsed(
@@ -24,10 +24,12 @@ export async function purgeLapsed(
   const expiredAt = new Date(now.getTime() - graceMs);
   await noteLapsed(db, expiredAt, now);
   const purged: string[] = [];
-  let messagesLeft = MESSAGES_MAX;
+  let rowsLeft = ROWS_MAX;
   for (const id of await findLapsed(db, expiredAt, now)) {
-    messagesLeft -= await deleteMessages(db, id, { expiredAt, limit: messagesLeft });
-    if (messagesLeft === 0) break;
+    rowsLeft -= await deleteMessages(db, id, { expiredAt, limit: rowsLeft });
+    if (rowsLeft === 0) break;
+    rowsLeft -= await deleteCalls(db, id, { expiredAt, limit: rowsLeft });
+    if (rowsLeft === 0) break;
     if (await deleteSubscription(db, id, expiredAt)) purged.push(id);
   }
   return purged;
@@ -76,7 +78,29 @@ async function deleteMessages(
   return Number(numDeletedRows);
 }
 
-/** Tokens go with it. False when it was paid meanwhile, holds messages again or is gone. */
+async function deleteCalls(
+  db: Database,
+  subscriptionId: string,
+  { expiredAt, limit }: { expiredAt: Date; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('calls')
+    .where('id', 'in', (calls) =>
+      calls
+        .selectFrom('calls')
+        .innerJoin('subscriptions', 'subscriptions.id', 'calls.subscription_id')
+        .select('calls.id')
+        .where('subscriptions.id', '=', subscriptionId)
+        .where((eb) => mayBePurged(eb, expiredAt))
+        .limit(limit)
+        .forUpdate('calls')
+        .skipLocked(),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Tokens go with it, and calls that came since. False when it was paid meanwhile, holds messages again or is gone. */
 async function deleteSubscription(db: Database, id: string, expiredAt: Date): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // Payments that claim or extend it, and messages that come in, hold its row: what they wrote is seen below.

@@ -1,4 +1,4 @@
-// The bus of several instances on one Postgres: what ends a token on one of them is heard by the others some milliseconds later.
+// The bus of several instances on one Postgres: what one of them tells is heard by the others some milliseconds later.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Client } from 'pg';
@@ -8,8 +8,10 @@ import { type Bus, type BusEvent, createLocalBus } from '../bus/bus.ts';
 import type { Database } from './database.ts';
 
 const CHANNEL = 'simrack_bus';
-/** Rare, and worth a statement; whoever waits for messages asks again within a second. */
-const SHARED: BusEvent['kind'] = 'subscription_changed';
+/** Worth a statement each; of messages none is told, for whoever waits for them asks again within a second. */
+const SHARED: ReadonlySet<BusEvent['kind']> = new Set(['subscription_changed', 'call_changed', 'call_ended']);
+/** Who tells it, and an event as JSON. */
+const PAYLOAD = /^(\S+) (.*)$/s;
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
 
@@ -36,8 +38,11 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
   let retry: Timer | undefined;
 
   const hear = (payload: string | undefined): void => {
-    const [sender, subscriptionId] = payload?.split(' ') ?? [];
-    if (sender !== self && subscriptionId !== undefined) local.publish({ kind: SHARED, subscriptionId });
+    const [, sender, text] = PAYLOAD.exec(payload ?? '') ?? [];
+    if (sender === self || text === undefined) return;
+    const event = readEvent(text);
+    if (event === undefined) log.warn({}, 'another instance told what is not understood here');
+    else local.publish(event);
   };
   const keep = (client: Client): void => {
     listener = client;
@@ -57,8 +62,8 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
   return {
     publish(event) {
       local.publish(event);
-      if (event.kind !== SHARED) return;
-      const payload = `${self} ${event.subscriptionId}`;
+      if (!SHARED.has(event.kind)) return;
+      const payload = `${self} ${JSON.stringify(event)}`;
       sql`select pg_notify(${CHANNEL}, ${payload})`
         .execute(db)
         .catch((error: unknown) => log.warn({ err: error }, 'other instances were not told'));
@@ -70,6 +75,18 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
       await listener?.end().catch(() => undefined);
     },
   };
+}
+
+/** Whoever may write to the database may write anything else, too: the shape is not checked, only that it is known. */
+function readEvent(text: string): BusEvent | undefined {
+  try {
+    const event = JSON.parse(text, (key, value) =>
+      key.endsWith('At') && value !== null ? new Date(value) : value,
+    ) as BusEvent;
+    return SHARED.has(event.kind) ? event : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function listenOn(url: string): Promise<Client> {

@@ -126,6 +126,16 @@ export async function locateNumber(
     .executeTakeFirst();
 }
 
+/** IMEI of the modem that holds a SIM, or the name of its slot; undefined when no node says where it is. */
+export async function deviceOfSim(db: Database, iccid: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('sims')
+    .select(['device_id', 'slot'])
+    .where('iccid', '=', iccid)
+    .executeTakeFirst();
+  return row?.device_id ?? row?.slot;
+}
+
 /** A subscription that waits for the node to confirm its SIM, and the place where the SIM was seen. */
 export interface Unbound {
   subscriptionId: string;

@@ -1,6 +1,8 @@
 // The tables as Kysely sees them: one interface a table, columns as in the newest migration.
 import type { ColumnType, Generated } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
+import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
+import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { PaymentState } from '../payments/payment.ts';
 
 /** A slot that serves no number now, and why as far as the node tells. */
@@ -176,6 +178,45 @@ export interface UnreadableMessagesTable {
   received_at: Date;
 }
 
+/** What the stream of a call did not carry. Frames are of 20 ms. */
+export interface StreamStatistics {
+  /** Frames of the client that fell out of the queue: it sent faster than real time for too long. */
+  overflow_frames: number;
+  /** Frames of the far end that the client did not take in time. */
+  undelivered_frames: number;
+}
+
+export interface CallsTable {
+  id: string;
+  /** Counts up in the order in which calls became known. */
+  position: Generated<number>;
+  /** Who held the number when the call began; null when nobody did. */
+  subscription_id: string | null;
+  /** Null for a SIM whose number is not known. */
+  number: string | null;
+  iccid: string;
+  node_id: string;
+  direction: CallDirection;
+  /** The far end; null where it is withheld. */
+  peer: string | null;
+  state: LiveCallState | 'ended';
+  /** Never changes: the list is in its order. */
+  started_at: Date;
+  answered_at: Date | null;
+  ended_at: Date | null;
+  reason: EndReason | null;
+  /** ITU-T Q.850. */
+  cause: number | null;
+  /** As the node counted. */
+  audio: ColumnType<AudioStatistics | null, string | null | undefined, string | null>;
+  /** As the instance with the stream counted. */
+  stream: ColumnType<StreamStatistics | null, string | null | undefined, string | null>;
+  /** Its end is the node's word: nothing else changes it. */
+  ended_by_node: ColumnType<boolean, boolean | undefined, boolean>;
+  /** When an instance last knew of it; one that nobody knows of any more has ended. */
+  seen_at: Date;
+}
+
 export interface SecretsTable {
   name: string;
   value: string;
@@ -196,5 +237,6 @@ export interface Tables {
   refunds: RefundsTable;
   messages: MessagesTable;
   unreadable_messages: UnreadableMessagesTable;
+  calls: CallsTable;
   secrets: SecretsTable;
 }

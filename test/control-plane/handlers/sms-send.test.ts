@@ -365,10 +365,10 @@ t.test('the limit of a SIM is 429 with the time after which another may pass', a
   }
 });
 
-t.test('a node of version 1 says that the slot is busy, and no class', async (t) => {
+t.test('a node of version 2 says that the slot is busy where the line is', async (t) => {
   const { send } = await subscriber(t, rig, {
-    version: 1,
-    onCommand: ({ id }) => ({ type: 'refusal', id, code: 'rate_limited', message: 'slow down' }),
+    version: 2,
+    onCommand: ({ id }) => ({ type: 'refusal', id, code: 'line_busy', message: 'a call is up' }),
   });
   t.match(await send({ to: '+13105550188', body: 'x' }), { status: 502, body: { reason: 'slot_busy' } });
 });

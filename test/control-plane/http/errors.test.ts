@@ -13,6 +13,9 @@ const BEARER_ROUTES = [
   ['POST', '/sms/send'],
   ['GET', '/sms/receive'],
   ['GET', '/sms/messages'],
+  ['POST', '/voice/dial'],
+  ['POST', '/voice/hangup'],
+  ['GET', '/voice/calls'],
 ] as const;
 
 async function ask(url: string, method: string, path: string, init: RequestInit = {}) {

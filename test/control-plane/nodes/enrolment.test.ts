@@ -144,14 +144,14 @@ t.test(
   async (t) => {
     const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
     const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
-    const ofVersion1 = await ScriptedNode.connect(url, { nodeId: 'old', version: 1 });
+    const ofVersion2 = await ScriptedNode.connect(url, { nodeId: 'old', version: 2 });
     const { key } = await identityOf(url, 'lab');
     const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
     t.equal(await revoke(databaseUrl, 'lab'), true);
     t.equal(await revoke(databaseUrl, 'old'), true);
     t.equal(await revoke(databaseUrl, 'nobody'), false);
     await closedWith(node, LINK_CLOSE.revoked);
-    await closedWith(ofVersion1, LINK_CLOSE.unauthorized);
+    await closedWith(ofVersion2, LINK_CLOSE.revoked);
     t.equal(await upgradeStatus(url, proof()), 403);
     t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
     const code = await nodeCode(url, 'lab');

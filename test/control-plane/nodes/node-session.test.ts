@@ -19,8 +19,8 @@ const hello = (change: object = {}) =>
   JSON.stringify({
     ...{
       type: 'hello',
-      version_min: 1,
-      version_max: 1,
+      version_min: 2,
+      version_max: 2,
       journal_id: 'journal-1',
       oldest_sequence: 0,
       slots: [],
@@ -56,7 +56,7 @@ t.test(
       ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
       ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(1), fact(3)], LINK_CLOSE.protocolError],
       ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
-      ['only newer versions', [hello({ version_min: 3, version_max: 9 })], LINK_CLOSE.versionUnsupported],
+      ['only newer versions', [hello({ version_min: 4, version_max: 9 })], LINK_CLOSE.versionUnsupported],
       ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
     ];
     for (const [name, frames, code] of cases) {

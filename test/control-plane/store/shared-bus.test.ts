@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { BusEvent } from '#control-plane/bus/bus.ts';
+import type { CallRow } from '#control-plane/store/calls.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { openSharedBus } from '#control-plane/store/shared-bus.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -73,4 +74,21 @@ t.test('a connection that breaks is made again', async (t) => {
     one.bus.publish(changed('sub_3'));
     return other.heard.length > 0;
   });
+});
+
+t.test('a call is told with all that is known of it', async (t) => {
+  const url = await postgres.createDatabase();
+  const [one, other] = [await instance(t, url), await instance(t, url)];
+  const at = new Date('2026-11-21T08:00:00.123Z');
+  const call: Omit<CallRow, 'state'> = {
+    ...{ callId: 'call_1', subscriptionId: 'sub_1', number: '+12065550001', iccid: '8901000000000000001' },
+    ...{ nodeId: 'n', direction: 'inbound', peer: 'O\'Hara \u260e "x"', startedAt: at, answeredAt: null },
+  };
+  const events: BusEvent[] = [
+    { kind: 'call_changed', instance: 'i', call: { ...call, state: 'ringing' } },
+    { kind: 'call_ended', call: { ...call, endedAt: at, reason: 'cancelled', cause: 16 } },
+  ];
+  for (const event of events) one.bus.publish(event);
+  await until('the other', () => other.heard.length === 2);
+  t.same(other.heard, events);
 });

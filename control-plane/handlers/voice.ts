@@ -1,0 +1,99 @@
+// POST /voice/dial, POST /voice/hangup, GET /voice/calls, and who may watch a number.
+import type { z } from 'zod';
+import type { callsQuerySchema, dialRequestSchema, hangUpRequestSchema } from '#shared/api/requests.ts';
+import { isE164 } from '#shared/e164.ts';
+import { checkDestination } from '../domain/destination-policy.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { type ListedCall, listCalls } from '../store/call-list.ts';
+import type { Database } from '../store/database.ts';
+import { isNumberKnown } from '../store/numbers.ts';
+import { type DialParts, dial } from '../voice/dial.ts';
+import { hangUp } from '../voice/hang-up.ts';
+import { decodeCursor, encodeCursor } from './history-cursor.ts';
+
+export interface VoiceParts extends DialParts {
+  allowedPrefixes: readonly string[];
+  /** The URL of a call's stream. */
+  streamUrl: (callId: string) => string;
+}
+
+/** `signal`: aborted when nobody waits for the answer any more. */
+export async function dialCall(
+  parts: VoiceParts,
+  subscription: Subscription,
+  request: z.output<typeof dialRequestSchema>,
+  signal: AbortSignal,
+) {
+  const to = checkDestination(request.to, parts.allowedPrefixes);
+  await checkOwnNumber(parts, subscription, request.phone_number);
+  const callId = await dial(parts, subscription, { to, signal });
+  return {
+    call_id: callId,
+    stream_url: parts.streamUrl(callId),
+    direction: 'outbound',
+    caller: to,
+    phone_number: subscription.number,
+  };
+}
+
+/** Throws `Refusal`: `forbidden` for a number of the service that is not theirs, `phone_number_not_found` for others. */
+export async function checkOwnNumber(
+  { db }: { db: Database },
+  subscription: Subscription,
+  number: string,
+): Promise<void> {
+  if (number === subscription.number) return;
+  if (isE164(number) && (await isNumberKnown(db, number)))
+    throw new Refusal('forbidden', 'this number is not yours');
+  throw new Refusal('phone_number_not_found', 'there is no such number here');
+}
+
+export async function hangUpCall(
+  parts: VoiceParts,
+  subscription: Subscription,
+  { call_id: callId }: z.output<typeof hangUpRequestSchema>,
+) {
+  const deviceId = await hangUp(parts, subscription, callId);
+  return { call_id: callId, device_id: deviceId, status: 'hangup_sent' };
+}
+
+export async function calls(
+  parts: VoiceParts,
+  subscription: Subscription,
+  query: z.output<typeof callsQuerySchema>,
+) {
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const rows = await listCalls(parts.db, {
+    subscriptionId: subscription.id,
+    direction: query.direction,
+    since: query.since,
+    until: query.until,
+    after: after && { startedAt: after.createdAt, position: after.id },
+    // One more than the page tells whether there is another.
+    limit: query.limit + 1,
+  });
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  const next = rows.length > query.limit && last ? encodeCursor(last.started_at, last.position) : null;
+  return { calls: page.map(toListed), next_cursor: next };
+}
+
+function toListed(row: ListedCall) {
+  const { answered_at: answeredAt, ended_at: endedAt } = row;
+  const durationMs = answeredAt && endedAt ? Math.max(0, endedAt.getTime() - answeredAt.getTime()) : 0;
+  return {
+    call_id: row.id,
+    direction: row.direction,
+    caller: row.peer,
+    phone_number: row.number,
+    state: row.state,
+    started_at: row.started_at.toISOString(),
+    answered_at: answeredAt?.toISOString() ?? null,
+    ended_at: endedAt?.toISOString() ?? null,
+    duration_ms: endedAt === null ? null : durationMs,
+    reason: row.reason,
+    cause: row.cause,
+    audio: row.audio === null && row.stream === null ? null : { ...row.audio, ...row.stream },
+  };
+}

@@ -1,0 +1,112 @@
+// Sockets of clients stay open while their token is good: closed when it is revoked or its year ends, and bounded in number.
+import type { WebSocket } from 'ws';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
+import { hashToken, tokenOf } from '../domain/bearer-token.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { keepAlive } from '../voice/pulse.ts';
+import { closeSoon, TOKEN_ENDED } from '../voice/stream-client.ts';
+import type { Authenticate } from './bearer.ts';
+
+/** Timers of Node reach 24.8 days; a year is waited for in steps. */
+const STEP_MS = 24 * 60 * 60 * 1000;
+
+/** A database that does not answer says nothing of a token: it is asked again. */
+const ASK_AGAIN_MS = 1_000;
+
+/** Of somebody who opens more and more of them. */
+const RETRY_AFTER_SECONDS = 5;
+
+export interface SocketGuardParts {
+  authenticate: Authenticate;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  /** Sockets that one token may have open. */
+  socketsPerToken: number;
+}
+
+/** What is known of one token that has sockets. */
+interface Bearer {
+  authorization: string;
+  subscription: Subscription;
+  sockets: Set<WebSocket>;
+  timer: Timer | undefined;
+}
+
+export class SocketGuard {
+  readonly #parts: SocketGuardParts;
+  /** By the hash of the token. */
+  readonly #bearers = new Map<string, Bearer>();
+
+  constructor(parts: SocketGuardParts) {
+    this.#parts = parts;
+    parts.bus.subscribe((event) => {
+      if (event.kind !== 'subscription_changed') return;
+      for (const bearer of this.#bearers.values())
+        if (bearer.subscription.id === event.subscriptionId) void this.#check(bearer);
+    });
+  }
+
+  /** Throws `Refusal`: `unauthorized`, and `rate_limited` for a token that has too many sockets. */
+  async admit(authorization: string | undefined): Promise<Subscription> {
+    const subscription = await this.#parts.authenticate(authorization);
+    const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
+    if (open < this.#parts.socketsPerToken) return subscription;
+    throw new Refusal('rate_limited', `a token may have ${this.#parts.socketsPerToken} sockets open`, {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    });
+  }
+
+  /** Watches over a socket that was admitted. */
+  keep(socket: WebSocket, authorization: string | undefined, subscription: Subscription): void {
+    const key = keyOf(authorization);
+    const bearer: Bearer = this.#bearers.get(key) ?? {
+      ...{ authorization: authorization ?? '', subscription, sockets: new Set(), timer: undefined },
+    };
+    this.#bearers.set(key, bearer);
+    bearer.sockets.add(socket);
+    if (bearer.timer === undefined) this.#awaitExpiry(bearer);
+    keepAlive(socket, this.#parts.clock);
+    socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'socket error'));
+    socket.on('close', () => {
+      bearer.sockets.delete(socket);
+      if (bearer.sockets.size > 0) return;
+      bearer.timer?.cancel();
+      if (this.#bearers.get(key) === bearer) this.#bearers.delete(key);
+    });
+  }
+
+  #awaitExpiry(bearer: Bearer): void {
+    const leftMs = bearer.subscription.expiresAt.getTime() - this.#parts.clock.now();
+    this.#checkAfter(bearer, Math.min(Math.max(0, leftMs), STEP_MS));
+  }
+
+  #checkAfter(bearer: Bearer, ms: number): void {
+    bearer.timer?.cancel();
+    bearer.timer = this.#parts.clock.after(ms, () => void this.#check(bearer));
+  }
+
+  async #check(bearer: Bearer): Promise<void> {
+    try {
+      bearer.subscription = await this.#parts.authenticate(bearer.authorization);
+      if (bearer.sockets.size > 0) this.#awaitExpiry(bearer);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        for (const socket of bearer.sockets)
+          closeSoon(socket, this.#parts.clock, {
+            code: TOKEN_ENDED,
+            reason: 'the token is not valid any more',
+          });
+        return;
+      }
+      this.#parts.log.warn({ err: error }, 'whether a token is still good is not known');
+      if (bearer.sockets.size > 0) this.#checkAfter(bearer, ASK_AGAIN_MS);
+    }
+  }
+}
+
+const keyOf = (authorization: string | undefined): string =>
+  hashToken(tokenOf(authorization) ?? '').toString('base64');

@@ -1,0 +1,107 @@
+// The WebSockets of calls: clients' streams and presence, and the media links of nodes.
+import type { IncomingMessage } from 'node:http';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { MEDIA_FRAME_BYTES_MAX } from '#shared/voice/media.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { checkOwnNumber } from '../handlers/voice.ts';
+import type { MediaTickets } from '../voice/media-tickets.ts';
+import { type OpenStreamParts, openStream, type StreamProtocol } from '../voice/open-stream.ts';
+import type { Presence } from '../voice/presence.ts';
+import { keepAlive } from '../voice/pulse.ts';
+import { RAW_MESSAGE_BYTES_MAX, VOICE_SUBPROTOCOL } from '../voice/raw-stream.ts';
+import { closeSoon } from '../voice/stream-client.ts';
+import { TWILIO_MESSAGE_BYTES_MAX } from '../voice/twilio-stream.ts';
+import { answerOf } from './error-body.ts';
+import { writeAnswer } from './server.ts';
+import type { SocketGuard } from './socket-guard.ts';
+import type { UpgradeHandlers } from './upgrades.ts';
+
+/** Watchers of presence have nothing to say. */
+const PRESENCE_MESSAGE_BYTES_MAX = 1024;
+
+const GOING_AWAY = 1001;
+const STOP_TIMEOUT_MS = 1_000;
+
+export interface VoiceUpgradeParts extends OpenStreamParts {
+  guard: SocketGuard;
+  tickets: MediaTickets;
+  presence: Presence;
+}
+
+export type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
+  /** Closes every socket that is left, in bounded time. */
+  stop(): Promise<void>;
+};
+
+export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
+  const { guard, clock, log } = parts;
+  const server = (maxPayload: number): WebSocketServer => {
+    const sockets = new WebSocketServer({
+      ...{ noServer: true, maxPayload, perMessageDeflate: false },
+      handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
+    });
+    sockets.on('wsClientError', (error, socket) =>
+      writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), log)),
+    );
+    return sockets;
+  };
+  const streams = { raw: server(RAW_MESSAGE_BYTES_MAX), twilio: server(TWILIO_MESSAGE_BYTES_MAX) };
+  const presences = server(PRESENCE_MESSAGE_BYTES_MAX);
+  const medias = server(MEDIA_FRAME_BYTES_MAX);
+  const keep = (socket: WebSocket, request: IncomingMessage, subscription: Subscription): void =>
+    guard.keep(socket, request.headers.authorization, subscription);
+
+  return {
+    async mediaLink(request, socket, head) {
+      const onLink = parts.tickets.use(request.headers.authorization);
+      if (onLink === undefined) {
+        throw new Refusal('unauthorized', 'a ticket that is good is required', {
+          headers: { 'WWW-Authenticate': 'SimrackMedia' },
+        });
+      }
+      if (socket.destroyed) return;
+      medias.handleUpgrade(request, socket, head, (link) => {
+        keepAlive(link, clock);
+        onLink(link);
+      });
+    },
+    async stream(request, socket, head, callId, query) {
+      const subscription = await guard.admit(request.headers.authorization);
+      const protocol = protocolOf(query);
+      if (socket.destroyed) return;
+      streams[protocol].handleUpgrade(request, socket, head, (client) => {
+        keep(client, request, subscription);
+        openStream(parts, client, { subscription, callId, protocol });
+      });
+    },
+    async presence(request, socket, head, number) {
+      const subscription = await guard.admit(request.headers.authorization);
+      await checkOwnNumber(parts, subscription, number);
+      if (socket.destroyed) return;
+      presences.handleUpgrade(request, socket, head, (client) => {
+        keep(client, request, subscription);
+        parts.presence.add(client, subscription);
+      });
+    },
+    async stop() {
+      const open = [streams.raw, streams.twilio, presences, medias].flatMap(({ clients }) => [...clients]);
+      const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
+      for (const client of open) closeSoon(client, clock, { code: GOING_AWAY, reason: 'restart' });
+      const timer = setTimeout(() => {
+        for (const client of open) client.terminate();
+      }, STOP_TIMEOUT_MS);
+      await Promise.all(closed);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function protocolOf(query: URLSearchParams): StreamProtocol {
+  const protocol = query.get('protocol');
+  if (protocol === null) return 'raw';
+  if (protocol === 'twilio') return 'twilio';
+  throw new Refusal('invalid_request', '"protocol" must be twilio, or left out', {
+    details: { field: 'protocol' },
+  });
+}

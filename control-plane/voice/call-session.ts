@@ -1,0 +1,296 @@
+// One call that is up: who has its stream, its audio, the commands to its node, and the times after which it is nobody's.
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { CommandParams } from '#shared/link/messages.ts';
+import type { Logger } from '#shared/log.ts';
+import type { LiveCallState } from '#shared/voice/call.ts';
+import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
+import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
+import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { CallRow } from '../store/calls.ts';
+import { CallAudio } from './call-audio.ts';
+import type { MediaTickets } from './media-tickets.ts';
+import type { StreamClient, StreamedCall } from './stream-client.ts';
+
+/** A modem answers ATA and ATH within seconds; then the node tells what came of it by itself. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/** Between two attempts to open a media link, and to hang up a call that nobody wants. */
+const MEDIA_RETRY_MS = 500;
+const HANG_UP_RETRY_MS = 5_000;
+
+/** Attempts in a row to open the media link; then the client is told that it cannot be had. */
+const MEDIA_ATTEMPTS_MAX = 5;
+/** A media link that was up for this long was a good one. */
+const MEDIA_GOOD_MS = 10_000;
+
+/** The end of a call is told by its node within this time after it knows the call no more. */
+const END_WAIT_MS = 2_000;
+
+/** RFC 6455 §7.4.1, of media links. */
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+
+const REPLACED = 4409;
+const RESTART = 1012;
+const CAUSE_MAX = 127;
+
+const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
+
+/** Its holder ends it, or it has nobody any more. */
+type HangUpReason = CommandParams<'hang_up'>['reason'];
+
+type CallCommand = 'answer' | 'hang_up' | 'open_media';
+
+export interface CallSessionParts {
+  fleet: Fleet;
+  clock: Clock;
+  log: Logger;
+  tickets: MediaTickets;
+  /** Base URL of this instance for media links; null: that of the control link. */
+  mediaBaseUrl: string | null;
+  /** A client that dropped has this long to come back. */
+  holdMs: number;
+  /** A call that is active and was never streamed is hung up after this. */
+  unclaimedMs: number;
+  /** Audio of a client that may wait. */
+  queueFrames: number;
+}
+
+export class CallSession implements StreamedCall {
+  readonly #parts: CallSessionParts;
+  readonly #log: Logger;
+  readonly #audio: CallAudio;
+  #call: CallRow;
+  #client: StreamClient | undefined;
+  /** Ends the call unless a client comes. */
+  #claim: Timer | undefined;
+  #retry: Timer | undefined;
+  #connecting: Promise<void> | undefined;
+  #hangingUp: Promise<void> | undefined;
+  #mediaAttempts = 0;
+  #linkedAtMs = 0;
+  /** The node has answered it; that it is active is told a moment later. */
+  #isAnswered = false;
+  /** Nobody wants the call any more, and why. */
+  #unwanted: HangUpReason | undefined;
+  #isOver = false;
+  #undeliveredFrames = 0;
+  #wasStreamed = false;
+
+  constructor(call: CallRow, parts: CallSessionParts) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#log = parts.log.child({ call: call.callId });
+    this.#audio = new CallAudio({
+      ...{ queueFrames: parts.queueFrames, clock: parts.clock, log: this.#log },
+      onLinkClosed: (code) => this.#onMediaClosed(code),
+    });
+    if (call.state === 'active') this.#awaitClient(parts.unclaimedMs);
+  }
+
+  get call(): CallRow {
+    return this.#call;
+  }
+
+  /** What its streams did not carry; undefined when it had none. */
+  get statistics(): { overflow_frames: number; undelivered_frames: number } | undefined {
+    if (!this.#wasStreamed) return undefined;
+    const undelivered = this.#undeliveredFrames + (this.#client?.undeliveredFrames ?? 0);
+    return { overflow_frames: this.#audio.overflowFrames, undelivered_frames: undelivered };
+  }
+
+  /** The call has come further. */
+  advance(state: LiveCallState, answeredAt: Date | null): void {
+    this.#call = { ...this.#call, state, answeredAt: this.#call.answeredAt ?? answeredAt };
+    if (state !== 'active') return;
+    if (this.#client === undefined) {
+      this.#awaitClient(this.#parts.unclaimedMs);
+      return;
+    }
+    this.#client.answered();
+    if (!this.#audio.isLinked) this.#connect();
+  }
+
+  /** Gives a client the stream, in place of the one that has it. Answers a call that comes in. */
+  attach(client: StreamClient): void {
+    const older = this.#client;
+    this.#forgetClient();
+    older?.close(REPLACED, 'a newer stream took the call over');
+    this.#client = client;
+    this.#wasStreamed = true;
+    this.#mediaAttempts = 0;
+    this.#claim?.cancel();
+    this.#audio.listen(client, { isOther: older !== undefined });
+    if (this.#call.state === 'active') client.answered();
+    if (!this.#audio.isLinked) this.#connect();
+  }
+
+  /** The client's socket is closed: on purpose, or it only broke. */
+  leave(client: StreamClient, how: 'closed' | 'dropped'): void {
+    if (this.#client !== client) return;
+    this.#forgetClient();
+    if (this.#isOver) return;
+    if (how === 'closed') this.dismiss('local_hangup');
+    else if (this.#parts.holdMs === 0) this.dismiss('abandoned');
+    else this.#awaitClient(this.#parts.holdMs);
+  }
+
+  play(audio: Uint8Array): void {
+    if (!this.#isOver) this.#audio.play(audio);
+  }
+
+  mark(name: string): void {
+    this.#audio.mark(name);
+  }
+
+  clear(): void {
+    this.#audio.clear();
+  }
+
+  press(digits: string): void {
+    this.#audio.press(digits);
+  }
+
+  /** Has the node end the call. Throws `CommandRefused` or `NodeUnavailable`; the end itself is told later. */
+  hangUp(reason: HangUpReason = 'local_hangup'): Promise<void> {
+    this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason }).finally(() => {
+      this.#hangingUp = undefined;
+    });
+    return this.#hangingUp;
+  }
+
+  /** Has the node end the call, again and again if need be: nobody wants it any more. */
+  dismiss(reason: HangUpReason): void {
+    if (this.#isOver) return;
+    this.#unwanted ??= reason;
+    this.hangUp(this.#unwanted).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'a call is not hung up yet');
+      this.#after(HANG_UP_RETRY_MS, () => this.dismiss(reason));
+    });
+  }
+
+  /** The node has a link again, and still has the call. */
+  relinked(): void {
+    if (this.#unwanted !== undefined) this.dismiss(this.#unwanted);
+    else if (this.#client !== undefined && !this.#audio.isLinked) this.#connect();
+  }
+
+  /** The call has ended. */
+  end(cause: number): void {
+    this.#over(callCloseCode(cause), 'the call has ended');
+    this.#audio.stop(NORMAL, 'the call has ended');
+  }
+
+  /** This instance ends, and the call goes on. */
+  release(): void {
+    this.#over(RESTART, 'restart: open the stream again');
+    this.#audio.stop(GOING_AWAY, 'restart');
+  }
+
+  #over(code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#claim?.cancel();
+    this.#retry?.cancel();
+    this.#closeClient(code, reason);
+  }
+
+  #closeClient(code: number, reason: string): void {
+    const client = this.#client;
+    this.#forgetClient();
+    client?.close(code, reason);
+  }
+
+  #forgetClient(): void {
+    if (this.#client === undefined) return;
+    this.#undeliveredFrames += this.#client.undeliveredFrames;
+    this.#client = undefined;
+    this.#audio.listen(undefined, { isOther: false });
+  }
+
+  #awaitClient(ms: number): void {
+    this.#claim?.cancel();
+    this.#claim = this.#parts.clock.after(ms, () => {
+      this.#log.info({}, 'nobody streams the call');
+      this.dismiss('abandoned');
+    });
+  }
+
+  #after(ms: number, work: () => void): void {
+    this.#retry?.cancel();
+    if (!this.#isOver) this.#retry = this.#parts.clock.after(ms, work);
+  }
+
+  #connect(): void {
+    if (this.#isOver || this.#connecting !== undefined) return;
+    this.#connecting = this.#openMedia()
+      .catch((error: unknown) => this.#onNoMedia(error))
+      .finally(() => {
+        this.#connecting = undefined;
+      });
+  }
+
+  async #openMedia(): Promise<void> {
+    const { callId, direction, state } = this.#call;
+    if (direction === 'inbound' && state === 'ringing' && !this.#isAnswered) {
+      await this.#command('answer', { call_id: callId });
+      this.#isAnswered = true;
+    }
+    const ticket = this.#parts.tickets.issue((socket) => this.#onMediaLink(socket));
+    await this.#command('open_media', { call_id: callId, base_url: this.#parts.mediaBaseUrl, ticket });
+  }
+
+  #onMediaLink(socket: WebSocket): void {
+    if (this.#isOver) {
+      socket.close(NORMAL, 'the call has ended');
+      return;
+    }
+    this.#linkedAtMs = this.#parts.clock.now();
+    this.#audio.connect(socket);
+  }
+
+  #onNoMedia(error: unknown): void {
+    if (this.#isOver || this.#client === undefined) return;
+    const isRefused = error instanceof CommandRefused;
+    // Some modems have no audio before the far end answers; then it is asked for again.
+    if (isRefused && this.#call.direction === 'outbound' && this.#call.state !== 'active') return;
+    this.#log.warn({ err: error }, 'no media link');
+    if (isRefused && error.code === 'call_unknown') {
+      this.#after(END_WAIT_MS, () => this.#closeClient(TEMPORARY_FAILURE, 'the node has no such call'));
+      return;
+    }
+    // Without a control link it is tried when there is one again.
+    if (error instanceof NodeUnavailable && this.#parts.fleet.find(this.#call.nodeId) === undefined) return;
+    this.#retryMedia();
+  }
+
+  #onMediaClosed(code: number): void {
+    if (this.#isOver || this.#client === undefined) return;
+    if (code >= callCloseCode(0) && code <= callCloseCode(CAUSE_MAX)) {
+      this.#closeClient(code, 'the call has ended');
+      return;
+    }
+    if (this.#parts.clock.now() - this.#linkedAtMs >= MEDIA_GOOD_MS) this.#mediaAttempts = 0;
+    this.#retryMedia();
+  }
+
+  #retryMedia(): void {
+    this.#mediaAttempts += 1;
+    if (this.#mediaAttempts < MEDIA_ATTEMPTS_MAX) {
+      this.#after(MEDIA_RETRY_MS, () => this.#connect());
+      return;
+    }
+    this.#closeClient(TEMPORARY_FAILURE, 'no audio can be had from the node');
+    this.dismiss('abandoned');
+  }
+
+  async #command<N extends CallCommand>(name: N, params: CommandParams<N>): Promise<void> {
+    const link = this.#parts.fleet.find(this.#call.nodeId);
+    if (link === undefined) throw new NodeUnavailable('the phone node is offline', false);
+    await link.command(name, params, {
+      ...{ id: `${name}_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
+    });
+  }
+}

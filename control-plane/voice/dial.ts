@@ -1,0 +1,115 @@
+// A call from request to ringing: noted first, handed to the node once, answered when the far end rings or will not.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { DialOutcome } from '#shared/voice/call.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
+import { CommandRefused } from '../nodes/pending-commands.ts';
+import { deleteUntriedCall, putCall } from '../store/calls.ts';
+import type { Database } from '../store/database.ts';
+import { locateNumber } from '../store/sims.ts';
+import type { CallSession } from './call-session.ts';
+import type { LiveCalls } from './live-calls.ts';
+
+/** The part of the wait in which the node may still begin; somebody waits at the other end of the request. */
+const START_MS = 10_000;
+
+/** Of a node that refuses for a limit and does not say for how long. */
+const RATE_LIMIT_WAIT_MS = 60_000;
+
+export interface DialParts {
+  db: Database;
+  fleet: Fleet;
+  live: LiveCalls;
+  clock: Clock;
+  log: Logger;
+  /** How long the far end may take to ring. */
+  dialTimeoutMs: number;
+}
+
+/**
+ * Calls `to`, an allowed E.164 number, from the subscription's number; returns the call's id when the far end rings or
+ * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, and `phone_node_unreachable` with
+ * `reason`, and `cause` where the network told one. A call of which the node says nothing in time is hung up, and so is
+ * one that nobody waits for any more when `signal` is aborted.
+ */
+export async function dial(
+  parts: DialParts,
+  subscription: Subscription,
+  { to, signal }: { to: string; signal: AbortSignal },
+): Promise<string> {
+  const { db, fleet, live, clock } = parts;
+  const place = await locateNumber(db, subscription.number);
+  if (place?.boundTo !== subscription.id)
+    throw new Refusal('subscription_not_bound', 'the number is being provisioned');
+  const link = fleet.find(place.nodeId);
+  if (link === undefined) throw unreachable('the phone node is offline', { reason: 'node_offline' });
+  // Between this and `begin` nothing is awaited: of two at once one comes first.
+  if (live.isBusy(place.iccid)) throw lineBusy();
+  const callId = `call_${randomBytes(12).toString('hex')}`;
+  const now = new Date(clock.now());
+  const session = live.begin({
+    ...{ callId, subscriptionId: subscription.id, number: subscription.number },
+    ...{ iccid: place.iccid, nodeId: place.nodeId, direction: 'outbound', peer: to },
+    ...{ state: 'dialing', startedAt: now, answeredAt: null },
+  });
+  try {
+    await putCall(db, session.call, now);
+  } catch (error) {
+    live.forget(callId);
+    throw error;
+  }
+  const onAbort = (): void => session.dismiss('abandoned');
+  const answered = link
+    .command(
+      'dial',
+      { call_id: callId, iccid: place.iccid, to },
+      { id: callId, timeLeftMs: START_MS, timeoutMs: parts.dialTimeoutMs },
+    )
+    .catch((error: unknown) => giveUp(parts, session, error))
+    .finally(() => signal.removeEventListener('abort', onAbort));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const outcome = await answered;
+  if (outcome.status !== 'ended') return callId;
+  // The node's fact ends it in the store; the line is free now.
+  live.forget(callId);
+  throw notConnected(callId, outcome);
+}
+
+function notConnected(callId: string, { reason, cause }: DialOutcome & { status: 'ended' }): Refusal {
+  return unreachable(`the call was not connected: ${reason}`, { reason, cause, call_id: callId });
+}
+
+async function giveUp(parts: DialParts, session: CallSession, error: unknown): Promise<never> {
+  const { callId } = session.call;
+  const isTried = error instanceof NodeUnavailable && error.isSent;
+  if (isTried) {
+    // It may ring by now, or begin to: nobody would be there.
+    session.dismiss('abandoned');
+    throw unreachable(`the phone node did not answer: ${error.message}`, {
+      ...{ reason: 'no_answer_from_node', call_id: callId },
+    });
+  }
+  parts.live.forget(callId);
+  await deleteUntriedCall(parts.db, callId).catch((cause: unknown) =>
+    parts.log.warn({ err: cause, call: callId }, 'a call that was not tried stays noted for a while'),
+  );
+  if (error instanceof NodeUnavailable) throw unreachable(error.message, { reason: 'node_offline' });
+  if (!(error instanceof CommandRefused)) throw error;
+  if (error.code === 'line_busy') throw lineBusy();
+  if (error.code === 'rate_limited') throw rateLimited(error);
+  throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
+}
+
+function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
+  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
+  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
+}
+
+const lineBusy = (): Refusal => new Refusal('line_busy', 'the number has a call already');
+
+const unreachable = (message: string, details: Record<string, unknown>): Refusal =>
+  new Refusal('phone_node_unreachable', message, { details });

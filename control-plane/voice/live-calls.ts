@@ -1,0 +1,265 @@
+// The calls of the nodes that have a link to this instance: what the nodes tell, kept here, stored, and told to others.
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Timer } from '#shared/clock.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
+import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
+import type { Bus } from '../bus/bus.ts';
+import { withoutNul } from '../domain/storable-text.ts';
+import type { CallWatch } from '../nodes/fleet.ts';
+import {
+  type CallRow,
+  deleteUnheldCalls,
+  endLostCall,
+  findForgottenCalls,
+  findLiveCall,
+  holderOfSim,
+  putCall,
+  setStreamStatistics,
+  vouchForCalls,
+} from '../store/calls.ts';
+import type { Database } from '../store/database.ts';
+import { CallSession, type CallSessionParts } from './call-session.ts';
+
+/** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */
+const LINK_LOST_MS = 40_000;
+
+/** The end of a call that a node has no more is told right after its hello. */
+const MISSING_MS = 5_000;
+
+/** After this without an instance that knows of it, and several rounds of housekeeping, a call has ended. */
+const FORGOTTEN_MS = 3 * 60_000;
+
+const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/** More than any rack has SIMs: a node that tells of more, or of more at once, is not followed. */
+const CALLS_PER_NODE_MAX = 1_000;
+
+/** Calls whose end is remembered, so that an older word of them begins nothing. */
+const ENDED_MAX = 10_000;
+
+const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
+
+export interface LiveCallsParts extends CallSessionParts {
+  db: Database;
+  bus: Bus;
+}
+
+interface Arrival {
+  nodeId: string;
+  frame: LiveCall;
+}
+
+export class LiveCalls implements CallWatch {
+  /** Names this instance in what it tells the others. */
+  readonly instance = randomUUID();
+  readonly #parts: LiveCallsParts;
+  readonly #sessions = new Map<string, CallSession>();
+  /** Calls of which it is being asked whose they are. */
+  readonly #arrivals = new Map<string, Arrival>();
+  readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
+  readonly #lostTimers = new Map<string, Timer>();
+  /** Calls whose node has its link to another instance by now. */
+  readonly #elsewhere = new Set<string>();
+  readonly #writes = new Map<string, Promise<void>>();
+  readonly #watchers: Array<(call: CallRow) => void> = [];
+
+  constructor(parts: LiveCallsParts) {
+    this.#parts = parts;
+    parts.bus.subscribe((event) => {
+      if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
+      if (event.kind === 'call_changed' && event.instance !== this.instance)
+        this.#elsewhere.add(event.call.callId);
+    });
+  }
+
+  /** Calls `watcher` for each call that begins here or has come further, before that is stored. */
+  watch(watcher: (call: CallRow) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** A call of this subscription; undefined when none is here. */
+  find(callId: string, subscriptionId: string): CallSession | undefined {
+    const session = this.#sessions.get(callId);
+    return session?.call.subscriptionId === subscriptionId ? session : undefined;
+  }
+
+  isBusy(iccid: string): boolean {
+    for (const { call } of this.#sessions.values()) if (call.iccid === iccid) return true;
+    for (const { frame } of this.#arrivals.values()) if (frame.iccid === iccid) return true;
+    return false;
+  }
+
+  /** Inbound calls that ring now. */
+  ringing(subscriptionId: string): CallRow[] {
+    return [...this.#sessions.values()]
+      .map(({ call }) => call)
+      .filter(
+        (call) =>
+          call.subscriptionId === subscriptionId && call.direction === 'inbound' && call.state === 'ringing',
+      );
+  }
+
+  /** A call that is about to be dialled. */
+  begin(call: CallRow): CallSession {
+    const session = new CallSession(call, this.#parts);
+    this.#sessions.set(call.callId, session);
+    return session;
+  }
+
+  /** A call that was about to be dialled, and was not. */
+  forget(callId: string): void {
+    this.#ended.set(callId, true);
+    this.#sessions.get(callId)?.release();
+    this.#remove(callId);
+  }
+
+  linked(nodeId: string, calls: readonly LiveCall[]): void {
+    this.#lostTimers.get(nodeId)?.cancel();
+    this.#lostTimers.delete(nodeId);
+    const told = new Set(calls.map(({ call_id }) => call_id));
+    const missing = this.#ofNode(nodeId).filter(({ call }) => !told.has(call.callId));
+    for (const frame of calls) this.#told(nodeId, frame, { isKnown: true });
+    for (const session of this.#ofNode(nodeId)) {
+      this.#elsewhere.delete(session.call.callId);
+      if (told.has(session.call.callId)) session.relinked();
+    }
+    if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+  }
+
+  changed(nodeId: string, frame: LiveCall): void {
+    this.#told(nodeId, frame, { isKnown: false });
+  }
+
+  unlinked(nodeId: string): void {
+    this.#lostTimers.get(nodeId)?.cancel();
+    const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
+      this.#lostTimers.delete(nodeId);
+      this.#lose(this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId)));
+    });
+    this.#lostTimers.set(nodeId, timer);
+  }
+
+  /** Housekeeping: no call stays open of which nobody knows. */
+  async settleForgotten(): Promise<void> {
+    const { db, clock } = this.#parts;
+    const now = clock.now();
+    await vouchForCalls(db, [...this.#sessions.keys()], new Date(now));
+    for (const callId of await findForgottenCalls(db, new Date(now - FORGOTTEN_MS)))
+      if (!this.#sessions.has(callId)) await this.#endAsLost(callId, 'abandoned');
+    await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
+  }
+
+  /** This instance ends: calls go on, and their clients may come back to another one. */
+  async stop(): Promise<void> {
+    for (const timer of this.#lostTimers.values()) timer.cancel();
+    for (const session of this.#sessions.values()) session.release();
+    await Promise.all(this.#writes.values());
+  }
+
+  #ofNode(nodeId: string): CallSession[] {
+    return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
+  }
+
+  #told(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
+    const callId = frame.call_id;
+    if (this.#ended.has(callId)) return;
+    const session = this.#sessions.get(callId);
+    const arrival = this.#arrivals.get(callId);
+    if ((session?.call.nodeId ?? arrival?.nodeId ?? nodeId) !== nodeId) {
+      this.#parts.log.warn({ node: nodeId, call: callId }, 'a node tells of the call of another one');
+    } else if (session !== undefined) {
+      this.#advance(session, frame);
+    } else if (arrival !== undefined) {
+      arrival.frame = frame;
+    } else if (this.#ofNode(nodeId).length + this.#arrivals.size >= CALLS_PER_NODE_MAX) {
+      this.#parts.log.warn({ node: nodeId }, 'a node has too many calls');
+    } else {
+      this.#arrivals.set(callId, { nodeId, frame });
+      this.#arrive(callId, frame, { isKnown })
+        .catch((error: unknown) => this.#parts.log.error({ err: error, call: callId }, 'whose call is this?'))
+        .finally(() => this.#arrivals.delete(callId));
+    }
+  }
+
+  async #arrive(callId: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
+    const { db, clock } = this.#parts;
+    const now = new Date(clock.now());
+    const known = isKnown ? await findLiveCall(db, callId) : undefined;
+    const holder = known ?? (await holderOfSim(db, first.iccid, now));
+    const arrival = this.#arrivals.get(callId);
+    if (arrival === undefined || this.#ended.has(callId)) return;
+    const { nodeId, frame } = arrival;
+    const startedAt = new Date(Math.min(Date.parse(frame.started_at), now.getTime()));
+    const session = this.begin({
+      ...{ callId, nodeId, number: holder.number, subscriptionId: holder.subscriptionId },
+      ...{ iccid: frame.iccid, direction: frame.direction, state: frame.state, startedAt },
+      peer: frame.peer === null ? null : withoutNul(frame.peer),
+      answeredAt: toDate(frame.answered_at),
+    });
+    this.#tell(session);
+  }
+
+  #advance(session: CallSession, frame: LiveCall): void {
+    if (STATE_RANK[frame.state] <= STATE_RANK[session.call.state]) return;
+    session.advance(frame.state, toDate(frame.answered_at));
+    this.#tell(session);
+  }
+
+  /** First those who wait for it, then the store, then the other instances. */
+  #tell({ call }: CallSession): void {
+    for (const watcher of this.#watchers) watcher(call);
+    const { db, bus, clock, log } = this.#parts;
+    const before = this.#writes.get(call.callId) ?? Promise.resolve();
+    const write = before
+      .then(() => putCall(db, call, new Date(clock.now())))
+      .then(() => {
+        if (!this.#ended.has(call.callId))
+          bus.publish({ kind: 'call_changed', instance: this.instance, call });
+      })
+      .catch((error: unknown) => log.warn({ err: error, call: call.callId }, 'a call is not stored'));
+    this.#writes.set(call.callId, write);
+    void write.finally(() => {
+      if (this.#writes.get(call.callId) === write) this.#writes.delete(call.callId);
+    });
+  }
+
+  #onEnded(callId: string, cause: number): void {
+    this.#ended.set(callId, true);
+    const session = this.#sessions.get(callId);
+    if (session === undefined) return;
+    const { statistics } = session;
+    session.end(cause);
+    this.#remove(callId);
+    if (statistics === undefined) return;
+    setStreamStatistics(this.#parts.db, callId, statistics).catch((error: unknown) =>
+      this.#parts.log.warn({ err: error, call: callId }, 'cannot store what a stream did not carry'),
+    );
+  }
+
+  #remove(callId: string): void {
+    this.#sessions.delete(callId);
+    this.#elsewhere.delete(callId);
+  }
+
+  #lose(sessions: readonly CallSession[]): void {
+    for (const { call } of sessions) {
+      if (!this.#sessions.has(call.callId)) continue;
+      this.#endAsLost(call.callId, 'modem_lost').catch((error: unknown) => {
+        this.#parts.log.warn({ err: error, call: call.callId }, 'the end of a call is not stored');
+        this.#onEnded(call.callId, CAUSE.temporaryFailure);
+      });
+    }
+  }
+
+  async #endAsLost(callId: string, reason: EndReason): Promise<void> {
+    const { db, bus, clock, log } = this.#parts;
+    const cause = CAUSE.temporaryFailure;
+    log.warn({ call: callId, reason }, 'a call is given up: its node says nothing of it');
+    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
+    if (call === undefined) this.#onEnded(callId, cause);
+    else bus.publish({ kind: 'call_ended', call });
+  }
+}
+
+const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

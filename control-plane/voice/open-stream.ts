@@ -1,0 +1,82 @@
+// A client that opens the stream of a call: whether there is such a call, and in which protocol it speaks.
+import type { WebSocket } from 'ws';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { CreateResampler } from '#shared/voice/resample.ts';
+import { withoutNul } from '../domain/storable-text.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { findCall } from '../store/calls.ts';
+import type { Database } from '../store/database.ts';
+import type { LiveCalls } from './live-calls.ts';
+import { POLICY_VIOLATION } from './message-limit.ts';
+import { RawStream } from './raw-stream.ts';
+import { closeSoon, type StreamClient, TOKEN_ENDED } from './stream-client.ts';
+import { TwilioStream } from './twilio-stream.ts';
+
+export type StreamProtocol = 'raw' | 'twilio';
+
+/** The close code for a call that is not known, is not theirs, or has ended. */
+const NO_CALL = 4404;
+
+/**
+ * The client did not leave on purpose: the connection broke without a close frame (RFC 6455 §7.1.5), or was closed from
+ * here for what came over it, or for its token. It may come back.
+ */
+const DROPPED: ReadonlySet<number> = new Set([1006, 1007, POLICY_VIOLATION, 1009, TOKEN_ENDED]);
+
+/** The call is up, and its node comes back, or is linked to another instance. */
+const RESTART = 1012;
+
+const CANNOT_SAY = 1011;
+
+export interface OpenStreamParts {
+  db: Database;
+  live: LiveCalls;
+  clock: Clock;
+  log: Logger;
+  createResampler: CreateResampler;
+}
+
+/** Gives the socket the stream of the call, or closes it with the reason. */
+export function openStream(
+  parts: OpenStreamParts,
+  socket: WebSocket,
+  {
+    subscription,
+    callId,
+    protocol,
+  }: { subscription: Subscription; callId: string; protocol: StreamProtocol },
+): void {
+  const { live, clock, createResampler } = parts;
+  const session = live.find(callId, subscription.id);
+  if (session === undefined) {
+    void closeWithReason(parts, socket, { subscription, callId });
+    return;
+  }
+  const client: StreamClient =
+    protocol === 'raw'
+      ? new RawStream(socket, { call: session, clock })
+      : new TwilioStream(socket, {
+          ...{ callId, accountId: subscription.id, call: session, clock, createResampler },
+        });
+  socket.on('close', (code) => session.leave(client, DROPPED.has(code) ? 'dropped' : 'closed'));
+  session.attach(client);
+}
+
+async function closeWithReason(
+  { db, clock, log }: OpenStreamParts,
+  socket: WebSocket,
+  { subscription, callId }: { subscription: Subscription; callId: string },
+): Promise<void> {
+  try {
+    const known = await findCall(db, withoutNul(callId), subscription.id);
+    const end =
+      known === undefined || known.state === 'ended'
+        ? { code: NO_CALL, reason: 'there is no such call, or it has ended' }
+        : { code: RESTART, reason: 'the node of this call is not linked here yet: open it again' };
+    closeSoon(socket, clock, end);
+  } catch (error) {
+    log.error({ err: error }, 'cannot look a call up');
+    closeSoon(socket, clock, { code: CANNOT_SAY, reason: 'internal error' });
+  }
+}

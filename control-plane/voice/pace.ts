@@ -1,0 +1,45 @@
+// Whether a client sends as somebody speaks, evenly and in real time, or ahead of its time, as a program that has its answer.
+// Pure.
+
+const BUCKET_MS = 1_000;
+
+/** A live source is never further from its own pace: chunks of a client, and pauses of its network. */
+const SPREAD_MAX_MS = 300;
+
+/** How far what was sent was ahead of the time that has passed. */
+interface Spread {
+  min: number;
+  max: number;
+}
+
+const nothing = (): Spread => ({ min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY });
+
+export class Pace {
+  #leadMs = 0;
+  #lastMs: number | undefined;
+  #bucketEndMs = 0;
+  #current = nothing();
+  #previous: Spread | undefined;
+
+  /** Sent so for one second at least, and two at most. */
+  get isLive(): boolean {
+    const { min, max } = this.#current;
+    const before = this.#previous;
+    return before !== undefined && Math.max(max, before.max) - Math.min(min, before.min) <= SPREAD_MAX_MS;
+  }
+
+  /** `audioMs` came at `nowMs`. */
+  arrived(audioMs: number, nowMs: number): void {
+    if (this.#lastMs === undefined) this.#bucketEndMs = nowMs + BUCKET_MS;
+    else this.#leadMs -= nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    if (nowMs >= this.#bucketEndMs) {
+      this.#previous = this.#current;
+      this.#current = nothing();
+      this.#bucketEndMs = nowMs + BUCKET_MS;
+    }
+    this.#current.min = Math.min(this.#current.min, this.#leadMs);
+    this.#leadMs += audioMs;
+    this.#current.max = Math.max(this.#current.max, this.#leadMs);
+  }
+}

@@ -1,0 +1,118 @@
+// The stream of a call as plain audio: 16 kHz samples in binary frames, control as JSON in text frames.
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Clock } from '#shared/clock.ts';
+import { dtmfDigitsSchema } from '#shared/voice/media.ts';
+import type { Cleared } from './call-audio.ts';
+import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
+import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
+
+/** Clients that want text frames ask for this subprotocol. */
+export const VOICE_SUBPROTOCOL = 'voice.v1';
+
+const AUDIO_BYTES_MAX = 64 * 1024;
+export const RAW_MESSAGE_BYTES_MAX = AUDIO_BYTES_MAX + RIFF_HEADER_BYTES;
+
+/** Reading one takes as long as this many frames: 125 a second, and 375 at once. */
+const TEXT_COST = 8;
+
+/** RFC 6455 §7.4.1: data that is not what its type says. */
+const INVALID_DATA = 1007;
+const TOO_BIG = 1009;
+
+const markSchema = z.object({ type: z.literal('mark'), name: z.string().min(1).max(256) });
+const controlSchema = z.union([
+  z.object({ type: z.literal('clear') }),
+  markSchema,
+  z.object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema }),
+  /** As clients of Vonage say it. */
+  z.object({ action: z.literal('clear') }).transform(() => ({ type: 'clear' as const })),
+]);
+
+export class RawStream implements StreamClient {
+  readonly #sender: UnblockedSender;
+  readonly #wantsText: boolean;
+
+  constructor(socket: WebSocket, { call, clock }: { call: StreamedCall; clock: Clock }) {
+    this.#sender = new UnblockedSender(socket, clock);
+    this.#wantsText = socket.protocol === VOICE_SUBPROTOCOL;
+    onMessages(socket, { clock, textCost: TEXT_COST }, (data, isBinary) => {
+      if (isBinary) this.#onAudio(call, data);
+      else this.#onText(call, data.toString());
+    });
+  }
+
+  get undeliveredFrames(): number {
+    return this.#sender.dropped;
+  }
+
+  audio(frame: Uint8Array): void {
+    this.#sender.sendOrDrop(frame);
+  }
+
+  answered(): void {
+    this.#tell({ type: 'answered' });
+  }
+
+  mark(name: string): void {
+    this.#tell({ type: 'mark', name });
+  }
+
+  cleared({ playedMs, droppedMs, marks }: Cleared): void {
+    this.#tell({ type: 'cleared', played_ms: playedMs, dropped_ms: droppedMs, marks });
+  }
+
+  digit(digit: string): void {
+    this.#tell({ type: 'dtmf', digit });
+  }
+
+  overflow(droppedMs: number): void {
+    this.#tell({ type: 'overflow', dropped_ms: droppedMs });
+  }
+
+  close(code: number, reason: string): void {
+    this.#sender.close(code, reason);
+  }
+
+  #onAudio(call: StreamedCall, data: Buffer): void {
+    try {
+      const audio = audioOf(data);
+      if (audio.length > AUDIO_BYTES_MAX) this.close(TOO_BIG, '64 KiB of audio in one message at most');
+      else if (audio.length > 0) call.play(audio);
+    } catch (error) {
+      if (!(error instanceof AudioFormatError)) throw error;
+      this.close(INVALID_DATA, error.message);
+    }
+  }
+
+  #onText(call: StreamedCall, text: string): void {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      this.close(INVALID_DATA, 'text frames are JSON, binary frames are audio');
+      return;
+    }
+    const parsed = controlSchema.safeParse(json);
+    if (!parsed.success) {
+      this.#tell({ type: 'error', message: 'not one of clear, mark {name}, dtmf {digits}' });
+      return;
+    }
+    const control = parsed.data;
+    switch (control.type) {
+      case 'clear':
+        call.clear();
+        return;
+      case 'mark':
+        call.mark(control.name);
+        return;
+      case 'dtmf':
+        call.press(control.digits);
+        return;
+    }
+  }
+
+  #tell(message: object): void {
+    if (this.#wantsText) this.#sender.send(message);
+  }
+}

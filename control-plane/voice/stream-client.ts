@@ -1,0 +1,104 @@
+// Whoever holds the WebSocket of a call's stream, in whatever protocol.
+import type { WebSocket } from 'ws';
+import type { Clock } from '#shared/clock.ts';
+import type { AudioListener } from './call-audio.ts';
+import { MessageLimit, POLICY_VIOLATION } from './message-limit.ts';
+
+/** What a client may do with the call whose stream it has. */
+export interface StreamedCall {
+  /** 16 kHz samples, 16 bit little-endian; an even length. */
+  play(audio: Uint8Array): void;
+  mark(name: string): void;
+  clear(): void;
+  press(digits: string): void;
+}
+
+export interface StreamClient extends AudioListener {
+  /** The call is, or has become, a conversation. Told once. */
+  answered(): void;
+  close(code: number, reason: string): void;
+  /** Frames of the far end that it did not take in time. */
+  readonly undeliveredFrames: number;
+}
+
+/** The close code of a socket whose token is not good any more. */
+export const TOKEN_ENDED = 4401;
+
+/** Who is slower than this, two seconds of audio, misses frames. */
+const BUFFERED_BYTES_MAX = 64 * 1024;
+
+/** Who took nothing for this long is gone. */
+const STALLED_MS = 10_000;
+
+/** A peer that does not answer the close frame must not keep the socket. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Sends to a socket without ever waiting for it. */
+export class UnblockedSender {
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  #stalledAt: number | undefined;
+  /** Messages that were left out. */
+  dropped = 0;
+
+  constructor(socket: WebSocket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  /** Sends what may be left out: audio. */
+  sendOrDrop(data: Uint8Array | string): void {
+    if (this.#socket.bufferedAmount <= BUFFERED_BYTES_MAX) {
+      this.#stalledAt = undefined;
+      this.#socket.send(data);
+      return;
+    }
+    this.dropped += 1;
+    this.#stalledAt ??= this.#clock.now();
+    if (this.#clock.now() - this.#stalledAt >= STALLED_MS) this.#socket.terminate();
+  }
+
+  /** Sends what must come; who does not read it, loses the socket. */
+  send(message: object): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#socket.bufferedAmount > 2 * BUFFERED_BYTES_MAX) this.#socket.terminate();
+    else this.#socket.send(JSON.stringify(message));
+  }
+
+  close(code: number, reason: string): void {
+    closeSoon(this.#socket, this.#clock, { code, reason });
+  }
+}
+
+/**
+ * Calls `onMessage` for each message until there are too many of them: then the socket is closed with 1008, and nothing
+ * more is read from it. `textCost`: how many messages of audio one of text counts for.
+ */
+export function onMessages(
+  socket: WebSocket,
+  { clock, textCost }: { clock: Clock; textCost: number },
+  onMessage: (data: Buffer, isBinary: boolean) => void,
+): void {
+  const limit = new MessageLimit(clock);
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (limit.takes(isBinary ? 1 : textCost)) {
+      onMessage(data, isBinary);
+      return;
+    }
+    closeSoon(socket, clock, { code: POLICY_VIOLATION, reason: 'too many messages' });
+    socket.pause();
+  });
+}
+
+/** Closes a socket; one whose peer does not answer is cut. */
+export function closeSoon(
+  socket: WebSocket,
+  clock: Clock,
+  { code, reason }: { code: number; reason: string },
+): void {
+  if (socket.readyState !== socket.OPEN) return;
+  const timer = clock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
+  socket.once('close', () => timer.cancel());
+  socket.close(code, reason);
+}

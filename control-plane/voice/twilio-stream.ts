@@ -1,0 +1,177 @@
+// The stream of a call as Twilio's bidirectional Media Streams speak it, so that bots written for them connect unchanged.
+// https://www.twilio.com/docs/voice/media-streams/websocket-messages
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Clock } from '#shared/clock.ts';
+import {
+  dtmfDigitsSchema,
+  FRAME_BYTES,
+  FRAME_MS,
+  FRAME_SAMPLES,
+  SAMPLE_RATE_HZ,
+} from '#shared/voice/media.ts';
+import type { CreateResampler, Resampler } from '#shared/voice/resample.ts';
+import type { Cleared } from './call-audio.ts';
+import { decodeMuLaw, encodeMuLaw } from './mu-law.ts';
+import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
+
+/** Bots send whole sentences in one message: two minutes of them. */
+export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;
+
+const MU_LAW_HZ = 8_000;
+const INVALID_DATA = 1007;
+
+const eventSchema = z.object({ event: z.string() });
+const EVENTS = ['media', 'mark', 'clear', 'dtmf'] as const;
+
+const messageSchema = z.discriminatedUnion('event', [
+  // Padded or not: decoders of bots differ.
+  z.object({ event: z.literal('media'), media: z.object({ payload: z.string().regex(/^[\w+/-]*={0,2}$/) }) }),
+  z.object({ event: z.literal('mark'), mark: z.object({ name: z.string().max(256) }) }),
+  z.object({ event: z.literal('clear') }),
+  /** Not of Twilio: keys to press, as the raw stream has them. */
+  z.object({ event: z.literal('dtmf'), dtmf: z.object({ digits: dtmfDigitsSchema }) }),
+]);
+
+export interface TwilioStreamOptions {
+  callId: string;
+  accountId: string;
+  call: StreamedCall;
+  clock: Clock;
+  createResampler: CreateResampler;
+}
+
+export class TwilioStream implements StreamClient {
+  readonly #options: TwilioStreamOptions;
+  readonly #sender: UnblockedSender;
+  readonly #streamSid: string;
+  readonly #toClient: Resampler;
+  readonly #toCall: Resampler;
+  /** Aligned, as samples must be. */
+  readonly #samples = new Int16Array(FRAME_SAMPLES);
+  readonly #sampleBytes = new Uint8Array(this.#samples.buffer);
+  #sequence = 0;
+  #chunk = 0;
+  #isStarted = false;
+
+  constructor(socket: WebSocket, options: TwilioStreamOptions) {
+    this.#options = options;
+    this.#sender = new UnblockedSender(socket, options.clock);
+    this.#streamSid = `MZ${options.callId}`;
+    this.#toClient = options.createResampler(SAMPLE_RATE_HZ, MU_LAW_HZ);
+    this.#toCall = options.createResampler(MU_LAW_HZ, SAMPLE_RATE_HZ);
+    onMessages(socket, { clock: options.clock, textCost: 1 }, (data, isBinary) =>
+      this.#onMessage(data, isBinary),
+    );
+    socket.on('close', () => {
+      this.#isStarted = false;
+      this.#toClient.close();
+      this.#toCall.close();
+    });
+    this.#sender.send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+  }
+
+  get undeliveredFrames(): number {
+    return this.#sender.dropped;
+  }
+
+  answered(): void {
+    const { accountId: accountSid, callId: callSid } = this.#options;
+    this.#isStarted = true;
+    this.#tell('start', {
+      accountSid,
+      streamSid: this.#streamSid,
+      callSid,
+      tracks: ['inbound'],
+      mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: MU_LAW_HZ, channels: 1 },
+      customParameters: {},
+    });
+  }
+
+  audio(frame: Uint8Array): void {
+    // Bots expect nothing between connected and start.
+    if (!this.#isStarted) return;
+    this.#sampleBytes.set(frame.subarray(0, FRAME_BYTES));
+    const payload = Buffer.from(encodeMuLaw(this.#toClient.process(this.#samples))).toString('base64');
+    const timestamp = this.#chunk * FRAME_MS;
+    this.#sequence += 1;
+    this.#chunk += 1;
+    // Written by hand: nothing in it needs an escape, and it is written fifty times a second.
+    this.#sender.sendOrDrop(
+      `{"event":"media","sequenceNumber":"${this.#sequence}","media":{"track":"inbound","chunk":"${this.#chunk}",` +
+        `"timestamp":"${timestamp}","payload":"${payload}"},"streamSid":"${this.#streamSid}"}`,
+    );
+  }
+
+  mark(name: string): void {
+    this.#tell('mark', { name });
+  }
+
+  /** As Twilio does: marks that were not reached are told as if they were. */
+  cleared({ marks }: Cleared): void {
+    for (const name of marks) this.mark(name);
+  }
+
+  digit(digit: string): void {
+    this.#tell('dtmf', { track: 'inbound_track', digit });
+  }
+
+  /** Twilio has no word for it. */
+  overflow(): void {}
+
+  close(code: number, reason: string): void {
+    const { accountId: accountSid, callId: callSid } = this.#options;
+    if (this.#isStarted) this.#tell('stop', { accountSid, callSid });
+    this.#isStarted = false;
+    this.#sender.close(code, reason);
+  }
+
+  #onMessage(data: Buffer, isBinary: boolean): void {
+    const { call } = this.#options;
+    const message = isBinary ? undefined : parse(data.toString());
+    if (message === 'unknown') return;
+    if (message === undefined) {
+      this.close(INVALID_DATA, 'not a message of a Twilio media stream: media, mark, clear');
+      return;
+    }
+    switch (message.event) {
+      case 'media':
+        this.#play(Buffer.from(message.media.payload, 'base64'));
+        return;
+      case 'mark':
+        call.mark(message.mark.name);
+        return;
+      case 'clear':
+        call.clear();
+        return;
+      case 'dtmf':
+        call.press(message.dtmf.digits);
+        return;
+    }
+  }
+
+  #play(muLaw: Uint8Array): void {
+    const samples = this.#toCall.process(decodeMuLaw(muLaw));
+    this.#options.call.play(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
+  }
+
+  #tell(event: string, what: object): void {
+    this.#sequence += 1;
+    this.#sender.send({
+      ...{ event, sequenceNumber: String(this.#sequence) },
+      ...{ [event]: what, streamSid: this.#streamSid },
+    });
+  }
+}
+
+/** `unknown` for an event that is none of ours: newer bots may have more of them. Undefined for what is no message. */
+function parse(text: string): z.infer<typeof messageSchema> | 'unknown' | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    const named = eventSchema.safeParse(json).data;
+    if (named !== undefined && !(EVENTS as readonly string[]).includes(named.event)) return 'unknown';
+    return messageSchema.safeParse(json).data;
+  } catch {
+    return undefined;
+  }
+}

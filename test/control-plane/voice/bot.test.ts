@@ -1,0 +1,91 @@
+// Clients as they are: a bot that sends twice as fast as real time, one that does not read, many calls at once.
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { FRAME_BYTES, FRAME_MS } from '#shared/voice/media.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import type { ScriptedMedia } from '../../fixtures/scripted-media.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { telephone } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+/** 44 bytes as Python's wave module writes them in front of 1280 bytes: what Pipecat's add_wav_header makes. */
+const WAV_HEADER = Buffer.from('UklGRiQFAABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQAFAAA=', 'base64');
+
+/** A modem in real time, until it is stopped. */
+function running(media: ScriptedMedia): () => void {
+  let captured = 0;
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    while (captured * FRAME_MS < performance.now() - startedAt) {
+      media.capture(Buffer.alloc(FRAME_BYTES, captured));
+      captured += 1;
+    }
+  }, FRAME_MS / 2);
+  return () => clearInterval(timer);
+}
+
+t.test(
+  'a bot sends 40 ms with a RIFF header each 20 ms: all of it is played in order, in real time',
+  async (t) => {
+    const { line, presence, stream } = await telephone(t, rig);
+    const watcher = await presence();
+    const { call_id: callId } = line.ring();
+    await until('it rings', () => watcher.texts.length > 0);
+    const bot = await stream(callId);
+    const media = await until('the media link', () => line.media);
+    const stop = running(media);
+    t.teardown(stop);
+    const said: Buffer[] = [];
+    const startedAt = performance.now();
+    for (let chunk = 0; chunk < 50; chunk += 1) {
+      const audio = Buffer.alloc(2 * FRAME_BYTES, chunk + 1);
+      said.push(audio);
+      bot.socket.send(Buffer.concat([WAV_HEADER, audio]));
+      await pause(Math.max(0, startedAt + (chunk + 1) * FRAME_MS - performance.now()));
+    }
+    bot.say({ type: 'mark', name: 'said' });
+    await until('played', () => bot.of({ type: 'mark' }).length === 1);
+    const tookMs = performance.now() - startedAt;
+    t.same(media.heard, Buffer.concat(said), 'every sample once, no header among them');
+    t.ok(tookMs > 1_800, `${tookMs.toFixed(0)} ms for 2 s of audio: as fast as the modem takes it`);
+    t.same(bot.of({ type: 'overflow' }), []);
+    // It interrupts itself: nothing more than the node holds is heard after that.
+    bot.socket.send(Buffer.alloc(100 * FRAME_BYTES, 99));
+    await until('it speaks', () => media.frames.at(-1)?.audio[0] === 99);
+    bot.say({ action: 'clear' });
+    await until('cleared', () => bot.of({ type: 'cleared' }).length === 1);
+    const heard = media.frames.length;
+    await pause(200);
+    t.equal(media.frames.length, heard);
+    const [{ played_ms: played, dropped_ms: dropped } = {}] = bot.of({ type: 'cleared' });
+    t.equal(Number(played) + Number(dropped), 2_000 + 2_000, 'what was sent is played or dropped');
+  },
+);
+
+t.test('a client that does not read misses audio, and costs nobody else anything', async (t) => {
+  const slots = [slotAt(1), slotAt(2)];
+  const { line, presence, stream, url, hangUp, calls } = await telephone(t, rig, { slots });
+  const watcher = await presence();
+  const { call_id: callId } = line.ring();
+  await until('it rings', () => watcher.texts.length > 0);
+  const slow = await stream(callId);
+  const media = await until('the media link', () => line.media);
+  slow.socket.pause();
+  // More than all buffers between here and there take.
+  for (let frame = 0; frame < 20_000; frame += 1) {
+    media.capture();
+    if (frame % 500 === 0) await pause(1);
+  }
+  const began = performance.now();
+  const response = await fetch(`${url}/availability`);
+  t.equal(response.status, 200);
+  t.ok(performance.now() - began < 1_000);
+  await until('the service has read it', () => media.socket.bufferedAmount === 0);
+  await hangUp(callId);
+  await until('counted', async () => {
+    const [call] = await calls();
+    return Number((call?.['audio'] as { undelivered_frames?: number } | null)?.undelivered_frames) > 0;
+  });
+});

@@ -1,0 +1,218 @@
+// Records of calls: each ends once, whatever was seen of it; GET /voice/calls; purges, later holders, lost nodes.
+import t, { type Test } from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { purgeLapsed } from '#control-plane/store/purge.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { FAR_END, telephone } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const MINUTE_MS = 60_000;
+
+const AUDIO = {
+  ...{ captured_frames: 1000, played_frames: 900, late_frames: 1, dropped_frames: 2, lost_frames: 3 },
+  capture_gaps: 4,
+};
+
+const inbound = (call_id: string, change: Partial<LiveCall> = {}): LiveCall => ({
+  ...{ call_id, iccid: String(slotAt(1).iccid), direction: 'inbound', state: 'ringing', peer: FAR_END },
+  ...{ started_at: new Date().toISOString(), answered_at: null },
+  ...change,
+});
+
+async function open(t: Test, url: string) {
+  const { db, close } = await openDatabase({ url, connectionsMax: 2 });
+  t.teardown(close);
+  return db;
+}
+
+/** A telephone whose holder has had the number for an hour. */
+async function olderTelephone(t: Test, ...[options]: [Parameters<typeof telephone>[2]?]) {
+  const phone = await telephone(t, rig, options);
+  const db = await open(t, phone.databaseUrl);
+  await db
+    .updateTable('subscriptions')
+    .set({ created_at: new Date(Date.now() - 3_600_000) })
+    .execute();
+  return { ...phone, db };
+}
+
+t.test('a call that was never seen live has its record; told twice it is one', async (t) => {
+  const { line, node, calls, number, presence } = await olderTelephone(t);
+  const watcher = await presence();
+  const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+  const times = { started_at: ago(60_000), answered_at: ago(50_000) };
+  const call = inbound('in-missed-1', times);
+  const endedAt = new Date(Date.parse(times.answered_at) + 30_000).toISOString();
+  line.end(call, { reason: 'remote_hangup', cause: 16 }, { ended_at: endedAt, audio: AUDIO });
+  await until('committed', () => node.acknowledged === 1);
+  const expected = {
+    ...{
+      call_id: 'in-missed-1',
+      direction: 'inbound',
+      caller: FAR_END,
+      phone_number: number,
+      state: 'ended',
+    },
+    ...{ ...times, ended_at: endedAt, duration_ms: 30_000, reason: 'remote_hangup', cause: 16, audio: AUDIO },
+  };
+  t.same(await calls(), [expected]);
+  line.end(call, { reason: 'busy', cause: 17 });
+  await until('committed again', () => node.acknowledged === 2);
+  t.same(await calls(), [expected], 'the first word counts');
+  await until('told', () => watcher.texts.length > 0);
+  t.match(watcher.texts, [{ kind: 'ended', call_id: 'in-missed-1' }], 'and told once');
+  t.equal(watcher.texts.length, 1);
+});
+
+t.test('pages join to the whole, newest first, with filters; bad queries are 400', async (t) => {
+  const { line, node, calls, ask } = await olderTelephone(t);
+  for (let count = 0; count < 25; count += 1) {
+    // Pairs of one instant.
+    const startedAt = new Date(Date.now() - 100_000 + Math.floor(count / 2) * 1_000).toISOString();
+    const direction = count % 5 === 0 ? 'outbound' : 'inbound';
+    const call = inbound(`in-page-${count}`, { started_at: startedAt, direction });
+    line.end(call, { reason: 'cancelled', cause: 16 });
+  }
+  await until('committed', () => node.acknowledged === 25);
+  const all = await calls('?limit=100');
+  t.equal(all.length, 25);
+  const instants = all.map((call) => String(call['started_at']));
+  t.same(instants, [...instants].sort().reverse());
+  const paged: unknown[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body } = await ask(`/voice/calls?limit=7${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    paged.push(...(body['calls'] as unknown[]));
+    cursor = body['next_cursor'] as string | null;
+  }
+  t.same(paged, all);
+  t.equal((await calls('?direction=outbound')).length, 5);
+  t.equal((await calls('?direction=inbound&limit=100')).length, 20);
+  const middle = String(instants[10]);
+  t.ok((await calls(`?since=${middle}&limit=100`)).every((call) => String(call['started_at']) >= middle));
+  t.ok(
+    (await calls(`?until=${middle}&limit=100`)).some((call) => call['started_at'] === middle),
+    'inclusive',
+  );
+  for (const bad of ['limit=0', 'limit=101', 'direction=sent', 'since=x', 'cursor=abc', 'limit=1&limit=2'])
+    t.match(await ask(`/voice/calls?${bad}`), { status: 400, body: { error: 'invalid_request' } }, bad);
+});
+
+t.test('a call of a number that nobody holds, or of its earlier holder, is nobody’s', async (t) => {
+  const { line, node, calls, db } = await olderTelephone(t);
+  const before = new Date(Date.now() - 2 * 3_600_000).toISOString();
+  line.end(inbound('in-earlier', { started_at: before }), { reason: 'cancelled', cause: 16 });
+  line.end(inbound('in-strange', { iccid: '8901000000000009999' }), { reason: 'cancelled', cause: 16 });
+  await until('committed', () => node.acknowledged === 2);
+  t.same(await calls(), []);
+  const rows = await db
+    .selectFrom('calls')
+    .select(['id', 'subscription_id', 'number'])
+    .orderBy('id')
+    .execute();
+  t.same(rows, [
+    { id: 'in-earlier', subscription_id: null, number: slotAt(1).number },
+    { id: 'in-strange', subscription_id: null, number: null },
+  ]);
+});
+
+t.test('a purge takes the calls along', async (t) => {
+  const { line, node, calls, db } = await olderTelephone(t);
+  line.end(inbound('in-older-1'), { reason: 'cancelled', cause: 16 });
+  await until('committed', () => node.acknowledged === 1);
+  t.equal((await calls()).length, 1);
+  const now = new Date(Date.now() + 400 * 24 * 60 * MINUTE_MS);
+  await purgeLapsed(db, { graceMs: 0, now });
+  const later = new Date(now.getTime() + 61 * MINUTE_MS);
+  t.equal((await purgeLapsed(db, { graceMs: 0, now: later })).length, 1);
+  t.same(await db.selectFrom('calls').select('id').execute(), []);
+});
+
+t.test(
+  'a node that comes back tells the truth: what it has not is over, its word later corrects why',
+  async (t) => {
+    const clock = new ManualClock();
+    const phone = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+    const { line, calls, url, presence } = phone;
+    const watcher = await presence();
+    const kept = line.ring();
+    const gone = line.ring(FAR_END, 'in-gone-1');
+    await until('both ring', () => watcher.texts.length === 2);
+    await phone.node.drop();
+    const node = await ScriptedNode.connect(url, {
+      ...{ journalId: 'journal-1', onCommand: line.onCommand, calls: [{ ...kept, state: 'active' }] },
+    });
+    t.teardown(() => node.drop());
+    line.node = node;
+    await until('come further', () => watcher.of({ kind: 'answered', call_id: kept.call_id }).length === 1);
+    t.equal(watcher.of({ kind: 'ended' }).length, 0, 'its fact may be on its way');
+    clock.advance(5_000);
+    await until('given up', () => watcher.of({ kind: 'ended' }).length === 1);
+    t.match(watcher.of({ kind: 'ended' }), [{ call_id: 'in-gone-1', reason: 'modem_lost', cause: 41 }]);
+    line.end(gone, { reason: 'cancelled', cause: 16 });
+    await until('corrected', async () => (await calls()).some(({ reason }) => reason === 'cancelled'));
+    t.equal(watcher.of({ kind: 'ended' }).length, 1, 'and told once');
+  },
+);
+
+t.test('a link that stays away costs the calls after a while, with their streams', async (t) => {
+  const clock = new ManualClock();
+  const { line, node, calls, presence, stream } = await olderTelephone(t, { service: { clock } });
+  const watcher = await presence();
+  const { call_id: callId } = line.ring();
+  await until('rings', () => watcher.texts.length === 1);
+  const client = await stream(callId);
+  const media = await until('the media link', () => line.media);
+  await node.drop();
+  await until('offline', async () => (await calls()).length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // In steps, so that pings are answered.
+  for (let step = 0; step < 6; step += 1) {
+    clock.advance(6_500);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  media.capture();
+  await until('it is still heard', () => client.binary.length === 1);
+  clock.advance(1_000);
+  t.equal(await client.closed(), 4041);
+  await until('the record', async () => (await calls())[0]?.['state'] === 'ended');
+  t.match(await calls(), [{ reason: 'modem_lost', cause: 41 }]);
+});
+
+t.test(
+  'a service that was killed finds its calls again, or ends them when nobody knows of them',
+  async (t) => {
+    const clock = new ManualClock();
+    const first = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+    const { call_id: kept } = first.line.ring();
+    const { call_id: lost } = first.line.ring(FAR_END, 'in-lost-1');
+    await until('noted', async () => (await first.calls()).length === 2);
+    await first.node.drop();
+    await first.service.stop();
+    const second = await rig.start(t, { databaseUrl: first.databaseUrl, clock, heartbeatMs: 3_600_000 });
+    const stateOf = async (callId: string) => {
+      const response = await fetch(`${second.url}/voice/calls`, { headers: first.headers });
+      const { calls } = (await response.json()) as {
+        calls: Array<{ call_id: string; state: string; reason: string }>;
+      };
+      return calls.find(({ call_id }) => call_id === callId);
+    };
+    t.match(await stateOf(kept), { state: 'ringing' });
+    const call = first.line.calls.find(({ call_id }) => call_id === kept);
+    const node = await ScriptedNode.connect(second.url, {
+      ...{ journalId: 'journal-1', calls: call === undefined ? [] : [call], onCommand: first.line.onCommand },
+    });
+    t.teardown(() => node.drop());
+    for (let minute = 0; minute < 6; minute += 1) {
+      clock.advance(MINUTE_MS);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await until('the lost one has ended', async () => (await stateOf(lost))?.state === 'ended');
+    t.match(await stateOf(lost), { reason: 'abandoned' });
+    t.match(await stateOf(kept), { state: 'ringing' }, 'whoever is vouched for is not');
+  },
+);

@@ -1,0 +1,285 @@
+// GET /voice/presence: who may watch, what is told of calls, and when the socket is closed.
+import { EventEmitter } from 'node:events';
+import t from 'tap';
+import WebSocket from 'ws';
+import { createLocalBus } from '#control-plane/bus/bus.ts';
+import type { Subscription } from '#control-plane/domain/subscription.ts';
+import type { CallRow } from '#control-plane/store/calls.ts';
+import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import type { LiveCalls } from '#control-plane/voice/live-calls.ts';
+import { Presence } from '#control-plane/voice/presence.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+class StubSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  isTerminated = false;
+  readonly sent: unknown[] = [];
+
+  send(data: unknown): void {
+    this.sent.push(data);
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+    this.readyState = 3;
+  }
+
+  asWebSocket(): WebSocket {
+    return this as unknown as WebSocket;
+  }
+}
+
+/** Presence with nothing behind it: for what a loopback connection, whose buffers take megabytes, cannot show. */
+function scriptedPresence() {
+  const watchers: Array<(call: CallRow) => void> = [];
+  const live = {
+    instance: 'here',
+    watch: (watcher: (call: CallRow) => void) => watchers.push(watcher),
+    ringing: () => [],
+    find: () => undefined,
+  };
+  const presence = new Presence({
+    live: live as unknown as LiveCalls,
+    db: undefined as unknown as Database,
+    ...{ bus: createLocalBus(), clock: systemClock, log: silentLogger, streamUrl: (id) => id },
+  });
+  return { presence, live: { change: (call: CallRow) => watchers.forEach((watcher) => void watcher(call)) } };
+}
+
+const ringing = (callId: string): CallRow => ({
+  ...{
+    callId,
+    subscriptionId: 'sub_1',
+    number: '+12065550001',
+    iccid: '1',
+    nodeId: 'n',
+    direction: 'inbound',
+  },
+  ...{ peer: null, state: 'ringing', startedAt: new Date(), answeredAt: null },
+});
+
+const [ALICE] = BUYERS as [Wallet];
+
+t.test('an incoming call rings, is answered and ends, on every socket', async (t) => {
+  const { presence, line, stream, url, number } = await telephone(t, rig);
+  const watchers = await Promise.all([presence(number), presence(number.replace('+', '%2B')), presence()]);
+  const call = line.ring();
+  await until('ringing', () => watchers.every(({ texts }) => texts.length === 1));
+  const common = {
+    ...{ call_id: call.call_id, direction: 'inbound', caller: FAR_END, phone_number: number },
+    stream_url: `${url.replace('http', 'ws')}/voice/stream/${call.call_id}`,
+  };
+  for (const { texts } of watchers) t.same(texts, [{ kind: 'ringing', ...common, at: call.started_at }]);
+  const client = await stream(call.call_id);
+  await until('answered', () => watchers.every(({ texts }) => texts.length === 2));
+  const answeredAt = String(line.calls[0]?.answered_at);
+  for (const { texts } of watchers) t.same(texts[1], { kind: 'answered', ...common, at: answeredAt });
+  const endedAt = new Date(Date.parse(answeredAt) + 4_321).toISOString();
+  line.end(call, { reason: 'remote_hangup', cause: 16 }, { ended_at: endedAt });
+  await until('ended', () => watchers.every(({ texts }) => texts.length === 3));
+  for (const { texts } of watchers)
+    t.match(texts[2], { kind: 'ended', ...common, reason: 'remote_hangup', cause: 16, duration_ms: Number });
+  await client.closed();
+});
+
+t.test(
+  'an end is no later than now, whatever the node’s clock says; a caller that is withheld is null',
+  async (t) => {
+    const { presence, line } = await telephone(t, rig);
+    const watcher = await presence();
+    const call = line.ring(null);
+    await until('ringing', () => watcher.texts.length === 1);
+    t.equal(watcher.texts[0]?.['caller'], null);
+    line.end(call, { reason: 'cancelled', cause: 16 }, { ended_at: '2199-01-01T00:00:00.000Z' });
+    await until('ended', () => watcher.texts.length === 2);
+    t.match(watcher.texts[1], { kind: 'ended', reason: 'cancelled', cause: 16, duration_ms: 0 });
+    t.ok(Date.parse(String(watcher.texts[1]?.['at'])) <= Date.now());
+  },
+);
+
+t.test('a hang-up is dispatched at once, and ended is told when it is confirmed', async (t) => {
+  const { presence, line, dial, hangUp, node } = await telephone(t, rig);
+  const watcher = await presence();
+  line.tellsByItself = false;
+  const callId = String((await dial()).body['call_id']);
+  t.same((await hangUp(callId)).body, {
+    call_id: callId,
+    device_id: '350000000000001',
+    status: 'hangup_sent',
+  });
+  t.equal(node.commands('hang_up').length, 1);
+  t.same(watcher.texts, [], 'a call that is dialled does not ring here');
+  const [call] = line.calls;
+  if (call !== undefined) line.end(call, { reason: 'local_hangup', cause: 16 });
+  await until('ended', () => watcher.texts.length === 1);
+  t.match(watcher.texts, [{ kind: 'ended', direction: 'outbound', caller: FAR_END, reason: 'local_hangup' }]);
+  t.match(await hangUp(callId), { status: 404, body: { error: 'call_not_found', call_id: callId } });
+});
+
+t.test('hanging up a call that rings rejects it; of unknown calls and silent nodes', async (t) => {
+  const { presence, line, hangUp, ask, node } = await telephone(t, rig);
+  const watcher = await presence();
+  const { call_id: callId } = line.ring();
+  await until('ringing', () => watcher.texts.length === 1);
+  t.equal((await hangUp(callId)).status, 200);
+  await until('ended', () => watcher.texts.length === 2);
+  for (const call_id of [callId, 'call_nope'])
+    t.match(await hangUp(call_id), { status: 404, body: { error: 'call_not_found', call_id } });
+  for (const body of [{}, { call_id: '' }, { call_id: 7 }, { call_id: 'a\u0000b' }])
+    t.match(await ask('/voice/hangup', body), { status: 400, body: { error: 'invalid_request' } });
+  t.match(await ask('/voice/hangup', '{'), { status: 400, body: { error: 'invalid_json' } });
+  const { call_id: next } = line.ring();
+  await until('ringing', () => watcher.texts.length === 3);
+  await node.drop();
+  await until('gone', async () => {
+    const { status, body } = await hangUp(next);
+    return status === 502 && body['error'] === 'phone_node_error' && body['call_id'] === next;
+  });
+});
+
+t.test('what rings now is told to who comes later', async (t) => {
+  const { presence, line } = await telephone(t, rig);
+  const first = await presence();
+  const call = line.ring();
+  await until('ringing', () => first.texts.length === 1);
+  const second = await presence();
+  await until('replayed', () => second.texts.length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.same(second.texts, first.texts, 'once');
+  line.end(call, { reason: 'cancelled', cause: 16 });
+  await until('ended', () => second.texts.length === 2);
+  const third = await presence();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.same(third.texts, []);
+});
+
+t.test('who may not watch is refused before the upgrade', async (t) => {
+  const { url, headers, databaseUrl, token } = await telephone(t, rig);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  await db
+    .insertInto('numbers')
+    .values({ number: '+12065550777', iccid: '8901000000000000777', created_at: new Date() })
+    .execute();
+  const path = (number: string) => `/voice/presence/${number}`;
+  for (const authorization of ['', 'Bearer x', `Bearer ${token}x`])
+    t.match(await refusedUpgrade(url, path('+12065550001'), { authorization }), {
+      status: 401,
+      body: { error: 'unauthorized', message: String },
+    });
+  t.match(await refusedUpgrade(url, path('+12065550777'), headers), {
+    status: 403,
+    body: { error: 'forbidden' },
+  });
+  for (const unknown of ['+12065550888', '12065550001', 'x', '%2B'])
+    t.match(await refusedUpgrade(url, path(unknown), headers), {
+      status: 404,
+      body: { error: 'phone_number_not_found' },
+    });
+  for (const nothing of ['/voice/presence/', '/voice/presence', '/voice/presence/%', '/voice/presence/a/b'])
+    t.match(await refusedUpgrade(url, nothing, headers), { status: 404, body: { error: 'not_found' } });
+});
+
+t.test('a revoked token closes its sockets within a second, also on another instance', async (t) => {
+  const phone = await telephone(t, rig);
+  const other = await rig.start(t, { databaseUrl: phone.databaseUrl });
+  const watcher = await phone.presence();
+  const { call_id: callId } = phone.line.ring();
+  await until('ringing', () => watcher.texts.length === 1);
+  const client = await phone.stream(callId);
+  const elsewhere = new WebSocket(`${other.url.replace('http', 'ws')}/voice/presence/${phone.number}`, {
+    headers: phone.headers,
+  });
+  let closedElsewhere: number | undefined;
+  elsewhere.on('close', (code) => {
+    closedElsewhere = code;
+  });
+  await until('open', () => elsewhere.readyState === WebSocket.OPEN);
+  t.equal((await recoverToken(phone.url, ALICE.privateKey)).status, 200);
+  const revokedAt = performance.now();
+  t.same([await watcher.closed(), await client.closed()], [4401, 4401]);
+  await until('elsewhere', () => closedElsewhere === 4401);
+  t.ok(performance.now() - revokedAt < 1_000);
+  t.equal(phone.node.commands('hang_up').length, 0, 'the new token may take the call over');
+});
+
+t.test('a year that ends closes the sockets within a second', async (t) => {
+  const phone = await telephone(t, rig);
+  const { db, close } = await openDatabase({ url: phone.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const endsAt = Date.now() + 2_000;
+  await db
+    .updateTable('subscriptions')
+    .set({ expires_at: new Date(endsAt) })
+    .execute();
+  const watcher = await phone.presence();
+  t.equal(await watcher.closed(), 4401);
+  t.ok(Date.now() >= endsAt && Date.now() < endsAt + 1_000);
+});
+
+t.test('a token has only so many sockets', async (t) => {
+  const { presence, url, headers, number } = await telephone(t, rig, { service: { socketsPerToken: 3 } });
+  const open = await Promise.all([presence(), presence(), presence()]);
+  t.match(await refusedUpgrade(url, `/voice/presence/${number}`, headers), {
+    status: 429,
+    body: { error: 'rate_limited' },
+  });
+  open[0].drop();
+  await until('one more', () =>
+    presence().then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+t.test('a slow reader is cut off, and the others hear all', async (t) => {
+  const { presence, live } = scriptedPresence();
+  const [slow, quick] = [new StubSocket(), new StubSocket()];
+  for (const socket of [slow, quick]) presence.add(socket.asWebSocket(), { id: 'sub_1' } as Subscription);
+  live.change(ringing('call_1'));
+  slow.bufferedAmount = 70_000;
+  live.change(ringing('call_2'));
+  live.change(ringing('call_2'));
+  t.same([slow.sent.length, slow.isTerminated], [1, true]);
+  t.same([quick.sent.length, quick.isTerminated], [2, false], 'and nothing twice');
+});
+
+t.test('another instance tells of calls whose node has its link here', async (t) => {
+  const phone = await telephone(t, rig);
+  const other = await rig.start(t, { databaseUrl: phone.databaseUrl });
+  const open = async () => {
+    const texts: Array<Record<string, unknown>> = [];
+    const socket = new WebSocket(`${other.url.replace('http', 'ws')}/voice/presence/${phone.number}`, {
+      headers: phone.headers,
+    });
+    socket.on('message', (data) => texts.push(JSON.parse(String(data))));
+    t.teardown(() => socket.terminate());
+    await until('open', () => socket.readyState === WebSocket.OPEN);
+    return texts;
+  };
+  const first = await open();
+  const call = phone.line.ring();
+  await until('ringing', () => first.length === 1);
+  t.match(first, [{ kind: 'ringing', call_id: call.call_id, at: call.started_at }]);
+  const second = await open();
+  await until('replayed', () => second.length === 1);
+  const stream = new WebSocket(`${other.url.replace('http', 'ws')}/voice/stream/${call.call_id}`, {
+    headers: phone.headers,
+  });
+  const code = await new Promise((resolve) => stream.on('close', resolve));
+  t.equal(code, 1012, 'its audio cannot be had there: open it again');
+  phone.line.end(call, { reason: 'cancelled', cause: 16 });
+  await until('ended', () => first.length === 2 && second.length === 2);
+  t.match(first[1], { kind: 'ended', reason: 'cancelled', duration_ms: 0 });
+});

@@ -1,0 +1,147 @@
+// The stream in Twilio's words: what a bot sends and reads, at twice real time and in chunks of 40 ms.
+import t from 'tap';
+import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/mu-law.ts';
+import { FRAME_BYTES } from '#shared/voice/media.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { telephone } from '../../fixtures/telephone.ts';
+import { measureTone, tone } from '../../fixtures/tone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+/** What ITU-T G.712 §9 asks of a PCM channel at this level. */
+const G712_SINAD_DB = 33;
+
+async function bot(t: Parameters<typeof telephone>[0]) {
+  const phone = await telephone(t, rig);
+  const { call_id: callId } = phone.line.ring();
+  const watcher = await phone.presence();
+  await until('it rings', () => watcher.texts.length > 0);
+  const client = await phone.stream(callId, { protocol: 'twilio', protocols: [] });
+  const media = await until('the media link', () => phone.line.media);
+  await until('start', () => client.of({ event: 'start' }).length === 1);
+  return { phone, callId, client, media };
+}
+
+const samplesOf = (bytes: Buffer): Int16Array =>
+  new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+
+t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => {
+  const { phone, callId, client, media } = await bot(t);
+  t.same(client.texts[0], {
+    event: 'connected',
+    protocol: 'Call',
+    version: '1.0.0',
+    ...numbered(client.texts[0]),
+  });
+  const streamSid = client.texts[1]?.['streamSid'];
+  t.match(client.texts[1], {
+    ...{ event: 'start', sequenceNumber: '1', streamSid: String },
+    start: {
+      ...{
+        accountSid: phone.subscriptionId,
+        streamSid,
+        callSid: callId,
+        tracks: ['inbound'],
+        customParameters: {},
+      },
+      mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
+    },
+  });
+  for (let count = 0; count < 3; count += 1) media.capture();
+  await until('audio', () => client.of({ event: 'media' }).length === 3);
+  t.match(
+    client.of({ event: 'media' }),
+    ['1', '2', '3'].map((chunk, index) => ({
+      ...{ event: 'media', sequenceNumber: String(index + 2), streamSid },
+      media: { track: 'inbound', chunk, timestamp: String(index * 20), payload: String },
+    })),
+  );
+  const { payload = '' } = (client.of({ event: 'media' })[0]?.['media'] ?? {}) as { payload?: string };
+  t.same(Buffer.from(payload, 'base64'), Buffer.alloc(160, 0xff), 'silence, 20 ms of it');
+  media.say({ type: 'dtmf', digit: '5' });
+  await until('a key', () => client.of({ event: 'dtmf' }).length === 1);
+  t.match(client.of({ event: 'dtmf' }), [{ dtmf: { track: 'inbound_track', digit: '5' }, streamSid }]);
+  const [call] = phone.line.calls;
+  if (call !== undefined) phone.line.end(call, { reason: 'remote_hangup', cause: 16 });
+  t.equal(await client.closed(), 4016);
+  t.match(client.of({ event: 'stop' }), [{ stop: { callSid: callId }, streamSid }]);
+  t.same(client.binary, []);
+
+  function numbered(message: object | undefined) {
+    return message !== undefined && 'sequenceNumber' in message ? { sequenceNumber: undefined } : {};
+  }
+});
+
+t.test('a tone comes through in both directions as well as mu-law lets it', async (t) => {
+  const { client, media } = await bot(t);
+  const sent = tone({ hz: 1_000, rateHz: 8_000, seconds: 2 });
+  // As Pipecat sends: chunks of 40 ms, one each 20 ms.
+  for (let at = 0; at < sent.length; at += 320) {
+    const payload = Buffer.from(encodeMuLaw(sent.subarray(at, at + 320))).toString('base64');
+    client.say({ event: 'media', streamSid: 'MZ1', media: { payload } });
+  }
+  client.say({ event: 'mark', streamSid: 'MZ1', mark: { name: 'said' } });
+  for (let count = 0; client.of({ event: 'mark' }).length === 0 && count < 2_000; count += 1) {
+    media.capture(new Uint8Array(samples16(count).buffer));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until('the mark', () => client.of({ event: 'mark' }).length === 1);
+  t.match(client.of({ event: 'mark' }), [{ mark: { name: 'said' } }]);
+  t.equal(media.heard.length, 2 * 16_000 * 2, 'no sample more or less');
+  const heard = measureTone(samplesOf(media.heard).subarray(8_000), { hz: 1_000, rateHz: 16_000 });
+  t.ok(
+    heard.sinadDb > G712_SINAD_DB && Math.abs(heard.levelDb) < 0.5,
+    `to the call: SINAD ${heard.sinadDb.toFixed(1)} dB`,
+  );
+  const received = client
+    .of({ event: 'media' })
+    .flatMap(({ media }) => [
+      ...decodeMuLaw(Buffer.from(String((media as { payload: string }).payload), 'base64')),
+    ]);
+  const told = measureTone(Int16Array.from(received.slice(4_000, 12_000)), { hz: 1_000, rateHz: 8_000 });
+  t.ok(
+    told.sinadDb > G712_SINAD_DB && Math.abs(told.levelDb) < 0.5,
+    `to the bot: SINAD ${told.sinadDb.toFixed(1)} dB`,
+  );
+
+  function samples16(frame: number): Int16Array {
+    const second = tone({ hz: 1_000, rateHz: 16_000, seconds: 1 });
+    const at = (frame % 50) * 320;
+    return second.slice(at, at + 320);
+  }
+});
+
+t.test('clear gives the marks back, as Twilio does, and stops the audio', async (t) => {
+  const { client, media, phone } = await bot(t);
+  const payload = Buffer.alloc(8_000, 0x10).toString('base64');
+  client.say({ event: 'media', media: { payload } });
+  client.say({ event: 'mark', mark: { name: 'one' } });
+  client.say({ event: 'mark', mark: { name: 'two' } });
+  media.capture();
+  await until('it is being played', () => media.frames.length === 6);
+  client.say({ event: 'clear' });
+  await until('both marks', () => client.of({ event: 'mark' }).length === 2);
+  media.capture();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(media.frames.length, 6, 'nothing of it comes any more');
+  client.say({ event: 'dtmf', dtmf: { digits: '42' } });
+  await until('keys', () => media.texts.some((text) => text.type === 'dtmf'));
+  client.say({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+  client.say({ event: 'something newer', more: { a: 1 } });
+  client.say({
+    event: 'media',
+    media: { payload: Buffer.alloc(160, 0xff).toString('base64').replace(/=+$/, '') },
+  });
+  client.say({ event: 'mark', mark: { name: 'behind it' } });
+  for (let count = 0; count < 8; count += 1) media.capture();
+  await until('events of others change nothing', () => media.frames.length === 7);
+  client.socket.send(Buffer.alloc(FRAME_BYTES));
+  t.equal(await client.closed(), 1007);
+  t.equal(phone.node.commands('hang_up').length, 0);
+});
+
+t.test('an unknown protocol is refused', async (t) => {
+  const { phone } = await bot(t);
+  await t.rejects(phone.stream('call_1', { protocol: 'telegraph' }), /400/);
+});

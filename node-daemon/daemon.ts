@@ -4,13 +4,16 @@ import type { Logger } from '#shared/log.ts';
 import { serveMetrics } from '#shared/process/metrics-server.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import { loadResampler } from '#shared/voice/resample.ts';
 import { type OpenPort, serialPorts } from './at/port.ts';
+import { audioAccess } from './audio/audio-access.ts';
 import type { Settings } from './config.ts';
 import { HangGuard } from './hang-guard.ts';
 import { Journal } from './journal/journal.ts';
 import { CommandHandler } from './link/command-handler.ts';
 import { ControlLink } from './link/control-link.ts';
 import { IdentityFile } from './link/identity.ts';
+import { MediaLink } from './link/media-link.ts';
 import { countCommands, countFacts } from './metrics/counting.ts';
 import { NodeMetrics } from './metrics/node-metrics.ts';
 import { LateParts } from './modem/late-parts.ts';
@@ -21,6 +24,7 @@ import { SendLimits } from './modem/send-limits.ts';
 import { settleIntents } from './modem/sms-left-behind.ts';
 import { UsbTreeReader } from './usb/usb-tree.ts';
 import { UsbWatch } from './usb/usb-watch.ts';
+import { CallBook } from './voice/call-book.ts';
 
 /** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
 const THREADS_KEPT = 3;
@@ -63,6 +67,7 @@ export async function startDaemon(
     isJournalFailing: () => journal.isFailing,
     isLinked: () => link.isLinked,
     hangingCalls: () => guard.hanging,
+    callsUp: () => book.live.length,
   });
   const outside = outsideSteps(config, { sysfsRoot, clock, guard });
   const limits = recoveryLimits(config.recovery);
@@ -79,11 +84,21 @@ export async function startDaemon(
     },
     onLoss: () => usb.look(),
   };
+  const book: CallBook = new CallBook({
+    ...{ journal, clock, log },
+    isLinked: () => link.isLinked,
+    tell: (call) => link.callChanged(call),
+  });
+  const createResampler = await loadResampler();
   const rack: Rack = new Rack({
     ...{ slots: config.slots, discover: config.discover ?? true, ignore: config.ignore, devRoot, log },
     createModem: (options) =>
       new Modem({
         ...{ ...options, openPort, journal, sims: config.sims, limits, outside, observer, clock },
+        telephonyAt: (place) => ({
+          ...{ book, createResampler },
+          audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
+        }),
         log: log.child({ modem: options.place.usb?.path ?? options.slot }),
       }),
   });
@@ -94,8 +109,15 @@ export async function startDaemon(
     ...{ clock, log },
   });
   const sendLimits = new SendLimits(config.sendLimits, journal.state.commands, clock.now());
-  const commands = new CommandHandler({ rack, journal, limits: sendLimits, clock, log });
   const identity = new IdentityFile({ folder: dataDir, clock, log });
+  const commands = new CommandHandler({
+    ...{ rack, journal, limits: sendLimits, calls: book, clock, log },
+    openMedia: async (baseUrl, ticket, events) => {
+      const url = baseUrl ?? identity.current?.controlPlaneUrl;
+      if (url === undefined) throw new Error('this node is not enrolled');
+      return MediaLink.open(url, ticket, { clock, log, events });
+    },
+  });
   await identity.open();
   if (journal.isNew && identity.current !== undefined) {
     log.warn(
@@ -106,6 +128,7 @@ export async function startDaemon(
   const link: ControlLink = new ControlLink({
     ...{ identity, journal, commands: countCommands(commands, metrics), clock, log },
     slots: () => rack.slots(),
+    calls: () => book.live,
     alarms: () => [
       ...rack.alarms(),
       ...(journal.isFailing ? ['journal_unavailable'] : []),
@@ -133,6 +156,7 @@ export async function startDaemon(
       usb.stop();
       lateParts.stop();
       await rack.stop();
+      book.stop();
       identity.close();
       await link.stop();
       await journal.close();

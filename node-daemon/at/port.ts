@@ -31,6 +31,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const NODE_CHECK_MS = 2_000;
 /** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
 const READ_BUFFER_BYTES = 8 * 1024;
+/** As in uv.h. */
+const UV_READABLE = 1;
+const UV_WRITABLE = 2;
 
 class DisconnectError extends Error {
   override name = 'DisconnectError';
@@ -99,6 +102,7 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
     const written = writeNow(binding, buffer);
     if (written < buffer.length) await write(buffer.subarray(written));
   };
+  awaitBoth(binding);
   binding.read = (buffer, offset, length) => readUntilHangUp(binding, buffer, offset, length);
   binding.close = () =>
     guard.call({
@@ -112,6 +116,19 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
       },
     });
   return binding;
+}
+
+/**
+ * The binding's poller waits for what it was asked for last: a write that waits for room would keep all that comes from being
+ * read, and a read the write from going on.
+ */
+function awaitBoth({ poller }: LinuxPortBinding): void {
+  const poll = poller.poll.bind(poller);
+  poller.poll = (events = 0) => {
+    const readable = poller.listenerCount('readable') > 0 ? UV_READABLE : 0;
+    const writable = poller.listenerCount('writable') > 0 ? UV_WRITABLE : 0;
+    poll(events | readable | writable);
+  };
 }
 
 /** The port is opened with O_NONBLOCK: reading and writing right here saves the way through the thread pool. */

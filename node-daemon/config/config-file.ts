@@ -54,9 +54,11 @@ function meaningOf(written: WrittenConfig): NodeConfig {
   };
 }
 
-function slotOf({ name, imei, usb_path, port }: WrittenConfig['slots'][number]): NamedSlot {
+function slotOf({ name, imei, usb_path, port, audio_port }: WrittenConfig['slots'][number]): NamedSlot {
   if (imei !== undefined) return { name, imei };
-  return usb_path === undefined ? { name, port: port ?? '' } : { name, usbPath: usb_path };
+  return usb_path === undefined
+    ? { name, port: port ?? '', audioPort: audio_port }
+    : { name, usbPath: usb_path };
 }
 
 type WrittenRate = {

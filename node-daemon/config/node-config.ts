@@ -12,7 +12,8 @@ export const SLOT_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export type NamedSlot = { readonly name: string } & (
   | { readonly imei: string }
   | { readonly usbPath: string }
-  | { readonly port: string }
+  /** `audioPort`: where a modem of an unknown make has the audio of its calls. */
+  | { readonly port: string; readonly audioPort?: string | undefined }
 );
 
 /** A device that is left alone. */

@@ -40,15 +40,23 @@ const rate = map({
   per_day: wholeNumber(1, TIMES_MAX).optional(),
 });
 
+const path = z.string().startsWith('/', 'must be an absolute path').max(4096).transform(normalize);
+
 const slot = map({
   name: text(SLOT_NAME_PATTERN, 'a slot name: 1 to 64 letters, digits, ".", "_" and "-"'),
   imei: imei.optional(),
   usb_path: usbPath.optional(),
-  port: z.string().startsWith('/', 'must be an absolute path').max(4096).transform(normalize).optional(),
-}).refine(
-  ({ imei, usb_path, port }) => [imei, usb_path, port].filter((place) => place !== undefined).length === 1,
-  'must have exactly one of imei, usb_path and port',
-);
+  port: path.optional(),
+  audio_port: path.optional(),
+})
+  .refine(
+    ({ imei, usb_path, port }) => [imei, usb_path, port].filter((place) => place !== undefined).length === 1,
+    'must have exactly one of imei, usb_path and port',
+  )
+  .refine(
+    ({ port, audio_port }) => audio_port === undefined || port !== undefined,
+    'audio_port goes with port: where a modem is found over USB, its make says where its audio is',
+  );
 const ignored = map({ usb_path: usbPath.optional(), usb_id: usbId.optional() }).refine(
   ({ usb_path, usb_id }) => (usb_path === undefined) !== (usb_id === undefined),
   'must have exactly one of usb_path and usb_id',
@@ -62,7 +70,7 @@ export const configSchema = map({
     .array(slot, 'must be a list')
     .max(SLOTS_MAX, `must have at most ${SLOTS_MAX} slots`)
     .superRefine((slots, context) => {
-      for (const key of ['name', 'imei', 'usb_path', 'port'] as const) {
+      for (const key of ['name', 'imei', 'usb_path', 'port', 'audio_port'] as const) {
         const seen = new Set<string>();
         slots.forEach(({ [key]: value }, position) => {
           if (value === undefined) return;

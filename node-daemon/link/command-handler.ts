@@ -8,12 +8,15 @@ import {
   type SmsOutcome,
 } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import type { DialOutcome } from '#shared/voice/call.ts';
 import type { CommandState } from '../journal/command-map.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/refusal.ts';
 import type { SendLimits } from '../modem/send-limits.ts';
 import { LEFT_BEHIND } from '../modem/sms-left-behind.ts';
+import type { CallBook } from '../voice/call-book.ts';
+import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import { RefusedIds } from './refused-ids.ts';
 
 /** A command as it came over the link. */
@@ -42,6 +45,11 @@ export interface CommandHandlerParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly calls?: Pick<CallBook, 'find'> | undefined;
+  /** Opens a media link at a base URL, or at that of the control link. */
+  readonly openMedia?:
+    | ((baseUrl: string | null, ticket: string, events: MediaEvents) => Promise<MediaEnd>)
+    | undefined;
   /** The operator's; none where nothing is said. */
   readonly limits?: SendLimits | undefined;
 }
@@ -80,9 +88,44 @@ export class CommandHandler {
         return this.#bindSim(paramsOf('bind_sim', command.params));
       case 'send_sms':
         return this.#sendSms(command, paramsOf('send_sms', command.params));
+      case 'dial':
+        return this.#dial(command, paramsOf('dial', command.params));
+      case 'answer':
+        return this.#telephoneOf(paramsOf('answer', command.params)).answer().then(nothing);
+      case 'hang_up':
+        return this.#hangUp(paramsOf('hang_up', command.params)).then(nothing);
+      case 'open_media':
+        return this.#openMedia(paramsOf('open_media', command.params)).then(nothing);
       default:
         throw new CommandRefusal('command_unknown', 'this node does not know the command');
     }
+  }
+
+  #hangUp(params: CommandParams<'hang_up'>): Promise<void> {
+    return this.#telephoneOf(params).hangUp(params.reason);
+  }
+
+  async #dial({ timeLeftMs }: LinkCommand, params: CommandParams<'dial'>): Promise<DialOutcome> {
+    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    const modem = this.#parts.rack.find(params.iccid);
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    const { telephone } = modem;
+    if (telephone === undefined)
+      throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+    return await telephone.dial(params.call_id, params.to);
+  }
+
+  #telephoneOf({ call_id: callId }: { call_id: string }): Telephone {
+    const telephone = this.#parts.calls?.find(callId);
+    if (telephone === undefined) throw new CommandRefusal('call_unknown', 'no such call is up');
+    return telephone;
+  }
+
+  async #openMedia(params: CommandParams<'open_media'>): Promise<void> {
+    const telephone = this.#telephoneOf(params);
+    const { openMedia } = this.#parts;
+    if (openMedia === undefined) throw new CommandRefusal('slot_unavailable', 'this node carries no audio');
+    await telephone.attach(params.call_id, (events) => openMedia(params.base_url, params.ticket, events));
   }
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
@@ -139,6 +182,8 @@ export class CommandHandler {
     return outcome;
   }
 }
+
+const nothing = (): Record<string, never> => ({});
 
 function paramsOf<N extends CommandName>(name: N, params: unknown): CommandParams<N> {
   const parsed = commandSchemas[name].safeParse(params);

@@ -3,6 +3,7 @@ import type { Timer } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { planComeback } from './comeback.ts';
 import type { IdentitySource } from './identity.ts';
@@ -18,9 +19,11 @@ const SLOTS_DELAY_MS = 20;
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** Where the link goes and what it carries. */
-export interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'clockCorrection' | 'sentFacts'> {
+export interface ControlLinkParts
+  extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
+  readonly calls?: () => LiveCall[];
 }
 
 export class ControlLink {
@@ -43,10 +46,10 @@ export class ControlLink {
   #isStopped = false;
   #onAllClosed: () => void = () => undefined;
 
-  constructor({ identity, alarms = () => [], ...parts }: ControlLinkParts) {
+  constructor({ identity, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
     const clockCorrection = new ClockCorrection(parts);
     this.#clockCorrection = clockCorrection;
-    this.#parts = { ...parts, alarms, clockCorrection, sentFacts: new SentFacts(parts.journal) };
+    this.#parts = { ...parts, alarms, calls, clockCorrection, sentFacts: new SentFacts(parts.journal) };
     this.#identity = identity;
     this.#awaySince = parts.clock.now();
     parts.journal.onFact(() => this.#current?.sendFacts());
@@ -79,6 +82,11 @@ export class ControlLink {
   /** Tells an event of a slot, while there is a link. */
   tell(event: SlotEvent): void {
     this.#current?.sendEvent(event);
+  }
+
+  /** Tells how a call stands, while there is a link; the next one is told in its hello. */
+  callChanged(call: LiveCall): void {
+    this.#current?.sendCall(call);
   }
 
   /** Leaves for good. */
@@ -129,6 +137,7 @@ export class ControlLink {
     older?.leave();
     // What changed between hello and welcome.
     this.slotsChanged();
+    for (const call of this.#parts.calls()) link.sendCall(call);
     link.sendFacts();
   }
 

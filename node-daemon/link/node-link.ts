@@ -13,7 +13,7 @@ import {
   type ServerFrame,
 } from '#shared/link/frame.ts';
 import type { Slot, SlotEvent } from '#shared/link/messages.ts';
-import { hasFrame, nodeFrameFor } from '#shared/link/older-version.ts';
+import { nodeFrameFor } from '#shared/link/older-version.ts';
 import {
   LINK_FRAME_BYTES_MAX,
   LINK_VERSION,
@@ -22,6 +22,7 @@ import {
   versionInCommon,
 } from '#shared/link/version.ts';
 import type { Logger } from '#shared/log.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ClockCorrection } from './clock-correction.ts';
 import type { CommandHandler } from './command-handler.ts';
@@ -48,6 +49,7 @@ export interface NodeLinkParts {
   readonly slots: () => Slot[];
   /** Troubles of the whole node, words such as "journal_unavailable". */
   readonly alarms: () => string[];
+  readonly calls: () => LiveCall[];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -140,6 +142,10 @@ export class NodeLink {
     if (this.#window !== undefined) this.#send({ type: 'event', event });
   }
 
+  sendCall(call: LiveCall): void {
+    if (this.#window !== undefined) this.#send({ type: 'call', call });
+  }
+
   /** Another link has taken over: nothing new goes out, answers to commands that came over this one still do. */
   leave(): void {
     this.#isLeaving = true;
@@ -162,7 +168,7 @@ export class NodeLink {
   }
 
   #greet(): void {
-    const { journal, slots, alarms } = this.#parts;
+    const { journal, slots, alarms, calls } = this.#parts;
     const { journalId, facts } = journal.state;
     const [oldest = 0] = facts.keys();
     this.#send({
@@ -173,6 +179,7 @@ export class NodeLink {
       oldest_sequence: oldest,
       slots: slots(),
       alarms: alarms(),
+      calls: calls(),
     });
     this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');
   }
@@ -194,8 +201,6 @@ export class NodeLink {
       return;
     }
     if (!this.#isWelcomed) throw new FrameError(`${frame.type} before welcome`);
-    if (!hasFrame(this.#version, frame.type))
-      throw new FrameError(`version ${this.#version} has no such frame`);
     switch (frame.type) {
       case 'ack':
         // A link that was left has no say: the one that took over sends those facts again, without a gap.

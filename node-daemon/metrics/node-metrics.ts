@@ -2,6 +2,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import { slotStateSchema } from '#shared/link/messages.ts';
+import type { CallEnded } from '#shared/voice/call.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
 import type { RecoveryStep } from '../modem/recovery.ts';
 import type { Trouble } from '../modem/trouble.ts';
@@ -15,6 +16,8 @@ export interface NodeView {
   isLinked(): boolean;
   /** Calls that hang in the ports of dead devices. */
   hangingCalls(): number;
+  /** Telephone calls. */
+  callsUp(): number;
 }
 
 /** The metrics of one node, in a registry of its own. */
@@ -26,6 +29,9 @@ export class NodeMetrics {
   readonly #received: Counter<'result'>;
   readonly #sent: Counter<'result'>;
   readonly #commands: Counter<'command' | 'result'>;
+  readonly #calls: Counter<'direction' | 'reason'>;
+  readonly #callSeconds: Counter<'direction'>;
+  readonly #audioFrames: Counter<'outcome'>;
 
   constructor(view: NodeView) {
     const registers = [this.registry];
@@ -54,6 +60,10 @@ export class NodeMetrics {
     this.#received = counter('sms_received', 'Messages received', ['result']);
     this.#sent = counter('sms_sent', 'Outcomes of messages that were to be sent', ['result']);
     this.#commands = counter('commands', 'Commands of the control plane', ['command', 'result']);
+    this.#calls = counter('calls', 'Calls that have ended', ['direction', 'reason']);
+    this.#callSeconds = counter('call_seconds', 'Time of conversations', ['direction']);
+    this.#audioFrames = counter('audio_frames', 'Frames of 20 ms of calls that have ended', ['outcome']);
+    gauge('calls_up', 'Calls that are up', () => view.callsUp());
     gauge('journal_depth', 'Facts that wait for the control plane', () => view.journalDepth());
     gauge('journal_failing', '1 while the disk refuses the journal', () => Number(view.isJournalFailing()));
     gauge('link_up', '1 while the control plane has welcomed the node', () => Number(view.isLinked()));
@@ -73,11 +83,20 @@ export class NodeMetrics {
     this.#journalFailures.inc();
   }
 
-  /** Counts what a fact says of messages. */
+  /** Counts what a fact says of messages and calls. */
   fact(fact: Fact): void {
     if (fact.kind === 'sms_received') this.#received.inc({ result: fact.partial ? 'partial' : 'whole' });
     else if (fact.kind === 'sms_unreadable') this.#received.inc({ result: 'unreadable' });
     else if (fact.kind === 'sms_outcome') this.#sent.inc({ result: fact.outcome.status });
+    else if (fact.kind === 'call_ended') this.#callEnded(fact);
+  }
+
+  #callEnded({ direction, reason, answered_at: answeredAt, ended_at: endedAt, audio }: CallEnded): void {
+    this.#calls.inc({ direction, reason });
+    if (answeredAt !== null)
+      this.#callSeconds.inc({ direction }, Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt)) / 1000);
+    for (const [name, count] of Object.entries(audio ?? {}))
+      if (name.endsWith('_frames')) this.#audioFrames.inc({ outcome: name.replace(/_frames$/, '') }, count);
   }
 
   /** Counts a command by what was answered; names that nobody knows share one label. */

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Telephone } from '../voice/telephone.ts';
 import { Acquaintance } from './acquaintance.ts';
 import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
@@ -21,7 +22,7 @@ import {
   type TroubleSeen,
 } from './recovery.ts';
 import { takeStep } from './recovery-steps.ts';
-import { ModemSession } from './session.ts';
+import { ModemSession, type Telephony } from './session.ts';
 import { setbackOf } from './setback.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SlotRecord } from './slot-record.ts';
@@ -62,6 +63,8 @@ export interface ModemParts {
   /** Whether the modem with this IMEI may be used; asked for modems of USB devices. */
   readonly admits: (imei: string) => boolean;
   readonly observer: ModemObserver;
+  /** What calls need, at a place; absent where there are none. */
+  readonly telephonyAt?: (place: Place) => Telephony;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -107,6 +110,11 @@ export class Modem {
   /** Where to send messages; `undefined` while the SIM is not in service. */
   get outbox(): SmsOutbox | undefined {
     return this.#session?.outbox;
+  }
+
+  /** For calls; `undefined` while the SIM is not in service. */
+  get telephone(): Telephone | undefined {
+    return this.#session?.telephone;
   }
 
   /** Whether there is a device, whatever its state. */
@@ -156,7 +164,14 @@ export class Modem {
   async stop(): Promise<void> {
     const outbox = this.outbox;
     outbox?.close();
-    if (outbox !== undefined) await this.#atMost(STOP_SENDING_MS, outbox.sendingDone());
+    const { telephone } = this;
+    await this.#atMost(
+      STOP_SENDING_MS,
+      Promise.all([
+        outbox?.sendingDone(),
+        telephone?.isBusy === true ? telephone.hangUp('abandoned').catch(() => undefined) : undefined,
+      ]).then(() => undefined),
+    );
     this.#stopping.abort(new Error('the daemon stops'));
     await this.#channel?.close(new Error('the daemon stops'));
     await this.#atMost(STOP_MS, this.#running);
@@ -183,7 +198,7 @@ export class Modem {
 
   /** One life of the modem; always rejects. */
   async #serve(place: Place): Promise<never> {
-    const { clock, journal, log, observer, sims } = this.#parts;
+    const { clock, journal, log, observer, sims, telephonyAt } = this.#parts;
     this.#record.beginCounting();
     const channel = await this.#open(place);
     this.#channel = channel;
@@ -193,6 +208,7 @@ export class Modem {
       this.#session = new ModemSession({
         ...{ channel, journal, clock, log, sims },
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
+        ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),
       });
       return await this.#session.run();

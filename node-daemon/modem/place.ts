@@ -10,6 +10,12 @@ export interface UsbPlace {
   readonly id: UsbId;
 }
 
+/** A sound card of the device, by its number in ALSA, or a serial port; the card is used where both are there. */
+export interface AudioPlace {
+  readonly port?: string;
+  readonly card?: string;
+}
+
 /** A place with a device in it. */
 export interface Place {
   /** AT ports to try, best first; none while the device offers none. */
@@ -17,6 +23,8 @@ export interface Place {
   /** Why there are no ports. */
   readonly reason?: 'mass_storage' | 'no_port';
   readonly usb?: UsbPlace;
+  /** Where the audio of calls is. */
+  readonly audio?: AudioPlace;
   /** It may be something else, or somebody else's: nothing is done but asking, until it tells an IMEI that may be used. */
   readonly onlyAsk?: true;
 }
@@ -49,7 +57,20 @@ export function placeOf(device: UsbDevice, devRoot: string): Place {
   const isStorage = isStorageMode(device.id) || isOnlyStorage(device);
   if (isStorage) return { ports: [], reason: 'mass_storage', usb };
   const ports = atPortsOf(device).map((tty) => join(devRoot, tty));
-  return ports.length > 0 ? { ports, usb } : { ports, reason: 'no_port', usb };
+  if (ports.length === 0) return { ports, reason: 'no_port', usb };
+  const audio = audioOf(device, devRoot);
+  return audio === undefined ? { ports, usb } : { ports, usb, audio };
+}
+
+function audioOf(device: UsbDevice, devRoot: string): AudioPlace | undefined {
+  const number = findUsbProduct(device.id)?.audioInterface;
+  const tty = device.interfaces.find((each) => each.number === number)?.tty;
+  const { soundCard } = device;
+  if (tty === undefined && soundCard === undefined) return undefined;
+  return {
+    ...(tty === undefined ? {} : { port: join(devRoot, tty) }),
+    ...(soundCard === undefined ? {} : { card: soundCard }),
+  };
 }
 
 /** Names of the ports that may speak AT: those that are known to, else all, in order of their interfaces. */

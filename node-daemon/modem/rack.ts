@@ -43,9 +43,7 @@ export class Rack {
     this.#parts = parts;
     this.#names = new SlotNames(parts.slots);
     this.#atPorts = parts.slots.flatMap((slot) =>
-      'port' in slot
-        ? parts.createModem({ slot: slot.name, place: { ports: [slot.port] }, admits: () => true })
-        : [],
+      'port' in slot ? parts.createModem({ slot: slot.name, place: placeAt(slot), admits: () => true }) : [],
     );
   }
 
@@ -229,3 +227,8 @@ function emptySlot(name: string): Slot {
     ...{ operator: null, signal_dbm: null, model: null, usb_path: null },
   };
 }
+
+const placeAt = ({ port, audioPort }: Extract<NamedSlot, { port: string }>): Place => ({
+  ports: [port],
+  ...(audioPort === undefined ? {} : { audio: { port: audioPort } }),
+});

@@ -2,11 +2,15 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import type { CreateResampler } from '#shared/voice/resample.ts';
 import { ask } from '../at/ask.ts';
 import { AtTimeoutError, PortClosedError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { CallBook } from '../voice/call-book.ts';
+import type { MakeVoice } from '../voice/makes/make-voice.ts';
+import { type AudioAccess, Telephone } from '../voice/telephone.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
 import {
@@ -72,6 +76,16 @@ export interface SessionParts {
   /** Without service for longer, the session ends. Defaults to the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
+  /** What calls need; absent where there are none. */
+  readonly telephony?: Telephony;
+}
+
+/** What the telephone of a slot needs besides its modem. */
+export interface Telephony {
+  readonly book: CallBook;
+  readonly createResampler: CreateResampler;
+  /** The way to the audio of the modem. */
+  readonly audioAccess: (voice: MakeVoice) => AudioAccess | undefined;
 }
 
 /** The steps from an opened channel to a slot in service, and the service. */
@@ -89,6 +103,7 @@ export class ModemSession {
   #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
+  #telephone: Telephone | undefined;
   readonly #unknownUrcs = new Set<string>();
   #fullToldAt = Number.NEGATIVE_INFINITY;
 
@@ -108,6 +123,11 @@ export class ModemSession {
     return this.#outbox;
   }
 
+  /** For calls; `undefined` until the SIM is in service. */
+  get telephone(): Telephone | undefined {
+    return this.#telephone;
+  }
+
   /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
@@ -122,6 +142,7 @@ export class ModemSession {
       this.#network?.stop();
       this.#inbox?.stop();
       this.#outbox?.close();
+      this.#telephone?.close();
     }
   }
 
@@ -197,6 +218,7 @@ export class ModemSession {
     const pause = (delayMs: number): Promise<void> => this.#pause(delayMs);
     let setUp = await setUpMessages({ ...parts, pause });
     this.#network = network;
+    await this.#startCalls(sim.iccid, network);
     this.#startMessages(sim.iccid, setUp, { guard, network });
     for (let misses = 0; ; ) {
       try {
@@ -248,6 +270,25 @@ export class ModemSession {
     this.#inbox = new SmsInbox({ ...parts, iccid, device, access, sendingDone, storages: storages.readable });
   }
 
+  async #startCalls(iccid: string, network: NetworkWatch): Promise<void> {
+    const { channel, clock, log, telephony } = this.#parts;
+    if (telephony === undefined) return;
+    const { voice } = this.#profile;
+    for (const line of voice.setUp) await this.#optional(ask(channel, atCommand(line)));
+    const telephone = new Telephone({
+      ...{ ...telephony, iccid, channel, clock, log, voice, access: telephony.audioAccess(voice) },
+      isRegistered: () => network.isRegistered,
+      onAudioDegraded: () => void this.#restart('its audio does not work any more'),
+    });
+    await this.#optional(telephone.clear());
+    this.#telephone = telephone;
+  }
+
+  async #restart(why: string): Promise<void> {
+    await ask(this.#channel, atCommand(this.#profile.restartCommand)).catch(() => undefined);
+    this.#end(new SessionEndedError('restarted', why));
+  }
+
   /** A reset or another SIM may have come without a word. */
   async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
@@ -266,9 +307,11 @@ export class ModemSession {
       this.#lookNow = true;
       this.#wakeUp?.();
     } else if (storeFull.test(line)) this.#onStoreFull(line);
-    else if (this.#network?.onUrc(line) !== true && !KNOWN_URC.test(line) && !ignorable.test(line)) {
-      this.#onUnknownUrc(line);
-    }
+    else if (this.#network?.onUrc(line) !== true && !this.#isKnown(line, ignorable)) this.#onUnknownUrc(line);
+  }
+
+  #isKnown(line: string, ignorable: RegExp): boolean {
+    return KNOWN_URC.test(line) || ignorable.test(line) || this.#profile.voice.event(line) !== undefined;
   }
 
   /** A sweep empties it; under steady traffic a modem says so with every message. */

@@ -1,4 +1,5 @@
 // Any modem that keeps to 3GPP TS 27.007 and 27.005. The other makes say how they differ from it.
+import { GENERIC_VOICE } from '../../voice/makes/generic-voice.ts';
 import type { ModemProfile } from './profile.ts';
 
 export const GENERIC: ModemProfile = {
@@ -29,4 +30,5 @@ export const GENERIC: ModemProfile = {
     ignorable: /^(RING|\+CRING:|\+CLIP:|NO CARRIER|\+CUSD:|\+CTZV:|\+CTZE:|\+CSSU:|\+CSSI:)/,
     signal: [],
   },
+  voice: GENERIC_VOICE,
 };

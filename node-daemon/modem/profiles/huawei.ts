@@ -1,9 +1,10 @@
 // Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
+import { HUAWEI_VOICE } from '../../voice/makes/huawei-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile, UsbId, UsbProduct } from './profile.ts';
 
 /** The order differs by firmware: ports are tried in this one. Only the PCUI port announces messages. */
-const ORDER = { atInterfaces: [2, 3, 0, 1] };
+const ORDER = { atInterfaces: [2, 3, 0, 1], audioInterface: 1 };
 /** E169, E1550 and E17x; E220; later E17x and E173; K3765; E303, E3131 and E3531. */
 const PRODUCTS = ['1001', '1003', '1406', '140c', '1436', '14ac', '1465', '1506'];
 const STORAGE_PRODUCTS = ['1446', '14fe', '1f01', '1c0b', '1520', '1505'];
@@ -44,4 +45,5 @@ export const HUAWEI: ModemProfile = {
       { match: /^\^HCSQ: ?"(?:GSM|WCDMA|LTE)",(\d+)/, scale: 'rscp' },
     ],
   },
+  voice: HUAWEI_VOICE,
 };

@@ -1,5 +1,7 @@
 // What a make of modems is, as data. All that differs between makes is said here, and nothing else does.
 
+import type { MakeVoice } from '../../voice/makes/make-voice.ts';
+
 /** A USB product, four lower-case hexadecimal digits each. */
 export interface UsbId {
   readonly vendor: string;
@@ -85,6 +87,7 @@ export interface ModemProfile {
   /** After `restartCommand` the modem is left alone for this long. */
   readonly settleMs: number;
   readonly urcs: ProfileUrcs;
+  readonly voice: MakeVoice;
 }
 
 /** +CREG: circuit switched; +CGREG: packet switched; +CEREG: LTE; +C5GREG: 5G. */

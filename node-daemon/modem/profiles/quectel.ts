@@ -1,4 +1,5 @@
 // Quectel's EC2x and EG2x family and its kin. Sources: the AT commands manual of EC2x, ModemManager's port rules.
+import { QUECTEL_VOICE } from '../../voice/makes/quectel-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile, UsbProduct } from './profile.ts';
 
@@ -39,4 +40,5 @@ export const QUECTEL: ModemProfile = {
       { match: /^\+QCSQ: ?"(?:GSM|WCDMA|LTE)",(-\d+)/, scale: 'dbm' },
     ],
   },
+  voice: QUECTEL_VOICE,
 };

@@ -1,4 +1,5 @@
 // SIMCom's SIM7100, SIM7500 and SIM7600. Sources: the SIM7500_SIM7600 AT command manual, ModemManager's port rules.
+import { SIMCOM_VOICE } from '../../voice/makes/simcom-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile } from './profile.ts';
 
@@ -38,4 +39,5 @@ export const SIMCOM: ModemProfile = {
       /^(SMS DONE|PB DONE|\+CLCC:|MISSED_CALL:|VOICE CALL:|\+NITZ|\*PSUTTZ|DST:|\+STIN:|RING|\+CLIP:|NO CARRIER|\+CUSD:)/,
     signal: [{ match: /^\+CSQN?: ?(\d+),/, scale: 'rssi' }],
   },
+  voice: SIMCOM_VOICE,
 };

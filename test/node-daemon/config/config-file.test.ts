@@ -80,6 +80,10 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
       'slots:\n  - name: a\n    imei: 123456789012345\n    port: /dev/x',
       '2:5: slots[0]: must have exactly one of imei, usb_path and port',
     ],
+    [
+      'slots:\n  - { name: a, usb_path: 1-2, audio_port: /dev/x }',
+      '2:5: slots[0]: audio_port goes with port: where a modem is found over USB, its make says where its audio is',
+    ],
     ['slots:\n  - { name: a, imei: 12 }', '2:22: slots[0].imei: must be an IMEI: 14 to 16 digits'],
     [
       'slots:\n  - { name: a, usb_path: 1-2 }\n  - { name: a, usb_path: 1-3 }',

@@ -3,6 +3,7 @@ import t from 'tap';
 import { linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
+import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
 import { until } from '../../fixtures/until.ts';
 import { createLink, receivedFact, SLOT, startLink as setUp } from './link-rig.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
@@ -15,12 +16,13 @@ t.test('the upgrade carries a proof, the hello what the node has', async (t) => 
   t.notOk(plane.upgrades[0]?.headers['sec-websocket-extensions'], 'no compression');
   t.match(plane.framesOf('hello'), [
     {
-      version_min: 1,
-      version_max: 2,
+      version_min: LINK_VERSION_MIN,
+      version_max: LINK_VERSION,
       journal_id: journal.state.journalId,
       oldest_sequence: 0,
       slots: [SLOT],
       alarms: [],
+      calls: [],
     },
   ]);
 });
@@ -205,7 +207,13 @@ t.test(
         30_000,
         (plane) => {
           plane.welcome = () => ({
-            ...{ type: 'welcome', version: 3, heartbeat_ms: 60_000, window: 1, acknowledged: 0 },
+            ...{
+              type: 'welcome',
+              version: LINK_VERSION + 1,
+              heartbeat_ms: 60_000,
+              window: 1,
+              acknowledged: 0,
+            },
           });
         },
       ],

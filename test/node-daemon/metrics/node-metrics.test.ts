@@ -19,6 +19,7 @@ function setUp(view: Partial<NodeView> = {}) {
     isJournalFailing: () => false,
     isLinked: () => true,
     hangingCalls: () => 0,
+    callsUp: () => 2,
     ...view,
   });
   const lines = async () =>
@@ -36,6 +37,7 @@ t.test('what is now: slots, signal, journal, link', async (t) => {
     'simrack_node_journal_depth 7',
     'simrack_node_journal_failing 0',
     'simrack_node_link_up 1',
+    'simrack_node_calls_up 2',
   ]) {
     t.ok(shown.includes(line), line);
   }
@@ -71,6 +73,37 @@ t.test('what happened: steps, opens, failures', async (t) => {
 const received = (body: string) => ({
   ...{ kind: 'sms_received' as const, iccid: '8901000000000000017', from: '+12065550199', body },
   ...{ sent_at: null, received_at: '2026-01-01T00:00:00Z', partial: false },
+});
+
+t.test('a call that has ended: how, how long, and its frames', async (t) => {
+  const { lines, metrics } = setUp();
+  const call = {
+    ...{
+      kind: 'call_ended' as const,
+      call_id: 'call_1',
+      iccid: SLOT.iccid ?? '',
+      direction: 'inbound' as const,
+    },
+    ...{ peer: '+12065550199', started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:01:00Z' },
+    ...{ answered_at: '2026-01-01T00:00:30Z', reason: 'remote_hangup' as const, cause: 16 },
+    audio: {
+      ...{ captured_frames: 1500, played_frames: 700, late_frames: 3, dropped_frames: 0, lost_frames: 1 },
+      capture_gaps: 2,
+    },
+  };
+  metrics.fact(call);
+  metrics.fact({ ...call, answered_at: null, reason: 'cancelled', audio: null });
+  const shown = await lines();
+  for (const line of [
+    'simrack_node_calls_total{direction="inbound",reason="remote_hangup"} 1',
+    'simrack_node_calls_total{direction="inbound",reason="cancelled"} 1',
+    'simrack_node_call_seconds_total{direction="inbound"} 30',
+    'simrack_node_audio_frames_total{outcome="captured"} 1500',
+    'simrack_node_audio_frames_total{outcome="late"} 3',
+    'simrack_node_audio_frames_total{outcome="lost"} 1',
+  ])
+    t.ok(shown.includes(line), line);
+  t.notMatch(shown.join('\n'), /2065550199|gaps/);
 });
 
 /** Facts go through a real journal; each is counted once, also after acknowledgements and a new identity. */

@@ -1,0 +1,103 @@
+// Audio of a sound card: the programs of ALSA, which no binding for Node outlives. One process each way for a call.
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { PcmDevice } from './pcm-device.ts';
+
+const FRAME_MS = 20;
+/** Frames in the buffer of a direction: capture is read at once, playback outlasts a pause of this process. */
+const CAPTURE_FRAMES = 4;
+const PLAYBACK_FRAMES = 3;
+/** Octets that wait for aplay: as much again as its buffer. */
+const WAITING_FRAMES_MAX = 3;
+const STOP_TIMEOUT_MS = 1_000;
+const COMPLAINT_CHARS_MAX = 400;
+
+export interface CardOptions {
+  /** As ALSA names it: "hw:CARD=EC25,DEV=0". */
+  readonly device: string;
+  readonly rateHz: 8_000 | 16_000;
+  /** Times that the card ran dry or over are told. */
+  readonly onXrun: () => void;
+}
+
+/** Starts both programs. Rejects when one cannot be started or ends at once. */
+export async function openCardPcm({ device, rateHz, onXrun }: CardOptions): Promise<PcmDevice> {
+  const frameSamples = (rateHz * FRAME_MS) / 1000;
+  const format = ['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'];
+  const buffer = (frames: number): string[] => [
+    `--period-size=${frameSamples}`,
+    `--buffer-size=${frameSamples * frames}`,
+  ];
+  const recorder = spawn('arecord', [...format, ...buffer(CAPTURE_FRAMES)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const player = spawn('aplay', [...format, ...buffer(PLAYBACK_FRAMES)], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const both = [recorder, player];
+  let onClose: ((reason: Error) => void) | undefined;
+  let closed: Error | undefined;
+  const gone = (reason: Error): void => {
+    if (closed !== undefined) return;
+    closed = reason;
+    for (const child of both) child.kill('SIGKILL');
+    onClose?.(reason);
+  };
+  for (const [name, child] of [
+    ['arecord', recorder],
+    ['aplay', player],
+  ] as const) {
+    let complaint = '';
+    child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
+    child.stderr.on('data', (chunk: Buffer) => {
+      const text = chunk.toString();
+      if (/(under|over)run/.test(text)) onXrun();
+      complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
+    });
+    child.on('exit', (code, signal) =>
+      gone(new Error(`${name} ended (${signal ?? code}): ${complaint.trim()}`)),
+    );
+  }
+  player.stdin.on('error', () => undefined);
+  await Promise.all(both.map(started));
+  const waitingMax = WAITING_FRAMES_MAX * frameSamples * 2;
+  return {
+    onAudio: (handler) => void recorder.stdout.on('data', handler),
+    onClose(handler) {
+      onClose = handler;
+      if (closed !== undefined) handler(closed);
+    },
+    write(octets) {
+      const { stdin } = player;
+      if (closed !== undefined || stdin.writableLength + octets.length > waitingMax) return false;
+      stdin.write(octets);
+      return true;
+    },
+    async close() {
+      closed ??= new Error('the audio was closed');
+      await Promise.all(both.map(stopped));
+    },
+  };
+}
+
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+}
+
+function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
+    return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      resolve();
+    }, STOP_TIMEOUT_MS);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}

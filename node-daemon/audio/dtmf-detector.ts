@@ -1,0 +1,97 @@
+// Keys of a telephone in audio (ITU-T Q.23), as receivers hear them (Q.24): for modems that do not tell them. Pure.
+import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
+
+const ROWS_HZ = [697, 770, 852, 941] as const;
+const COLUMNS_HZ = [1209, 1336, 1477, 1633] as const;
+const KEYS = ['123A', '456B', '789C', '*0#D'] as const;
+
+/** 25.6 ms: neighbouring frequencies are told apart, and a key of 40 ms fills one block at least. */
+const BLOCK_SAMPLES = 410;
+const OFF = [0.988, 1, 1.012];
+/** A tone that is weaker than -36 dBFS is none. */
+const LEVEL_MIN = 0.016 * 32_768;
+/** Both tones together are nearly all that there is. */
+const PURITY_MIN = 0.75;
+/** The tones of a key differ by 8 dB at most; the strongest of a group is 6 dB above the next. */
+const TWIST_MAX = 10 ** (8 / 20);
+const NEXT_BELOW = 10 ** (6 / 20);
+/** Blocks in which a key is heard, and not heard, before it counts: 40 ms and more. */
+const BLOCKS_ON = 2;
+const BLOCKS_OFF = 2;
+
+export class DtmfDetector {
+  readonly #block = new Float64Array(BLOCK_SAMPLES);
+  #filled = 0;
+  #candidate: string | undefined;
+  #count = 0;
+  #told: string | undefined;
+  #silent = 0;
+
+  /** Takes audio of 16 kHz; returns the keys that were recognised in it. */
+  push(samples: Int16Array): string[] {
+    const keys: string[] = [];
+    for (const sample of samples) {
+      this.#block[this.#filled] = sample;
+      this.#filled += 1;
+      if (this.#filled < BLOCK_SAMPLES) continue;
+      this.#filled = 0;
+      const key = this.#next(keyIn(this.#block));
+      if (key !== undefined) keys.push(key);
+    }
+    return keys;
+  }
+
+  #next(heard: string | undefined): string | undefined {
+    if (heard === undefined) {
+      this.#silent += 1;
+      if (this.#silent >= BLOCKS_OFF) this.#told = undefined;
+      this.#count = 0;
+      this.#candidate = undefined;
+      return undefined;
+    }
+    this.#silent = 0;
+    this.#count = heard === this.#candidate ? this.#count + 1 : 1;
+    this.#candidate = heard;
+    if (this.#count < BLOCKS_ON || heard === this.#told) return undefined;
+    this.#told = heard;
+    return heard;
+  }
+}
+
+function keyIn(block: Float64Array): string | undefined {
+  const rows = ROWS_HZ.map((frequencyHz) => amplitudeNear(block, frequencyHz));
+  const columns = COLUMNS_HZ.map((frequencyHz) => amplitudeNear(block, frequencyHz));
+  const row = strongest(rows);
+  const column = strongest(columns);
+  if (row === undefined || column === undefined) return undefined;
+  const [low, high] = [rows[row] ?? 0, columns[column] ?? 0];
+  if (low < LEVEL_MIN || high < LEVEL_MIN || Math.max(low / high, high / low) > TWIST_MAX) return undefined;
+  const power = block.reduce((sum, sample) => sum + sample * sample, 0) / BLOCK_SAMPLES;
+  if ((low * low + high * high) / 2 < PURITY_MIN * power) return undefined;
+  return KEYS[row]?.[column];
+}
+
+/** The one that stands out. */
+function strongest(levels: readonly number[]): number | undefined {
+  const [first = 0, second = 0] = [...levels].sort((a, b) => b - a);
+  return first > second * NEXT_BELOW ? levels.indexOf(first) : undefined;
+}
+
+/** Of tones that are up to 1.5 % off, which Q.24 has receivers accept. */
+const amplitudeNear = (block: Float64Array, frequencyHz: number): number =>
+  Math.max(...OFF.map((off) => amplitude(block, frequencyHz * off)));
+
+/** Goertzel's algorithm: the amplitude of one frequency in a block. */
+function amplitude(block: Float64Array, frequencyHz: number): number {
+  const omega = (2 * Math.PI * frequencyHz) / SAMPLE_RATE_HZ;
+  const coefficient = 2 * Math.cos(omega);
+  let before = 0;
+  let last = 0;
+  for (const sample of block) {
+    const next = sample + coefficient * last - before;
+    before = last;
+    last = next;
+  }
+  const power = last * last + before * before - coefficient * last * before;
+  return (2 * Math.sqrt(Math.max(0, power))) / BLOCK_SAMPLES;
+}

@@ -1,0 +1,71 @@
+// Octets of a modem's audio as frames of 20 ms: they come in pieces of any size, and one that is lost must not make noise of all that follows. Pure.
+
+/** Nothing for so long: what is left of a frame is thrown away, and samples begin anew with the next octet. */
+const GAP_MS = 100;
+/** Octets of the first audio from which the rate is told where only that tells it: 240 ms. */
+const MEASURED_MS = 240;
+const FRAME_MS = 20;
+
+export type Rate = 8_000 | 16_000;
+
+export class FrameCutter {
+  #rateHz: Rate | undefined;
+  #pending = new Uint8Array(0);
+  #lastAtMs = Number.NEGATIVE_INFINITY;
+  #measuredFrom: number | undefined;
+  #measuredOctets = 0;
+  #gaps = 0;
+
+  /** Without a rate it is measured: nothing is cut until it is known. */
+  constructor(rateHz: Rate | undefined) {
+    this.#rateHz = rateHz;
+  }
+
+  /** Samples a second; undefined while it is not known. */
+  get rateHz(): Rate | undefined {
+    return this.#rateHz;
+  }
+
+  /** Times that nothing came for longer than 100 ms. */
+  get gaps(): number {
+    return this.#gaps;
+  }
+
+  /** Takes octets that came at a time (any clock, ms); returns whole frames, S16LE. */
+  push(octets: Uint8Array, nowMs: number): Int16Array[] {
+    if (nowMs - this.#lastAtMs > GAP_MS && this.#lastAtMs > Number.NEGATIVE_INFINITY) {
+      this.#gaps += 1;
+      this.#pending = new Uint8Array(0);
+    }
+    this.#lastAtMs = nowMs;
+    const rateHz = this.#rateHz ?? this.#measure(octets.length, nowMs);
+    if (rateHz === undefined) return [];
+    return this.#cut(octets, (2 * rateHz * FRAME_MS) / 1000);
+  }
+
+  #cut(octets: Uint8Array, frameOctets: number): Int16Array[] {
+    const all = new Uint8Array(this.#pending.length + octets.length);
+    all.set(this.#pending);
+    all.set(octets, this.#pending.length);
+    const frames: Int16Array[] = [];
+    let at = 0;
+    for (; at + frameOctets <= all.length; at += frameOctets) {
+      // A copy of its own: samples must begin at an even place.
+      frames.push(new Int16Array(all.slice(at, at + frameOctets).buffer));
+    }
+    this.#pending = all.slice(at);
+    return frames;
+  }
+
+  /** 16,000 or 32,000 octets a second: anything between is nearer to one of them. */
+  #measure(octets: number, nowMs: number): Rate | undefined {
+    this.#measuredFrom ??= nowMs;
+    const elapsedMs = nowMs - this.#measuredFrom;
+    if (elapsedMs >= MEASURED_MS) {
+      this.#rateHz = (this.#measuredOctets * 1000) / elapsedMs > 24_000 ? 16_000 : 8_000;
+    }
+    // What came with the first piece may have waited in the modem.
+    if (elapsedMs > 0) this.#measuredOctets += octets;
+    return this.#rateHz;
+  }
+}

@@ -1,0 +1,195 @@
+// Audio of the client on its way to the modem: held back a little, so that what comes unevenly is played evenly. Pure.
+import { FRAME_SAMPLES } from '#shared/voice/media.ts';
+import { stretched } from './stretch.ts';
+
+/** 120 ms: what a clear has to throw away at most, and what the network may be late. */
+export const HELD_FRAMES_MAX = 6;
+
+/** Held before playing begins: 40 ms outlast 20 ms of jitter. Each frame that is late adds one. */
+const TARGET_FRAMES_MIN = 2;
+const TARGET_FRAMES_MAX = 5;
+/** After so many frames without a late one (30 s) the target goes down by one. */
+const CALM_FRAMES = 1_500;
+/** A frame that comes so many frames after the last was played was late; later, it begins something new. */
+const LATE_FRAMES_MAX = 5;
+/** The least that was held in so many frames (1 s) tells how the two clocks differ. */
+const WINDOW_FRAMES = 50;
+/** Samples above or below the target that are left alone. */
+const TOLERANCE_SAMPLES = FRAME_SAMPLES / 2;
+/** A live source that is late by more than a frame is caught up with at a pace of 1 %: nobody hears that. */
+const CATCH_UP_SAMPLES = 3;
+/** Samples in which the last one fades into silence: no click. */
+const FADE_SAMPLES = 48;
+
+export class JitterBuffer {
+  /** Oldest first; the first is played from `#offset`. */
+  readonly #frames: Int16Array[] = [];
+  #offset = 0;
+  #isPlaying = false;
+  #waited = 0;
+  #target = TARGET_FRAMES_MIN;
+  #calm = 0;
+  #silent = Number.POSITIVE_INFINITY;
+  #windowMin = Number.POSITIVE_INFINITY;
+  #windowLeft = WINDOW_FRAMES;
+  /** Samples that each frame takes more or less than it gives, while the clocks are brought together. */
+  #correction = 0;
+  #isLive = false;
+  #lastSample = 0;
+  #played = 0;
+  #late = 0;
+  #dropped = 0;
+
+  /** Frames that were played to their end, or cleared. */
+  get played(): number {
+    return this.#played;
+  }
+
+  /** Times that playing stopped for a frame that came too late. */
+  get late(): number {
+    return this.#late;
+  }
+
+  /** Frames that came without having been granted. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get #held(): number {
+    return this.#frames.length * FRAME_SAMPLES - this.#offset;
+  }
+
+  /** Takes one frame of 320 samples. `isLive`: its source speaks in real time, so that what waits longer than it must is delay. */
+  push(frame: Int16Array, isLive = false): void {
+    this.#isLive = isLive;
+    if (this.#frames.length >= HELD_FRAMES_MAX) {
+      this.#dropped += 1;
+      this.#played += 1;
+      return;
+    }
+    if (this.#frames.length === 0 && !this.#isPlaying && this.#silent <= LATE_FRAMES_MAX) {
+      this.#late += 1;
+      this.#target = Math.min(TARGET_FRAMES_MAX, this.#target + 1);
+      this.#calm = 0;
+    }
+    this.#frames.push(frame);
+  }
+
+  /** The next 320 samples for the modem: the client's audio, or silence. Undefined: silence, and nothing fades any more. */
+  pull(): Int16Array | undefined {
+    if (!this.#isPlaying && !this.#begins()) return this.#silence();
+    const needed = FRAME_SAMPLES + this.#correction;
+    if (this.#held < needed) {
+      this.#isPlaying = false;
+      if (this.#held === 0) {
+        this.#silent = 0;
+        return this.#silence();
+      }
+      return this.#rest();
+    }
+    this.#settle();
+    // One more on each side, for the curve between samples.
+    const ahead = this.#held > needed ? this.#correction : 0;
+    const samples = this.#take(FRAME_SAMPLES + ahead);
+    const frame = ahead === 0 ? samples : stretched(this.#lastSample, samples, this.#peek(), FRAME_SAMPLES);
+    this.#lastSample = samples.at(-1) ?? 0;
+    return frame;
+  }
+
+  /** Throws away what is held; how many frames that were. */
+  clear(): number {
+    const cleared = this.#frames.length;
+    this.#frames.length = 0;
+    this.#offset = 0;
+    this.#played += cleared;
+    this.#isPlaying = false;
+    this.#silent = Number.POSITIVE_INFINITY;
+    return cleared;
+  }
+
+  /** Enough is held, or what is held has waited as long as if it were. */
+  #begins(): boolean {
+    if (this.#frames.length === 0) return false;
+    this.#waited += 1;
+    if (this.#frames.length < this.#target && this.#waited < this.#target) return false;
+    this.#waited = 0;
+    this.#isPlaying = true;
+    this.#beginWindow();
+    this.#correction = 0;
+    return true;
+  }
+
+  /** Adapts target and correction to what the last second has shown. */
+  #settle(): void {
+    this.#calm += 1;
+    if (this.#calm >= CALM_FRAMES && this.#target > TARGET_FRAMES_MIN) {
+      this.#target -= 1;
+      this.#calm = 0;
+    }
+    this.#windowMin = Math.min(this.#windowMin, this.#held - FRAME_SAMPLES);
+    this.#windowLeft -= 1;
+    if (this.#windowLeft > 0) return;
+    const surplus = this.#windowMin - (this.#target - 1) * FRAME_SAMPLES;
+    // As much as may be held: more waits in the queue behind, on purpose.
+    const isAhead = !this.#isLive && this.#windowMin >= (HELD_FRAMES_MAX - 2) * FRAME_SAMPLES;
+    if (isAhead || Math.abs(surplus) < TOLERANCE_SAMPLES / 4) this.#correction = 0;
+    else if (this.#isLive && surplus > FRAME_SAMPLES) this.#correction = CATCH_UP_SAMPLES;
+    else if (surplus > TOLERANCE_SAMPLES) this.#correction = 1;
+    else if (surplus < -TOLERANCE_SAMPLES) this.#correction = -1;
+    this.#beginWindow();
+  }
+
+  #beginWindow(): void {
+    this.#windowMin = Number.POSITIVE_INFINITY;
+    this.#windowLeft = WINDOW_FRAMES;
+  }
+
+  /** What is left of the last frame, and silence behind it. */
+  #rest(): Int16Array {
+    const rest = this.#take(this.#held);
+    this.#lastSample = rest.at(-1) ?? 0;
+    const frame = new Int16Array(FRAME_SAMPLES);
+    frame.set(rest);
+    fade(frame, rest.length, this.#lastSample);
+    this.#lastSample = 0;
+    this.#silent = 0;
+    return frame;
+  }
+
+  #silence(): Int16Array | undefined {
+    this.#silent += 1;
+    if (this.#lastSample === 0) return undefined;
+    const frame = new Int16Array(FRAME_SAMPLES);
+    fade(frame, 0, this.#lastSample);
+    this.#lastSample = 0;
+    return frame;
+  }
+
+  #peek(): readonly [number, number] {
+    const [frame, next] = this.#frames;
+    const first = frame?.[this.#offset] ?? this.#lastSample;
+    return [first, frame?.[this.#offset + 1] ?? next?.[0] ?? first];
+  }
+
+  #take(length: number): Int16Array {
+    const samples = new Int16Array(length);
+    for (let at = 0; at < length; ) {
+      const [frame] = this.#frames;
+      if (frame === undefined) break;
+      const part = frame.subarray(this.#offset, this.#offset + length - at);
+      samples.set(part, at);
+      at += part.length;
+      this.#offset += part.length;
+      if (this.#offset < frame.length) continue;
+      this.#frames.shift();
+      this.#offset = 0;
+      this.#played += 1;
+    }
+    return samples;
+  }
+}
+
+function fade(frame: Int16Array, from: number, level: number): void {
+  for (let index = 0; index < FADE_SAMPLES && from + index < frame.length; index += 1)
+    frame[from + index] = Math.round(level * (1 - (index + 1) / FADE_SAMPLES));
+}

@@ -1,0 +1,16 @@
+// Where the audio of a modem comes from and goes to: octets of S16LE, mono, at the modem's own pace.
+
+/** The two ways of one call. */
+export interface PcmDevice {
+  /** Sets who gets what the modem gives. Set once. */
+  onAudio(handler: (octets: Uint8Array) => void): void;
+  /** Sets who learns, once, that no more comes. */
+  onClose(handler: (reason: Error) => void): void;
+  /** False when the modem does not take it now: it is not kept. */
+  write(octets: Uint8Array): boolean;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Opens the audio of a modem. Rejects with the system's error. */
+export type OpenPcm = () => Promise<PcmDevice>;

@@ -1,0 +1,29 @@
+// Audio on a serial port, beside the one for commands.
+import type { OpenPort } from '../at/port.ts';
+import type { PcmDevice } from './pcm-device.ts';
+
+/** Octets that the port may hold back: 60 ms at 16 kHz. More means that the modem takes none. */
+const WAITING_OCTETS_MAX = 3 * 640;
+
+/** Opens the port at a device path. Rejects with the system's error. */
+export async function openSerialPcm(openPort: OpenPort, path: string): Promise<PcmDevice> {
+  const port = await openPort(path);
+  let waiting = 0;
+  return {
+    onAudio: (handler) => port.onData(handler),
+    onClose: (handler) => port.onClose(handler),
+    write(octets) {
+      if (waiting + octets.length > WAITING_OCTETS_MAX) return false;
+      waiting += octets.length;
+      port.write(octets).then(
+        () => {
+          waiting -= octets.length;
+        },
+        // Its close is told by itself.
+        () => undefined,
+      );
+      return true;
+    },
+    close: () => port.close(),
+  };
+}

@@ -1,0 +1,30 @@
+// A frame that lasts a sample more or less than it did: how two clocks that differ are kept together without a click.
+
+/**
+ * `samples` as `length` samples, along the cubic curve through them (Catmull and Rom). `before` is the sample in front of
+ * them, `behind` the two that follow.
+ */
+export function stretched(
+  before: number,
+  samples: Int16Array,
+  behind: readonly [number, number],
+  length: number,
+): Int16Array {
+  const at = (index: number): number => {
+    if (index < 0) return before;
+    return samples[index] ?? behind[index - samples.length] ?? behind[1];
+  };
+  const step = samples.length / length;
+  return Int16Array.from({ length }, (_, index) => {
+    const position = index * step;
+    const whole = Math.floor(position);
+    const [a, b, c, d] = [at(whole - 1), at(whole), at(whole + 1), at(whole + 2)];
+    return clamped(between(a, b, c, d, position - whole));
+  });
+}
+
+function between(a: number, b: number, c: number, d: number, t: number): number {
+  return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+}
+
+const clamped = (sample: number): number => Math.max(-32_768, Math.min(32_767, Math.round(sample)));

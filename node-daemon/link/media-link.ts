@@ -1,0 +1,109 @@
+// The media link of one call: a WebSocket of its own, so that a stalled call delays no message and no other call.
+import { WebSocket } from 'ws';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import {
+  decodePlayout,
+  encodeCapture,
+  MEDIA_FRAME_BYTES_MAX,
+  MEDIA_PATH,
+  MediaFrameError,
+  mediaAuthorization,
+  type NodeMediaMessage,
+  parseServerMedia,
+  samplesOf,
+} from '#shared/voice/media.ts';
+
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** Octets that may wait to be sent: half a second of audio. More is lost, for it would be too late. */
+const WAITING_OCTETS_MAX = 32 * 1024;
+
+/** Who is on this end of the link. */
+export interface MediaLinkEvents {
+  onPlayout(audio: Int16Array, isLive: boolean): void;
+  onClear(): { played: number; dropped: number };
+  onDigits(digits: string): void;
+  onEnd(): void;
+}
+
+export class MediaLink {
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  #sequence = 0;
+  #endTimer: Timer | undefined;
+
+  private constructor(socket: WebSocket, clock: Clock, log: Logger, events: MediaLinkEvents) {
+    this.#socket = socket;
+    this.#clock = clock;
+    socket.on('message', (data: Buffer, isBinary) => {
+      try {
+        if (isBinary) {
+          const { audio, isLive } = decodePlayout(data);
+          events.onPlayout(samplesOf(audio), isLive);
+        } else this.#onText(data.toString(), events);
+      } catch (error) {
+        if (!(error instanceof MediaFrameError)) throw error;
+        log.warn({ err: error }, 'the media link brought what is no frame');
+        this.close(1007, 'no frame');
+      }
+    });
+    socket.on('close', () => {
+      this.#endTimer?.cancel();
+      events.onEnd();
+    });
+  }
+
+  /** Opens the link. Rejects when the instance does not take it. */
+  static open(
+    baseUrl: string,
+    ticket: string,
+    parts: { readonly clock: Clock; readonly log: Logger; readonly events: MediaLinkEvents },
+  ): Promise<MediaLink> {
+    const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${MEDIA_PATH}`, {
+      headers: { authorization: mediaAuthorization(ticket) },
+      perMessageDeflate: false,
+      maxPayload: MEDIA_FRAME_BYTES_MAX,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    return new Promise((resolve, reject) => {
+      socket.on('error', (error) => {
+        parts.log.debug({ err: error }, 'media link error');
+        reject(error);
+      });
+      socket.once('upgrade', ({ socket: raw }) => raw.setNoDelay(true));
+      socket.once('open', () => resolve(new MediaLink(socket, parts.clock, parts.log, parts.events)));
+    });
+  }
+
+  /** False when the frame is lost: too much waits already. */
+  sendCapture(frame: { audio: Int16Array; played: number; granted: number }): boolean {
+    const sequence = this.#sequence;
+    this.#sequence += 1;
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#socket.bufferedAmount > WAITING_OCTETS_MAX)
+      return false;
+    const { audio } = frame;
+    const octets = new Uint8Array(audio.buffer, audio.byteOffset, audio.byteLength);
+    this.#socket.send(encodeCapture({ ...frame, sequence, audio: octets }));
+    return true;
+  }
+
+  sendDigit(digit: string): void {
+    this.#send({ type: 'dtmf', digit });
+  }
+
+  close(code: number, reason = ''): void {
+    this.#socket.close(code, reason);
+    this.#endTimer ??= this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+  }
+
+  #onText(text: string, events: MediaLinkEvents): void {
+    const message = parseServerMedia(text);
+    if (message.type === 'clear') this.#send({ type: 'cleared', id: message.id, ...events.onClear() });
+    else events.onDigits(message.digits);
+  }
+
+  #send(message: NodeMediaMessage): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}

@@ -1,0 +1,18 @@
+// Calls of any modem that keeps to 3GPP TS 27.007.
+import type { MakeVoice } from './make-voice.ts';
+
+export const GENERIC_VOICE: MakeVoice = {
+  setUp: [
+    // Who calls; calls by kind; no second call while one is up (§7.6, §6.11, §7.12); call control also by ATH (§6.20).
+    'AT+CLIP=1',
+    'AT+CRC=1',
+    'AT+CCWA=0,0,1',
+    'AT+COLP=0',
+    'AT+CVHU=0',
+  ],
+  event: () => undefined,
+  // Appendix C.11: quoted or not, one at a time.
+  keyCommand: (digit) => `AT+VTS="${digit}"`,
+  tellsKeys: false,
+  serial: { on: [], off: [], from: 'dialing', rateHz: 8_000 },
+};

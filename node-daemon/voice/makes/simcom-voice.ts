@@ -1,0 +1,36 @@
+// Calls of SIMCom's SIM7600. Sources: the SIM7500_SIM7600 AT command manual, chan_quectel, reports of users.
+import { fieldsOf } from '../../at/fields.ts';
+import { listedCall } from '../call-event.ts';
+import { GENERIC_VOICE } from './generic-voice.ts';
+import type { MakeVoice } from './make-voice.ts';
+
+export const SIMCOM_VOICE: MakeVoice = {
+  ...GENERIC_VOICE,
+  setUp: [
+    ...GENERIC_VOICE.setUp,
+    // The call list as URCs.
+    'AT+CLCC=1',
+    'AT+DDET=1',
+    // 8 kHz on VoLTE and on other calls; the default on VoLTE is 16 kHz.
+    'AT+CPCMBANDWIDTH=1,1',
+  ],
+  tellsKeys: true,
+  event(line) {
+    if (line.startsWith('+CLCC:')) {
+      const call = listedCall(fieldsOf(line));
+      return call && { kind: 'listed', call };
+    }
+    if (line === 'VOICE CALL: BEGIN') return { kind: 'answered' };
+    if (line.startsWith('VOICE CALL: END') || line.startsWith('MISSED_CALL:')) return { kind: 'released' };
+    const digit = /^\+(?:RX)?DTMF: ?([0-9*#A-D])$/.exec(line)?.[1];
+    return digit === undefined ? undefined : { kind: 'digit', digit };
+  },
+  serial: {
+    on: ['AT+CPCMREG=1'],
+    off: ['AT+CPCMREG=0,1'],
+    from: 'answer',
+    confirm: { command: 'AT+CPCMREG?', isOn: /^\+CPCMREG: ?1/ },
+    // What is read back is the setting and not what the call got.
+    rateHz: 'measured',
+  },
+};

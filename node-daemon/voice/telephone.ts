@@ -1,0 +1,246 @@
+// One SIM's telephone as the control plane sees it: a line with its call, the audio of the call, and a link for that.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.ts';
+import { callCloseCode, type EndReason } from '#shared/voice/release-cause.ts';
+import type { CreateResampler } from '#shared/voice/resample.ts';
+import type { AtChannel } from '../at/channel.ts';
+import { CallAudio } from '../audio/call-audio.ts';
+import type { Rate } from '../audio/frame-cutter.ts';
+import type { PcmDevice } from '../audio/pcm-device.ts';
+import { CommandRefusal } from '../modem/refusal.ts';
+import { AudioSwitch } from './audio-switch.ts';
+import type { CallBook } from './call-book.ts';
+import type { LineCall } from './line-state.ts';
+import type { CardAudio, MakeVoice, SerialAudio } from './makes/make-voice.ts';
+import { type CallEnd, VoiceLine } from './voice-line.ts';
+
+/** A card or port may be ready only some time after it was switched on. */
+const OPEN_ATTEMPTS = 10;
+const OPEN_RETRY_MS = 300;
+
+/** A link that carries the audio of a call, from this end. */
+export interface MediaEnd {
+  sendCapture(frame: { audio: Int16Array; played: number; granted: number }): boolean;
+  sendDigit(digit: string): void;
+  close(code: number, reason?: string): void;
+}
+
+/** What comes over it. */
+export interface MediaEvents {
+  onPlayout(audio: Int16Array, isLive: boolean): void;
+  onClear(): { played: number; dropped: number };
+  onDigits(digits: string): void;
+  onEnd(): void;
+}
+
+/** The way to the audio of a modem. */
+export interface AudioAccess {
+  readonly audio: SerialAudio | CardAudio;
+  readonly open: (onXrun: () => void) => Promise<PcmDevice>;
+}
+
+export interface TelephoneParts {
+  readonly iccid: string;
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly voice: MakeVoice;
+  readonly isRegistered: () => boolean;
+  /** Undefined where nothing is known of the modem's audio: calls are silent. */
+  readonly access: AudioAccess | undefined;
+  readonly createResampler: CreateResampler;
+  readonly book: CallBook;
+  /** The modem's audio will not work again before it is restarted. */
+  readonly onAudioDegraded: () => void;
+}
+
+interface Ongoing {
+  readonly id: string;
+  live: LiveCall;
+  audio: CallAudio | undefined;
+  opening: Promise<void> | undefined;
+  media: MediaEnd | undefined;
+  /** Frames that the present audio had played when the present link began; below 0, what others played of the link. */
+  playedBefore: number;
+  /** Of audio that went away in mid-call. */
+  past: AudioStatistics | null;
+}
+
+export class Telephone {
+  readonly #parts: TelephoneParts;
+  readonly #line: VoiceLine;
+  #ongoing: Ongoing | undefined;
+  #dialledId: string | undefined;
+  #isDegraded = false;
+
+  constructor(parts: TelephoneParts) {
+    this.#parts = parts;
+    const audio = parts.access?.audio ?? parts.voice.serial;
+    this.#line = new VoiceLine({
+      ...parts,
+      audioSwitch: new AudioSwitch({ ...parts, audio, onDegraded: () => this.#onDegraded() }),
+      observer: {
+        onCall: (call) => this.#onCall(call),
+        onEnd: (end) => void this.#onEnd(end),
+        onDigit: (digit) => this.#ongoing?.media?.sendDigit(digit),
+        onAudioFlow: (isPaused) => this.#ongoing?.audio?.setPaused(isPaused),
+      },
+    });
+  }
+
+  /** Whether somebody hears the call. */
+  get hasMedia(): boolean {
+    return this.#ongoing?.media !== undefined;
+  }
+
+  get isBusy(): boolean {
+    return this.#line.isBusy;
+  }
+
+  /** Ends calls that nobody owns: those of an earlier session. */
+  clear(): Promise<void> {
+    return this.#line.clear();
+  }
+
+  /** As `VoiceLine.dial`. */
+  async dial(callId: string, to: string): Promise<DialOutcome> {
+    if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'the line has a call');
+    this.#dialledId = callId;
+    return this.#line.dial(to);
+  }
+
+  answer(): Promise<void> {
+    return this.#line.answer();
+  }
+
+  hangUp(reason: EndReason): Promise<void> {
+    const isRinging = this.#ongoing?.live.direction === 'inbound' && this.#ongoing.live.state === 'ringing';
+    return this.#line.hangUp(isRinging && reason === 'local_hangup' ? 'rejected' : reason);
+  }
+
+  /** Gives the audio of a call a link, in place of the one it has. Rejects when the link cannot be opened. */
+  async attach(callId: string, open: (events: MediaEvents) => Promise<MediaEnd>): Promise<void> {
+    const ongoing = this.#ongoing;
+    if (ongoing?.id !== callId) throw new CommandRefusal('call_unknown', 'no such call is up');
+    const media = await open({
+      onPlayout: (audio, isLive) => {
+        // Sent before the audio went: it is done with, or the link would wait for it for ever.
+        if (ongoing.audio === undefined) ongoing.playedBefore -= 1;
+        else ongoing.audio.play(audio, isLive);
+      },
+      onClear: () => {
+        const { played, dropped } = ongoing.audio?.clear() ?? { played: 0, dropped: 0 };
+        return { played: played - ongoing.playedBefore, dropped };
+      },
+      onDigits: (digits) => void this.#line.press(digits),
+      onEnd: () => {
+        if (ongoing.media === media) ongoing.media = undefined;
+      },
+    });
+    if (this.#ongoing !== ongoing) {
+      media.close(1000, 'the call has ended');
+      throw new CommandRefusal('call_unknown', 'the call has ended');
+    }
+    ongoing.media?.close(1000, 'another link took over');
+    ongoing.playedBefore = ongoing.audio?.clear().played ?? 0;
+    ongoing.media = media;
+  }
+
+  /** The session is over. */
+  close(): void {
+    this.#line.close();
+  }
+
+  #onCall({ direction, peer = null, state }: LineCall): void {
+    const { book, clock, iccid } = this.#parts;
+    const now = new Date(clock.now()).toISOString();
+    const known = this.#ongoing?.live;
+    const id = known?.call_id ?? (direction === 'outbound' ? this.#dialledId : undefined) ?? book.newId();
+    const live: LiveCall = {
+      ...{ call_id: id, iccid, direction, state, peer, started_at: known?.started_at ?? now },
+      answered_at: known?.answered_at ?? (state === 'active' ? now : null),
+    };
+    if (this.#ongoing === undefined) {
+      this.#ongoing = {
+        ...{ id, live, audio: undefined, opening: undefined, media: undefined, playedBefore: 0, past: null },
+      };
+    } else this.#ongoing.live = live;
+    if (direction === 'outbound' || state === 'active')
+      this.#ongoing.opening ??= this.#openAudio(this.#ongoing);
+    book.note(live, this);
+  }
+
+  async #onEnd(end: CallEnd): Promise<void> {
+    const ongoing = this.#ongoing;
+    this.#ongoing = undefined;
+    this.#dialledId = undefined;
+    if (ongoing === undefined) return;
+    const audio = sum(ongoing.past, ongoing.audio?.statistics);
+    ongoing.media?.close(callCloseCode(end.cause), end.reason);
+    this.#parts.book.end(ongoing.id, end, audio);
+    await ongoing.opening?.catch(() => undefined);
+    await ongoing.audio?.close();
+    if (this.#isDegraded) {
+      this.#isDegraded = false;
+      this.#parts.onAudioDegraded();
+    }
+  }
+
+  #onDegraded(): void {
+    this.#parts.log.warn({}, 'the modem’s audio needed another attempt: it is restarted after the call');
+    this.#isDegraded = true;
+  }
+
+  async #openAudio(ongoing: Ongoing): Promise<void> {
+    const { access, clock, createResampler, log, voice } = this.#parts;
+    if (access === undefined) return;
+    const { rateHz } = access.audio;
+    for (let attempt = 1; this.#ongoing === ongoing && attempt <= OPEN_ATTEMPTS; attempt += 1) {
+      try {
+        const device = await access.open(() => log.debug({}, 'the sound card ran dry or over'));
+        const audio = new CallAudio({
+          ...{ device, clock, createResampler },
+          rateHz: rateHz === 'measured' ? undefined : (rateHz as Rate),
+          onDigit: voice.tellsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
+          onFrame: ({ audio: heard, played, granted }) => {
+            const before = ongoing.playedBefore;
+            const frame = { audio: heard, played: played - before, granted: granted - before };
+            return ongoing.media?.sendCapture(frame) ?? true;
+          },
+        });
+        ongoing.audio = audio;
+        device.onClose((error) => void this.#onAudioLost(ongoing, audio, error));
+        if (this.#ongoing !== ongoing) await audio.close();
+        return;
+      } catch (error) {
+        log.warn({ err: error, attempt }, 'the audio of a call cannot be opened');
+        await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  /** The card or port went in mid-call: it is opened again, for the modem may still have the call. */
+  async #onAudioLost(ongoing: Ongoing, audio: CallAudio, error: Error): Promise<void> {
+    if (this.#ongoing !== ongoing || ongoing.audio !== audio) return;
+    this.#parts.log.warn({ err: error }, 'the audio of a call is gone');
+    // The next one counts from 0, and the link goes on.
+    ongoing.playedBefore -= audio.clear().played;
+    ongoing.past = sum(ongoing.past, audio.statistics);
+    ongoing.audio = undefined;
+    await audio.close();
+    ongoing.opening = this.#openAudio(ongoing);
+  }
+}
+
+function sum(past: AudioStatistics | null, last: AudioStatistics | undefined): AudioStatistics | null {
+  if (past === null || last === undefined) return past ?? last ?? null;
+  return {
+    captured_frames: past.captured_frames + last.captured_frames,
+    played_frames: past.played_frames + last.played_frames,
+    late_frames: past.late_frames + last.late_frames,
+    dropped_frames: past.dropped_frames + last.dropped_frames,
+    lost_frames: past.lost_frames + last.lost_frames,
+    capture_gaps: past.capture_gaps + last.capture_gaps,
+  };
+}

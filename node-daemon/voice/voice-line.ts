@@ -1,0 +1,324 @@
+// The telephone of one SIM: dials, answers, hangs up, and follows its one call until the modem says that it is over.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { DialOutcome } from '#shared/voice/call.ts';
+import { CAUSE, type EndReason, reasonOfCause } from '#shared/voice/release-cause.ts';
+import { AtError, CallFailedError, isUnanswered } from '../at/at-error.ts';
+import type { AtChannel } from '../at/channel.ts';
+import { atCommand } from '../at/command.ts';
+import { CommandRefusal } from '../modem/refusal.ts';
+import { type CallEvent, commonCallEvent } from './call-event.ts';
+import { askCause, hangUpAll, listCalls } from './call-list.ts';
+import { dialString } from './dial-string.ts';
+import { KeyPresser } from './key-presser.ts';
+import { type LineCall, nextCall, nextCallOfList, type Step } from './line-state.ts';
+import type { MakeVoice } from './makes/make-voice.ts';
+
+/** Modems that tell the caller do it with the first ring, or with the second; nobody waits for that. */
+const CALLER_WAIT_MS = 100;
+/** The list is read so often: lines about calls get lost, and some makes have none. */
+const WATCH_SETTING_UP_MS = 700;
+const WATCH_ACTIVE_MS = 5_000;
+/** From the dialling to the first ring: networks give up before. */
+const SET_UP_MAX_MS = 90_000;
+/** An unanswered call ends after this, in either direction, where the network does not end it. */
+const RINGING_MAX_MS = 180_000;
+
+/** ITU-T Q.850, for ends of ours that are no ordinary ones. */
+const CAUSE_OF_OUR_END: Partial<Record<EndReason, number>> = {
+  rejected: CAUSE.callRejected,
+  no_answer: CAUSE.noAnswer,
+};
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly reason: EndReason;
+  /** ITU-T Q.850. */
+  readonly cause: number;
+}
+
+/** Who is told of the call of a line. */
+export interface LineObserver {
+  /** It has begun, or changed. An incoming one is told as soon as its caller is known or is not told at once. */
+  onCall(call: LineCall): void;
+  onEnd(end: CallEnd): void;
+  onDigit(digit: string): void;
+  /** The modem takes no more audio for now, or takes it again. */
+  onAudioFlow(isPaused: boolean): void;
+}
+
+/** What a line works on. */
+export interface VoiceLineParts {
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly voice: MakeVoice;
+  readonly isRegistered: () => boolean;
+  /** Switches the audio of a call on and off. */
+  readonly audioSwitch: { on(moment: 'dialing' | 'answer'): Promise<void>; off(): Promise<void> };
+  readonly observer: LineObserver;
+}
+
+export class VoiceLine {
+  readonly #parts: VoiceLineParts;
+  #call: LineCall | undefined;
+  /** Counts calls: what was asked about an earlier one says nothing of this. */
+  #generation = 0;
+  /** Why we end the call, once we do. */
+  #ending: EndReason | undefined;
+  #isTold = false;
+  /** The modem has taken the number: what it says before of a release is about an earlier call. */
+  #isDialled = false;
+  #callerTimer: Timer | undefined;
+  #watchTimer: Timer | undefined;
+  #limitTimer: Timer | undefined;
+  #keys: KeyPresser | undefined;
+  #onStep: (() => void) | undefined;
+  #lastEnd: CallEnd = { reason: 'network_failure', cause: CAUSE.temporaryFailure };
+  #isClosed = false;
+
+  constructor(parts: VoiceLineParts) {
+    this.#parts = parts;
+    parts.channel.onUrc(({ line }) => {
+      const event = parts.voice.event(line) ?? commonCallEvent(line);
+      if (event !== undefined) this.#take(event);
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#call !== undefined;
+  }
+
+  /** Ends what an earlier process or session has left up: nobody owns it any more. */
+  async clear(): Promise<void> {
+    const { channel, clock, log } = this.#parts;
+    const left = await listCalls(channel);
+    if (left.length === 0) return;
+    log.warn({ calls: left.length }, 'a call was up that nobody owns: it is ended');
+    await hangUpAll(channel, clock);
+  }
+
+  /**
+   * Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when
+   * nothing was dialled.
+   */
+  async dial(to: string): Promise<DialOutcome> {
+    const { channel, isRegistered } = this.#parts;
+    const number = dialString(to);
+    if (number === undefined) throw new CommandRefusal('params_invalid', 'this number is not dialled');
+    if (this.#isClosed || !isRegistered())
+      throw new CommandRefusal('slot_unavailable', 'the SIM is not registered');
+    if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'the line has a call');
+    const generation = this.#begin({ direction: 'outbound', state: 'dialing', peer: to });
+    try {
+      await this.clear();
+      await this.#parts.audioSwitch.on('dialing');
+      // Hung up meanwhile: nobody would know of the call.
+      if (this.#isCurrent(generation) && this.#ending === undefined) {
+        await channel.send(atCommand(`ATD${number}`, { endsLikeCall: true, shownAs: 'ATD' }), 'urgent');
+        this.#isDialled = true;
+      }
+    } catch (error) {
+      await this.#dialFailed(error, generation);
+    }
+    if (this.#isCurrent(generation)) this.#watch();
+    return this.#setUp(generation);
+  }
+
+  /** Answers the call that rings. Rejects with `CommandRefusal` when there is none any more. */
+  async answer(): Promise<void> {
+    const { audioSwitch, channel } = this.#parts;
+    if (this.#call?.direction !== 'inbound' || this.#call.state !== 'ringing')
+      throw new CommandRefusal('call_unknown', 'no call rings');
+    const generation = this.#generation;
+    await audioSwitch.on('dialing');
+    try {
+      await channel.send(atCommand('ATA', { endsLikeCall: true }), 'urgent');
+    } catch (error) {
+      if (!(error instanceof AtError)) throw error;
+      void this.#look(generation);
+      throw new CommandRefusal('call_unknown', 'the call could not be answered', { cause: error });
+    }
+    if (this.#isCurrent(generation)) this.#take({ kind: 'answered' });
+  }
+
+  /** Ends the call, or rejects it. Resolves when the modem has said so. */
+  async hangUp(reason: EndReason): Promise<void> {
+    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'no call is up');
+    const generation = this.#generation;
+    this.#ending ??= reason;
+    await hangUpAll(this.#parts.channel, this.#parts.clock);
+    if (this.#isCurrent(generation)) await this.#end(CAUSE_OF_OUR_END[reason] ?? CAUSE.normalClearing);
+  }
+
+  /** Presses keys, one after the other. False when too many wait, or no call is active. */
+  press(digits: string): boolean {
+    if (this.#call?.state !== 'active') return false;
+    this.#keys ??= new KeyPresser({ ...this.#parts, keyCommand: this.#parts.voice.keyCommand });
+    return this.#keys.press(digits);
+  }
+
+  /** The session is over: the call has lost its modem. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#call === undefined) return;
+    this.#ending = 'modem_lost';
+    this.#conclude(CAUSE.temporaryFailure);
+  }
+
+  #begin(call: LineCall): number {
+    this.#call = call;
+    this.#generation += 1;
+    this.#ending = undefined;
+    this.#isTold = false;
+    this.#isDialled = false;
+    this.#limit(call.state === 'dialing' ? SET_UP_MAX_MS : RINGING_MAX_MS);
+    if (call.direction === 'outbound') this.#tell();
+    else this.#watch();
+    return this.#generation;
+  }
+
+  #isCurrent(generation: number): boolean {
+    return this.#call !== undefined && this.#generation === generation;
+  }
+
+  /** Waits for the first ring, the answer or the end. */
+  async #setUp(generation: number): Promise<DialOutcome> {
+    for (;;) {
+      if (!this.#isCurrent(generation)) return { status: 'ended', ...this.#lastEnd };
+      const state = this.#call?.state;
+      if (state === 'ringing' || state === 'active') return { status: state };
+      await new Promise<void>((resolve) => {
+        this.#onStep = resolve;
+      });
+    }
+  }
+
+  async #dialFailed(error: unknown, generation: number): Promise<void> {
+    if (!this.#isCurrent(generation)) return;
+    if (!(error instanceof AtError)) throw error;
+    if (error instanceof CallFailedError) {
+      const cause = { BUSY: CAUSE.userBusy, 'NO ANSWER': CAUSE.noAnswer }[
+        error.result as 'BUSY' | 'NO ANSWER'
+      ];
+      return this.#end(cause);
+    }
+    // Whether it was dialled is not known: nothing stays up.
+    // A modem that does not hang up is set up anew: the call is lost with its session.
+    if (isUnanswered(error))
+      await hangUpAll(this.#parts.channel, this.#parts.clock).catch((cause) =>
+        this.#warn(cause, 'no hang-up'),
+      );
+    if (this.#isCurrent(generation)) await this.#end(CAUSE.networkOutOfOrder);
+  }
+
+  #take(event: CallEvent): void {
+    if (event.kind === 'digit') this.#parts.observer.onDigit(event.digit);
+    else if (event.kind === 'audioFlow') this.#parts.observer.onAudioFlow(event.isPaused);
+    else if (event.kind === 'released') this.#onReleased(event.cause);
+    else this.#step(nextCall(this.#call, event));
+  }
+
+  /**
+   * A line about an end is about which call? It comes late, when the next one is begun, and for a second caller who gave
+   * up, too. The list tells.
+   */
+  #onReleased(cause: number | undefined): void {
+    if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
+    if (this.#call !== undefined) void this.#look(this.#generation, cause);
+  }
+
+  #step(step: Step): void {
+    if ('ended' in step) {
+      void this.#end(step.cause);
+      return;
+    }
+    const { call } = step;
+    const before = this.#call;
+    if (call === undefined || call === before || this.#isClosed) return;
+    if (before === undefined) {
+      this.#begin(call);
+      // Quicker than the next ring, where the modem tells the caller with that only.
+      if (call.peer === undefined) void this.#look(this.#generation);
+    }
+    this.#call = call;
+    if (call.state === 'active' && before?.state !== 'active') {
+      this.#limitTimer?.cancel();
+      void this.#parts.audioSwitch.on('answer').catch((error) => this.#warn(error, 'the audio is not on'));
+    } else if (call.state === 'ringing' && before?.state === 'dialing') this.#limit(RINGING_MAX_MS);
+    if (call.direction === 'inbound' && !this.#isTold && call.peer === undefined) {
+      this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#tell());
+    } else this.#tell();
+    this.#onStep?.();
+  }
+
+  #tell(): void {
+    this.#callerTimer?.cancel();
+    this.#callerTimer = undefined;
+    if (this.#call === undefined) return;
+    this.#isTold = true;
+    this.#parts.observer.onCall(this.#call);
+  }
+
+  #limit(afterMs: number): void {
+    this.#limitTimer?.cancel();
+    this.#limitTimer = this.#parts.clock.after(afterMs, () => {
+      void this.hangUp('no_answer').catch((error) =>
+        this.#warn(error, 'an unanswered call could not be ended'),
+      );
+    });
+  }
+
+  #watch(): void {
+    this.#watchTimer?.cancel();
+    const afterMs = this.#call?.state === 'active' ? WATCH_ACTIVE_MS : WATCH_SETTING_UP_MS;
+    this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#look(this.#generation));
+  }
+
+  /** Reads the list: it has the last word about the call. `cause`: of an end that the modem told. */
+  async #look(generation: number, cause?: number): Promise<void> {
+    try {
+      const list = await listCalls(this.#parts.channel);
+      if (this.#isCurrent(generation) && this.#ending === undefined) {
+        const step = nextCallOfList(this.#call, list);
+        this.#step('ended' in step ? { ended: true, cause } : step);
+      }
+    } catch (error) {
+      this.#warn(error, 'the calls could not be listed');
+    }
+    if (this.#isCurrent(generation)) this.#watch();
+  }
+
+  /** Asks the modem for the cause where the line did not tell it, and ends the call. */
+  async #end(told: number | undefined): Promise<void> {
+    const generation = this.#generation;
+    let cause = told;
+    if (cause === undefined && this.#ending === undefined) cause = await askCause(this.#parts.channel);
+    if (this.#isCurrent(generation)) this.#conclude(cause ?? CAUSE.normalClearing);
+  }
+
+  #conclude(cause: number): void {
+    const call = this.#call;
+    if (call === undefined) return;
+    for (const timer of [this.#callerTimer, this.#watchTimer, this.#limitTimer]) timer?.cancel();
+    this.#callerTimer = undefined;
+    this.#call = undefined;
+    this.#keys?.stop();
+    this.#keys = undefined;
+    this.#lastEnd = { reason: this.#ending ?? reasonOf(call, cause), cause };
+    void this.#parts.audioSwitch.off().catch((error) => this.#warn(error, 'the audio is not off'));
+    this.#parts.observer.onEnd(this.#lastEnd);
+    this.#onStep?.();
+  }
+
+  #warn(error: unknown, what: string): void {
+    if (!this.#isClosed) this.#parts.log.warn({ err: error }, what);
+  }
+}
+
+function reasonOf({ direction, state }: LineCall, cause: number): EndReason {
+  if (state === 'active') return reasonOfCause(cause, true);
+  if (direction === 'inbound') return 'cancelled';
+  // Ended as if nothing was wrong, before anybody answered: no credit, or barred.
+  return cause === CAUSE.normalClearing ? 'network_failure' : reasonOfCause(cause, false);
+}

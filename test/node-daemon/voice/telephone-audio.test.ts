@@ -1,0 +1,136 @@
+// The audio of a call whose card or port goes and comes back: the client's link goes on, and the record counts all of it.
+import t from 'tap';
+import { AtChannel } from '#node-daemon/at/channel.ts';
+import { HELD_FRAMES_MAX } from '#node-daemon/audio/jitter-buffer.ts';
+import type { CallBook } from '#node-daemon/voice/call-book.ts';
+import { QUECTEL_VOICE } from '#node-daemon/voice/makes/quectel-voice.ts';
+import { type MediaEvents, Telephone } from '#node-daemon/voice/telephone.ts';
+import { silentLogger } from '#shared/log.ts';
+import type { AudioStatistics } from '#shared/voice/call.ts';
+import { FRAME_SAMPLES } from '#shared/voice/media.ts';
+import { loadResampler } from '#shared/voice/resample.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { FakePcm } from '../audio/fake-pcm.ts';
+import { pass, portWithCalls, settle } from './line-rig.ts';
+
+const TO = '+13105550188';
+const ID = 'call-00000001';
+const createResampler = await loadResampler();
+
+async function talking() {
+  const clock = new ManualClock(0);
+  const modem = { calls: [] as string[] };
+  const port = portWithCalls(modem);
+  port.on(/^ATD/, () => {
+    modem.calls = [`+CLCC: 1,0,0,0,0,"${TO}",145`];
+    return '\r\nOK\r\n';
+  });
+  const devices: FakePcm[] = [];
+  let canOpen = true;
+  let record: AudioStatistics | null | undefined;
+  const book = {
+    ...{ note: () => undefined, newId: () => ID },
+    end: (_id: string, _end: unknown, audio: AudioStatistics | null) => {
+      record = audio;
+    },
+  };
+  const telephone = new Telephone({
+    ...{ iccid: '8901000000000000017', channel: new AtChannel(port, clock, silentLogger), clock },
+    ...{ log: silentLogger, voice: QUECTEL_VOICE, isRegistered: () => true, createResampler },
+    access: {
+      audio: QUECTEL_VOICE.serial,
+      open: async () => {
+        if (!canOpen) throw new Error('not there');
+        const device = new FakePcm();
+        devices.push(device);
+        return device;
+      },
+    },
+    book: book as unknown as CallBook,
+    onAudioDegraded: () => undefined,
+  });
+  void telephone.dial(ID, TO);
+  await pass(clock, 1_000);
+  let events: MediaEvents | undefined;
+  let [played, granted, sent] = [0, 0, 0];
+  const told: number[] = [];
+  await telephone.attach(ID, async (given) => {
+    events = given;
+    return {
+      sendCapture: (frame) => {
+        ({ played, granted } = frame);
+        told.push(played);
+        return true;
+      },
+      sendDigit: () => undefined,
+      close: () => undefined,
+    };
+  });
+  const talk = (): void => {
+    if (sent >= granted) return;
+    events?.onPlayout(new Int16Array(FRAME_SAMPLES).fill(1_000), false);
+    sent += 1;
+  };
+  return {
+    ...{ clock, devices, telephone, told, talk },
+    client: () => ({ played, granted, sent }),
+    clear: () => events?.onClear(),
+    canOpen: (can: boolean) => {
+      canOpen = can;
+    },
+    record: () => record,
+    /** The modem gives so many frames, and the client sends what it may. */
+    run: (frames: number) => {
+      for (let frame = 0; frame < frames; frame += 1) {
+        clock.advance(20);
+        talk();
+        devices.at(-1)?.give(new Uint8Array(320).fill(1));
+      }
+    },
+  };
+}
+
+t.test('a port that goes again and again: the client may send on, and all is counted', async (t) => {
+  const { canOpen, clear, client, clock, devices, record, run, talk, telephone, told } = await talking();
+  for (let loss = 0; loss < 5; loss += 1) {
+    run(100);
+    canOpen(false);
+    devices.at(-1)?.vanish(new Error('the port is gone'));
+    await settle();
+    // These were on their way.
+    for (let frame = 0; frame < 3; frame += 1) talk();
+    const cleared = clear();
+    t.ok((cleared?.played ?? 0) <= client().sent, `cleared ${cleared?.played} of ${client().sent}`);
+    canOpen(true);
+    await pass(clock, 1_000);
+  }
+  t.equal(devices.length, 6);
+  const before = client();
+  run(100);
+  t.ok(client().sent - before.sent >= 95, `sent ${client().sent - before.sent} of 100`);
+  t.equal(client().granted - client().played, HELD_FRAMES_MAX);
+  t.ok(client().sent - client().played <= HELD_FRAMES_MAX, 'as before');
+  t.same(
+    told,
+    [...told].sort((a, b) => a - b),
+    'what was played never goes down',
+  );
+  const hungUp = telephone.hangUp('local_hangup');
+  await pass(clock, 2_000);
+  await hungUp;
+  t.equal(record()?.captured_frames, 600);
+  t.ok((record()?.played_frames ?? 0) > 500, `${record()?.played_frames} played`);
+});
+
+t.test('a call that ends while its audio is away: what was before is in its record', async (t) => {
+  const { canOpen, clock, devices, record, run, telephone } = await talking();
+  run(50);
+  canOpen(false);
+  devices.at(-1)?.vanish(new Error('the port is gone'));
+  await pass(clock, 400);
+  const hungUp = telephone.hangUp('local_hangup');
+  await pass(clock, 2_000);
+  await hungUp;
+  t.equal(record()?.captured_frames, 50);
+  t.ok(devices.every(({ closes }) => closes > 0));
+});

@@ -1,0 +1,132 @@
+// A line whose modem says things at the wrong time: no call is left up that nobody knows of, and each ends once.
+import t from 'tap';
+import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
+import { HUAWEI_VOICE } from '#node-daemon/voice/makes/huawei-voice.ts';
+import { QUECTEL_VOICE } from '#node-daemon/voice/makes/quectel-voice.ts';
+import { SIMCOM_VOICE } from '#node-daemon/voice/makes/simcom-voice.ts';
+import { lines } from '../../fixtures/scripted-port.ts';
+import { LineRig, settle } from './line-rig.ts';
+
+const MAKES = new Map([
+  [GENERIC_VOICE, 'generic'],
+  [QUECTEL_VOICE, 'quectel'],
+  [SIMCOM_VOICE, 'simcom'],
+  [HUAWEI_VOICE, 'huawei'],
+]);
+const TO = '+13105550188';
+
+/** A modem that has a call from the ATD on, until it is hung up. */
+function dialling(rig: LineRig): LineRig {
+  rig.port.on(/^ATD/, () => {
+    rig.calls = [`+CLCC: 1,0,2,0,0,"${TO}",145`];
+    return lines('OK');
+  });
+  return rig;
+}
+
+async function turnsOf(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+for (const [voice, make] of MAKES) {
+  t.test(`${make}: hung up at any moment of the dialling: none is left up`, async (t) => {
+    for (let turns = 0; turns <= 12; turns += 1) {
+      const rig = dialling(new LineRig(voice));
+      const dialled = rig.line.dial(TO);
+      await turnsOf(turns);
+      const hungUp = rig.line.hangUp('local_hangup');
+      await rig.pass(5_000);
+      await hungUp;
+      t.match(await dialled, { status: 'ended', reason: 'local_hangup' });
+      t.same(rig.calls, [], `after ${turns} turns a call is up: ${rig.port.received}`);
+      t.equal(rig.ends.length, 1);
+    }
+  });
+
+  t.test(`${make}: the end of the call before comes late: none is up that nobody knows of`, async (t) => {
+    for (let turns = 0; turns <= 12; turns += 1) {
+      const rig = dialling(new LineRig(voice));
+      void rig.line.dial(TO);
+      await turnsOf(turns);
+      // As long as ATD has no answer it is one.
+      if (rig.port.count(/^ATD/) > 0) await settle();
+      rig.port.say(lines('NO CARRIER'));
+      await rig.pass(5_000);
+      t.ok(rig.line.isBusy || rig.calls.length === 0, `after ${turns} turns: ${rig.port.received}`);
+    }
+  });
+}
+
+t.test('two lines of one end end it once, and what comes late brings it not back', async (t) => {
+  const rig = new LineRig(SIMCOM_VOICE);
+  rig.calls = [`+CLCC: 1,1,4,0,0,"${TO}",145`];
+  await rig.say('RING', `+CLIP: "${TO}",145`);
+  await rig.line.answer();
+  rig.calls = [];
+  await rig.say('VOICE CALL: END: 000017', 'NO CARRIER');
+  t.same(rig.ends, [{ reason: 'remote_hangup', cause: 16 }]);
+  await rig.say('NO CARRIER', `+CLCC: 1,1,0,0,0,"${TO}",145`, 'VOICE CALL: BEGIN', 'MISSED_CALL: 11:01AM 1');
+  await rig.pass(60_000);
+  t.notOk(rig.line.isBusy);
+  t.equal(rig.ends.length, 1);
+});
+
+t.test('the end of a call that waited is not taken for ours', async (t) => {
+  const rig = new LineRig(QUECTEL_VOICE);
+  rig.port.on(/^ATD/, () => {
+    rig.calls = [`+CLCC: 1,0,0,0,0,"${TO}",145`];
+    return lines('OK');
+  });
+  const dialled = rig.line.dial(TO);
+  await rig.pass(1_000);
+  t.same(await dialled, { status: 'active' });
+  await rig.say('+QIND: "ccinfo",2,1,-1,0,0,"+12065550100",145');
+  await rig.pass(5_000);
+  t.ok(rig.line.isBusy, 'the list still has it');
+  t.equal(rig.port.count(/^AT(\+CHUP|H)$/), 0);
+  rig.calls = [];
+  await rig.say('+QIND: "ccinfo",1,0,-1,0,0,"+13105550188",145');
+  await rig.pass(1_000);
+  t.match(rig.ends, [{ reason: 'remote_hangup', cause: 16 }]);
+});
+
+t.test(
+  'ends have their causes: rejected, not answered, and what the modem tells of an answered one',
+  async (t) => {
+    const rejected = new LineRig(QUECTEL_VOICE);
+    rejected.calls = ['+CLCC: 1,1,4,0,0,"+12065550100",145'];
+    await rejected.say('RING');
+    await rejected.pass(200);
+    await Promise.all([rejected.line.hangUp('rejected'), rejected.pass(5_000)]);
+    t.match(rejected.ends, [{ reason: 'rejected', cause: 21 }]);
+    const lost = new LineRig(QUECTEL_VOICE);
+    lost.port.on(/^AT\+CEER$/, lines('+CEER: 5,38', 'OK')).on(/^ATD/, () => {
+      lost.calls = [`+CLCC: 1,0,0,0,0,"${TO}",145`];
+      return lines('OK');
+    });
+    const dialled = lost.line.dial(TO);
+    await lost.pass(1_000);
+    t.same(await dialled, { status: 'active' });
+    lost.calls = [];
+    await lost.say('NO CARRIER');
+    await lost.pass(1_000);
+    t.match(lost.ends, [{ reason: 'network_failure', cause: 38 }]);
+  },
+);
+
+t.test('a caller whose number comes late is told then; one who hides stays hidden', async (t) => {
+  const rig = new LineRig();
+  rig.calls = ['+CLCC: 1,1,4,0,0'];
+  await rig.say('RING');
+  await rig.pass(200);
+  t.match(rig.told.at(-1), { direction: 'inbound', state: 'ringing' });
+  await rig.say('RING', `+CLIP: "${TO}",145`);
+  t.equal(rig.told.at(-1)?.peer, TO);
+  const hidden = new LineRig();
+  hidden.calls = ['+CLCC: 1,1,4,0,0,"",128'];
+  await hidden.say('RING', '+CLIP: "",128,,,,1');
+  await hidden.pass(10_000);
+  await hidden.say('RING', '+CLIP: "",128,,,,1');
+  t.equal(hidden.told.at(-1)?.peer, null);
+  t.equal(hidden.told.length, 1, 'told once: nothing has changed');
+});

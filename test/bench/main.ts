@@ -9,6 +9,9 @@ import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
 import { benchSend } from './send.ts';
+import { benchVoiceDelay } from './voice-delay.ts';
+import { benchVoicePresence } from './voice-presence.ts';
+import { benchVoiceRelay } from './voice-relay.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   receive: benchReceive,
@@ -20,6 +23,9 @@ const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   radio: benchRadio,
   rack: benchRack,
   cpu: benchCpu,
+  'voice-relay': benchVoiceRelay,
+  'voice-presence': benchVoicePresence,
+  'voice-delay': benchVoiceDelay,
 };
 
 const wanted = process.argv.slice(2);

@@ -21,8 +21,9 @@ import {
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 
-/** What a stream is closed with whose call is not known. */
+/** What a stream is closed with whose call is not known, or not yet. */
 const NO_CALL = 4404;
+const RESTART = 1012;
 
 interface Plane {
   url: string;
@@ -76,7 +77,7 @@ function streamUntilKnown(url: string, headers: Record<string, string>): void {
   const socket = new WebSocket(url, { headers });
   socket.on('error', () => undefined);
   socket.on('close', (code) => {
-    if (code === NO_CALL) streamUntilKnown(url, headers);
+    if (code === NO_CALL || code === RESTART) streamUntilKnown(url, headers);
   });
 }
 

@@ -1,4 +1,5 @@
 // The faults that a run plays, as data: how often, how long, and what they excuse.
+import { VOICE_FAULTS } from '#hardware-sim/modem/voice-fault-schemas.ts';
 import type { Random } from './random.ts';
 
 export interface PlayedFault {
@@ -259,4 +260,6 @@ const NETWORK: readonly FaultTemplate[] = [
 export const FAULT_TABLE: readonly FaultTemplate[] = [...DEVICE, ...DIALOGUE, ...STORE, ...NETWORK];
 
 /** Kinds of the simulator that no run plays, each with the reason. */
-export const LEFT_OUT: Readonly<Record<string, string>> = {};
+export const LEFT_OUT: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(VOICE_FAULTS).map((kind) => [kind, 'of calls, which leave messages alone']),
+);

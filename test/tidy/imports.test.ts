@@ -33,11 +33,20 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'control-plane/store/',
-    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/'],
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/', 'control-plane/voice/'],
   },
   {
     from: 'control-plane/nodes/',
-    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/'],
+    never: [
+      'control-plane/http/',
+      'control-plane/handlers/',
+      'control-plane/payments/',
+      'control-plane/voice/',
+    ],
+  },
+  {
+    from: 'control-plane/voice/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/', 'koa'],
   },
   { from: 'control-plane/handlers/', never: ['control-plane/http/', 'koa'] },
   { from: 'control-plane/http/', except: ['control-plane/http/bearer.ts'], never: ['control-plane/store/'] },

@@ -3,7 +3,7 @@ import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedMedia } from '../../fixtures/scripted-media.ts';
-import { telephone, telephoneClient } from '../../fixtures/telephone.ts';
+import { conversation, telephone, telephoneClient } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -11,26 +11,6 @@ const rig = await createRig();
 /** So many frames, each filled with its number. */
 const frames = (count: number, first = 1): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, index) => Buffer.alloc(FRAME_BYTES, first + index)));
-
-type Telephone = Awaited<ReturnType<typeof telephone>>;
-
-/** A call that came in, was answered by its stream, and has its media link. */
-async function conversation(
-  { line, stream }: Telephone,
-  options?: { protocol?: string; protocols?: string[] },
-) {
-  const before = line.medias.length;
-  const { call_id: callId } = line.ring();
-  const open = () => stream(callId, options);
-  let client = await open();
-  const media = await until('the media link', async () => {
-    // The first word of a call is stored some milliseconds after it came.
-    if (client.closeCode === 4404) client = await open();
-    return line.medias[before];
-  });
-  await until('answered', () => line.calls.find((call) => call.call_id === callId)?.state === 'active');
-  return { callId, client, media };
-}
 
 t.test('opening the stream of a ringing call answers it, and audio goes both ways', async (t) => {
   const phone = await telephone(t, rig);

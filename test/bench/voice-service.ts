@@ -1,0 +1,78 @@
+// The control plane of the voice benches, and the holders of its numbers.
+import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
+import { rememberService } from '../fixtures/enrolled-node.ts';
+import { startPaidChain } from '../fixtures/paid-chain.ts';
+import { startPostgres } from '../fixtures/postgres.ts';
+import { ScriptedLine } from '../fixtures/scripted-line.ts';
+import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
+import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
+import { until } from '../fixtures/until.ts';
+import { type Child, startChild } from './child.ts';
+
+const NUMBERS_TIMEOUT_MS = 60_000;
+
+export interface BenchService {
+  service: Child;
+  url: string;
+  /** Waits until these numbers are known, and gives each a holder, in their order. */
+  hold(numbers: readonly string[]): Promise<Account[]>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchService(): Promise<BenchService> {
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const databaseUrl = await postgres.createDatabase();
+  const service = await startChild('control-plane/main.ts', {
+    ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },
+    ...{ RELAYER_KEY: RELAYER.privateKey, SOCKETS_PER_TOKEN: '2000' },
+  });
+  const url = String(service.ready['base_url']);
+  rememberService(url, { databaseUrl, dataDir: '/nonexistent' });
+  return {
+    ...{ service, url },
+    async hold(numbers) {
+      await until(
+        'the numbers are known',
+        async () => {
+          const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+          return available === numbers.length;
+        },
+        NUMBERS_TIMEOUT_MS,
+      );
+      const accounts: Account[] = [];
+      for (const [index, number] of numbers.entries()) {
+        const address = `0x${String(index + 1).padStart(12, '0')}${'0'.repeat(28)}` as const;
+        accounts.push(await subscribeInStore(databaseUrl, { address }, number));
+      }
+      return accounts;
+    },
+    async stop() {
+      await service.stop();
+      await Promise.all([chain.stop(), postgres.stop()]);
+    },
+  };
+}
+
+export interface VoiceService {
+  service: Child;
+  url: string;
+  line: ScriptedLine;
+  /** The holder of each number, in the order of slots from 1. */
+  accounts: Account[];
+  stop(): Promise<void>;
+}
+
+/** With the numbers in a scripted node. */
+export async function startVoiceService(numbers: number): Promise<VoiceService> {
+  const { service, url, hold, stop } = await startBenchService();
+  const line = new ScriptedLine(url);
+  const slots = Array.from({ length: numbers }, (_, index) => slotAt(index + 1));
+  line.node = await ScriptedNode.connect(url, { slots, onCommand: line.onCommand });
+  return {
+    ...{ service, url, line, accounts: await hold(slots.map(({ number }) => String(number))) },
+    async stop() {
+      await line.node?.drop();
+      await stop();
+    },
+  };
+}

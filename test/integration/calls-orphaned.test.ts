@@ -1,0 +1,92 @@
+// Calls that nobody owns any more end at the carrier, whatever became of the daemon or its control plane.
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
+import { until } from '../fixtures/until.ts';
+import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
+import { post, request } from '../hardware-sim/fixtures/http.ts';
+
+const FAR = '+13105550188';
+
+async function setUp(t: Test) {
+  const rack = await startDaemonOnRack(t, { rack: { modems: 2, ringIntervalMs: 500 } });
+  const { plane, simulator } = rack;
+  await putFarEnd(simulator.url, FAR, { audio: 'tone' });
+  const [caller, called] = simulator.modems.map(({ identity }) => identity);
+  if (caller === undefined || called === undefined) throw new Error('two modems');
+  let dialled = 0;
+  const calls = async (state: string) =>
+    ((await request(`${simulator.url}/calls`)).body as CallView[]).filter((call) => call.state === state);
+  return {
+    ...rack,
+    calls,
+    /** One call that was dialled and is answered, and one that rings here. */
+    async callBothWays() {
+      const params = { call_id: `call-outbound-${++dialled}`, iccid: caller.iccid, to: FAR };
+      t.match(await plane.command('dial', params), { type: 'result' });
+      await post(`${simulator.url}/calls`, { from: FAR, to: called.number });
+      await until('both are told', () => {
+        const told = plane.framesOf('call').map(({ call }) => `${call.direction} ${call.state}`);
+        return told.includes('outbound active') && told.includes('inbound ringing');
+      });
+      t.equal((await calls('answered')).length, 1);
+    },
+    isQuiet: (timeoutMs: number) =>
+      until(
+        'the carrier has no call that bills',
+        async () => (await calls('answered')).length === 0,
+        timeoutMs,
+      ),
+  };
+}
+
+t.test('the daemon is killed: the next one ends what it finds, and dials again', async (t) => {
+  const { callBothWays, calls, isQuiet, kill, plane, start } = await setUp(t);
+  await callBothWays();
+  await kill();
+  t.equal((await calls('answered')).length, 1, 'the modem keeps it up');
+  const before = plane.frames.length;
+  start();
+  await isQuiet(30_000);
+  const told = () => plane.frames.slice(before);
+  const hello = await until('a hello', () => told().find((frame) => frame.type === 'hello'), 30_000);
+  t.same(hello.calls, [], 'it knows of no call');
+  await until(
+    'both serve again',
+    () => {
+      const slots = told().findLast((frame) => frame.type === 'slots')?.slots ?? [];
+      return slots.length === 2 && slots.every(({ state }) => state === 'registered');
+    },
+    60_000,
+  );
+  await callBothWays();
+});
+
+t.test('the daemon is stopped: it ends its calls, and each is told', async (t) => {
+  const { callBothWays, daemon, isQuiet, plane, start } = await setUp(t);
+  await callBothWays();
+  const exited = once(daemon(), 'exit');
+  daemon().kill('SIGTERM');
+  await isQuiet(10_000);
+  await exited;
+  // What the link did not carry any more is in the journal.
+  start();
+  const told = () => plane.factsOf('call_ended').find(({ call_id }) => call_id === 'call-outbound-1');
+  t.match(await until('its end', told, 30_000), { direction: 'outbound', reason: 'abandoned' });
+});
+
+t.test('the control plane is away for longer than the limit: nobody owns the calls', async (t) => {
+  const { callBothWays, isQuiet, plane } = await setUp(t);
+  await callBothWays();
+  plane.refuse(503);
+  plane.socket?.terminate();
+  await isQuiet(60_000);
+  plane.refusal = undefined;
+  // The caller of the other one may have given up by then.
+  const end = await until(
+    'its end',
+    () => plane.factsOf('call_ended').find(({ direction }) => direction === 'outbound'),
+    60_000,
+  );
+  t.equal(end.reason, 'abandoned');
+});

@@ -1,0 +1,88 @@
+// From one client's WebSocket to another's, through two modems and the carrier; and what each is told of it.
+import t from 'tap';
+import { FRAME_BYTES, SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
+import { createRig } from '../fixtures/rig.ts';
+import type { ClientSocket } from '../fixtures/telephone.ts';
+import { measureTone, tone } from '../fixtures/tone.ts';
+import { until } from '../fixtures/until.ts';
+import { voiceStack } from '../fixtures/voice-stack.ts';
+
+const rig = await createRig();
+const FRAMES_A_SECOND = 50;
+
+/** Says a tone as a bot does: chunks of 40 ms, twice as fast as real time. */
+async function say(client: ClientSocket, samples: Int16Array): Promise<void> {
+  const octets = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+  for (let at = 0; at < octets.length; at += 2 * FRAME_BYTES) {
+    client.socket.send(octets.subarray(at, at + 2 * FRAME_BYTES));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const heard = (client: ClientSocket): Int16Array => samplesOf(Buffer.concat(client.binary));
+
+/** The purest second: a machine that pauses costs frames, which are counted, and says nothing of the way. */
+function purestSecond(samples: Int16Array): ReturnType<typeof measureTone> {
+  let best = { sinadDb: Number.NEGATIVE_INFINITY, levelDb: Number.NaN };
+  for (let at = 0; at + SAMPLE_RATE_HZ <= samples.length; at += SAMPLE_RATE_HZ / 10) {
+    const second = samples.subarray(at, at + SAMPLE_RATE_HZ);
+    const measured = measureTone(second, { hz: 1000, rateHz: SAMPLE_RATE_HZ });
+    if (measured.sinadDb > best.sinadDb) best = measured;
+  }
+  return best;
+}
+
+for (const make of ['quectel', 'simcom', 'huawei'] as const) {
+  t.test(`${make}: two clients talk, press keys, and one hangs up`, async (t) => {
+    const { people } = await voiceStack(t, rig, { makes: [make], ringIntervalMs: 500 });
+    const [alice, bob] = people as [(typeof people)[0], (typeof people)[0]];
+    const bobsPresence = await bob.presence();
+    const dialling = alice.dial(bob.number, alice.number);
+    const rings = await until('Bob is told', () => bobsPresence.of({ kind: 'ringing' })[0], 20_000);
+    t.match(rings, { direction: 'inbound', caller: alice.number, phone_number: bob.number });
+    const dialled = await dialling;
+    t.match(dialled, { status: 200, body: { direction: 'outbound', caller: bob.number } });
+    const callId = String(dialled.body['call_id']);
+    const bobsId = String(rings['call_id']);
+    const from = await alice.stream(callId);
+    const to = await bob.stream(bobsId);
+    await until('audio', () => to.binary.length > 20 && from.binary.length > 20, 20_000);
+    const sound = tone({ hz: 1000, rateHz: SAMPLE_RATE_HZ, seconds: 3 });
+    const before = to.binary.length;
+    await say(from, sound);
+    from.say({ type: 'mark', name: 'said' });
+    await until('the end of it', () => from.of({ type: 'mark', name: 'said' }).length === 1, 20_000);
+    await until('all of it', () => to.binary.length > before + 4 * FRAMES_A_SECOND, 20_000);
+    const { sinadDb, levelDb } = purestSecond(heard(to));
+    t.ok(Math.abs(levelDb) < 0.5, `level ${levelDb.toFixed(2)} dB`);
+    t.ok(sinadDb > 40, `SINAD ${sinadDb.toFixed(1)} dB`);
+    to.say({ type: 'dtmf', digits: '12#' });
+    await until(
+      'the keys',
+      () =>
+        from
+          .of({ type: 'dtmf' })
+          .map(({ digit }) => digit)
+          .join('') === '12#',
+      20_000,
+    );
+    bobsPresence.texts.length = 0;
+    t.match(await alice.hangUp(callId), { status: 200, body: { call_id: callId, status: 'hangup_sent' } });
+    t.equal(await from.closed(), 4016);
+    t.equal(await to.closed(), 4016);
+    await until(
+      'Bob is told of the end',
+      () => bobsPresence.of({ kind: 'ended', call_id: bobsId }).length === 1,
+    );
+    for (const [person, id, reason] of [
+      [alice, callId, 'local_hangup'],
+      [bob, bobsId, 'remote_hangup'],
+    ] as const) {
+      const record = await until('a record', async () =>
+        (await person.calls()).find((call) => call['call_id'] === id && call['ended_at'] !== null),
+      );
+      t.match(record, { reason, cause: 16, state: 'ended' });
+      t.ok(Number((record['audio'] as { captured_frames: number }).captured_frames) > 150);
+    }
+  });
+}

@@ -23,7 +23,7 @@ const AHEAD_FRAMES = 50;
 const CLEARS_PER_CALL = 4;
 
 const SILENCE = Buffer.alloc(FRAME_BYTES);
-/** 1 kHz in whole periods, at half of the threshold's double. */
+/** 1 kHz in whole periods, twice as loud as the threshold. */
 const TONE = Buffer.from(
   Int16Array.from({ length: FRAME_SAMPLES }, (_, index) => 8_000 * Math.sin((Math.PI * index) / 8)).buffer,
 );

@@ -3,6 +3,8 @@ import type { Clock, Timer } from '#shared/clock.ts';
 
 /** What a modem makes up for after a stall of this process; a device would have lost what is older, too. */
 const CATCH_UP_MS = 200;
+/** Between two frames that are made up for: the host, which may have stood still with this process, answers each. */
+const CATCH_UP_EVERY_MS = 5;
 
 /**
  * Real time that no change of the system's clock moves: milliseconds since the epoch with fractions, as
@@ -42,7 +44,8 @@ export interface Ticker {
 /** The tickers of a rack. */
 export class FrameClock {
   readonly #clock: Clock;
-  readonly #tickers = new Set<Ticker>();
+  /** Each with the time before which it must not have its next frame. */
+  readonly #tickers = new Map<Ticker, number>();
   #timer: Timer | undefined;
   #timerDueMs = Number.POSITIVE_INFINITY;
   #isRunning = false;
@@ -57,7 +60,7 @@ export class FrameClock {
   }
 
   add(ticker: Ticker): void {
-    this.#tickers.add(ticker);
+    this.#tickers.set(ticker, Number.NEGATIVE_INFINITY);
     this.#setTimer();
   }
 
@@ -69,7 +72,8 @@ export class FrameClock {
   #setTimer(): void {
     if (this.#isRunning || this.#tickers.size === 0) return;
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const ticker of this.#tickers) dueMs = Math.min(dueMs, ticker.dueMs);
+    for (const [ticker, notBeforeMs] of this.#tickers)
+      dueMs = Math.min(dueMs, Math.max(ticker.dueMs, notBeforeMs));
     if (dueMs >= this.#timerDueMs) return;
     this.#cancel();
     this.#timerDueMs = dueMs;
@@ -86,7 +90,7 @@ export class FrameClock {
     this.#cancel();
     this.#isRunning = true;
     try {
-      for (const ticker of [...this.#tickers]) this.#play(ticker);
+      for (const [ticker, notBeforeMs] of [...this.#tickers]) this.#play(ticker, notBeforeMs);
     } finally {
       this.#isRunning = false;
       this.#setTimer();
@@ -94,9 +98,11 @@ export class FrameClock {
   }
 
   /** One frame at a time: between two that are late the host can give its answer to the first. */
-  #play(ticker: Ticker): void {
+  #play(ticker: Ticker, notBeforeMs: number): void {
     const nowMs = this.#clock.now();
     while (nowMs - ticker.dueMs > CATCH_UP_MS) ticker.skip();
-    if (ticker.dueMs <= nowMs && this.#tickers.has(ticker)) ticker.tick();
+    if (Math.max(ticker.dueMs, notBeforeMs) > nowMs || !this.#tickers.has(ticker)) return;
+    this.#tickers.set(ticker, nowMs + CATCH_UP_EVERY_MS);
+    ticker.tick();
   }
 }

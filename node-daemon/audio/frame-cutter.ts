@@ -1,4 +1,5 @@
 // Octets of a modem's audio as frames of 20 ms: they come in pieces of any size, and one that is lost must not make noise of all that follows. Pure.
+import { SampleAlignment } from './sample-alignment.ts';
 
 /** Nothing for so long: what is left of a frame is thrown away, and samples begin anew with the next octet. */
 const GAP_MS = 100;
@@ -11,6 +12,7 @@ export type Rate = 8_000 | 16_000;
 export class FrameCutter {
   #rateHz: Rate | undefined;
   #pending = new Uint8Array(0);
+  readonly #alignment = new SampleAlignment();
   #lastAtMs = Number.NEGATIVE_INFINITY;
   #measuredFrom: number | undefined;
   #measuredOctets = 0;
@@ -26,7 +28,7 @@ export class FrameCutter {
     return this.#rateHz;
   }
 
-  /** Times that nothing came for longer than 100 ms. */
+  /** Times that nothing came for longer than 100 ms, or that octets were lost in between. */
   get gaps(): number {
     return this.#gaps;
   }
@@ -51,7 +53,11 @@ export class FrameCutter {
     let at = 0;
     for (; at + frameOctets <= all.length; at += frameOctets) {
       // A copy of its own: samples must begin at an even place.
-      frames.push(new Int16Array(all.slice(at, at + frameOctets).buffer));
+      const frame = all.slice(at, at + frameOctets);
+      frames.push(new Int16Array(frame.buffer));
+      if (!this.#alignment.isOff(frame)) continue;
+      this.#gaps += 1;
+      at += 1;
     }
     this.#pending = all.slice(at);
     return frames;

@@ -1,23 +1,24 @@
 // Audio of the client on its way to the modem: held back a little, so that what comes unevenly is played evenly. Pure.
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
+import { accelerated, SKIP_SAMPLES_MAX, SKIP_SAMPLES_MIN } from './accelerate.ts';
 import { stretched } from './stretch.ts';
 
 /** 120 ms: what a clear has to throw away at most, and what the network may be late. */
 export const HELD_FRAMES_MAX = 6;
 
-/** Held before playing begins: 40 ms outlast 20 ms of jitter. Each frame that is late adds one. */
+/** Held before playing begins: 40 ms outlast 20 ms of jitter. Frames that are late add one each, but for a rare one. */
 const TARGET_FRAMES_MIN = 2;
 const TARGET_FRAMES_MAX = 5;
-/** After so many frames without a late one (30 s) the target goes down by one. */
-const CALM_FRAMES = 1_500;
+/** After so many frames without a late one (10 s) the target goes down by one, and the next late one is a rare one. */
+const CALM_FRAMES = 500;
 /** A frame that comes so many frames after the last was played was late; later, it begins something new. */
 const LATE_FRAMES_MAX = 5;
 /** The least that was held in so many frames (1 s) tells how the two clocks differ. */
 const WINDOW_FRAMES = 50;
 /** Samples above or below the target that are left alone. */
 const TOLERANCE_SAMPLES = FRAME_SAMPLES / 2;
-/** A live source that is late by more than a frame is caught up with at a pace of 1 %: nobody hears that. */
-const CATCH_UP_SAMPLES = 3;
+/** While a live source is caught up with, the least in so many (200 ms) decides: more may wait in the queue behind. */
+const CATCH_UP_WINDOW_FRAMES = 10;
 /** Samples in which the last one fades into silence: no click. */
 const FADE_SAMPLES = 48;
 
@@ -28,12 +29,14 @@ export class JitterBuffer {
   #isPlaying = false;
   #waited = 0;
   #target = TARGET_FRAMES_MIN;
-  #calm = 0;
+  #calm = CALM_FRAMES;
   #silent = Number.POSITIVE_INFINITY;
   #windowMin = Number.POSITIVE_INFINITY;
   #windowLeft = WINDOW_FRAMES;
   /** Samples that each frame takes more or less than it gives, while the clocks are brought together. */
   #correction = 0;
+  /** Samples of a live source that are to be left out: it is late by more than a frame. */
+  #surplus = 0;
   #isLive = false;
   #lastSample = 0;
   #played = 0;
@@ -69,7 +72,7 @@ export class JitterBuffer {
     }
     if (this.#frames.length === 0 && !this.#isPlaying && this.#silent <= LATE_FRAMES_MAX) {
       this.#late += 1;
-      this.#target = Math.min(TARGET_FRAMES_MAX, this.#target + 1);
+      if (this.#calm < CALM_FRAMES) this.#target = Math.min(TARGET_FRAMES_MAX, this.#target + 1);
       this.#calm = 0;
     }
     this.#frames.push(frame);
@@ -88,10 +91,12 @@ export class JitterBuffer {
       return this.#rest();
     }
     this.#settle();
+    const caughtUp = this.#catchUp();
+    if (caughtUp !== undefined) return caughtUp;
     // One more on each side, for the curve between samples.
     const ahead = this.#held > needed ? this.#correction : 0;
     const samples = this.#take(FRAME_SAMPLES + ahead);
-    const frame = ahead === 0 ? samples : stretched(this.#lastSample, samples, this.#peek(), FRAME_SAMPLES);
+    const frame = ahead === 0 ? samples : stretched(this.#lastSample, samples, this.#peek(2), FRAME_SAMPLES);
     this.#lastSample = samples.at(-1) ?? 0;
     return frame;
   }
@@ -114,34 +119,44 @@ export class JitterBuffer {
     if (this.#frames.length < this.#target && this.#waited < this.#target) return false;
     this.#waited = 0;
     this.#isPlaying = true;
-    this.#beginWindow();
+    this.#beginWindow(WINDOW_FRAMES);
     this.#correction = 0;
+    this.#surplus = 0;
     return true;
   }
 
   /** Adapts target and correction to what the last second has shown. */
   #settle(): void {
     this.#calm += 1;
-    if (this.#calm >= CALM_FRAMES && this.#target > TARGET_FRAMES_MIN) {
-      this.#target -= 1;
-      this.#calm = 0;
-    }
+    if (this.#calm % CALM_FRAMES === 0) this.#target = Math.max(TARGET_FRAMES_MIN, this.#target - 1);
     this.#windowMin = Math.min(this.#windowMin, this.#held - FRAME_SAMPLES);
     this.#windowLeft -= 1;
     if (this.#windowLeft > 0) return;
     const surplus = this.#windowMin - (this.#target - 1) * FRAME_SAMPLES;
     // As much as may be held: more waits in the queue behind, on purpose.
     const isAhead = !this.#isLive && this.#windowMin >= (HELD_FRAMES_MAX - 2) * FRAME_SAMPLES;
+    this.#surplus = this.#isLive && surplus > FRAME_SAMPLES ? surplus : 0;
     if (isAhead || Math.abs(surplus) < TOLERANCE_SAMPLES / 4) this.#correction = 0;
-    else if (this.#isLive && surplus > FRAME_SAMPLES) this.#correction = CATCH_UP_SAMPLES;
     else if (surplus > TOLERANCE_SAMPLES) this.#correction = 1;
     else if (surplus < -TOLERANCE_SAMPLES) this.#correction = -1;
-    this.#beginWindow();
+    this.#beginWindow(this.#surplus > 0 ? CATCH_UP_WINDOW_FRAMES : WINDOW_FRAMES);
   }
 
-  #beginWindow(): void {
+  #beginWindow(frames: number): void {
     this.#windowMin = Number.POSITIVE_INFINITY;
-    this.#windowLeft = WINDOW_FRAMES;
+    this.#windowLeft = frames;
+  }
+
+  /** A frame made of more, while there is a surplus and the sound lets it be done unheard. */
+  #catchUp(): Int16Array | undefined {
+    const most = Math.min(this.#surplus, SKIP_SAMPLES_MAX, this.#held - FRAME_SAMPLES);
+    if (most < SKIP_SAMPLES_MIN) return undefined;
+    const faster = accelerated(this.#peek(FRAME_SAMPLES + most), FRAME_SAMPLES);
+    if (faster === undefined) return undefined;
+    const taken = this.#take(FRAME_SAMPLES + faster.skipped);
+    this.#surplus -= faster.skipped;
+    this.#lastSample = taken.at(-1) ?? 0;
+    return faster.audio;
   }
 
   /** What is left of the last frame, and silence behind it. */
@@ -165,24 +180,29 @@ export class JitterBuffer {
     return frame;
   }
 
-  #peek(): readonly [number, number] {
-    const [frame, next] = this.#frames;
-    const first = frame?.[this.#offset] ?? this.#lastSample;
-    return [first, frame?.[this.#offset + 1] ?? next?.[0] ?? first];
-  }
-
-  #take(length: number): Int16Array {
-    const samples = new Int16Array(length);
-    for (let at = 0; at < length; ) {
-      const [frame] = this.#frames;
-      if (frame === undefined) break;
-      const part = frame.subarray(this.#offset, this.#offset + length - at);
+  /** The next samples, which stay: fewer where fewer are held. */
+  #peek(length: number): Int16Array {
+    const samples = new Int16Array(Math.min(length, this.#held));
+    let offset = this.#offset;
+    let at = 0;
+    for (const frame of this.#frames) {
+      if (at === samples.length) break;
+      const part = frame.subarray(offset, offset + samples.length - at);
       samples.set(part, at);
       at += part.length;
-      this.#offset += part.length;
-      if (this.#offset < frame.length) continue;
+      offset = 0;
+    }
+    return samples;
+  }
+
+  /** The next samples, which are done with; all of them must be held. */
+  #take(length: number): Int16Array {
+    const samples = this.#peek(length);
+    this.#offset += length;
+    for (let frame = this.#frames[0]; frame !== undefined; frame = this.#frames[0]) {
+      if (this.#offset < frame.length) break;
       this.#frames.shift();
-      this.#offset = 0;
+      this.#offset -= frame.length;
       this.#played += 1;
     }
     return samples;

@@ -4,6 +4,8 @@
 const ON_ITS_WAY_MS = 5;
 /** The least that was left in so many frames (1 s) is more than the modem needs. */
 const WINDOW_FRAMES = 50;
+/** A pause comes more rarely than once in so many frames (5 s). */
+const RARE_FRAMES = 250;
 
 export class LineLevel {
   #held = 0;
@@ -12,14 +14,29 @@ export class LineLevel {
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #windowMin = Number.POSITIVE_INFINITY;
   #windowLeft = WINDOW_FRAMES;
+  /** Frames since it ran dry; and whether it had not for long, before what it gives now. */
+  #sinceDry = Number.POSITIVE_INFINITY;
+  #isDryRarely = true;
 
-  /** It gave so many frames at once, and has played as many; where it had fewer it played silence. */
-  gave(frames: number, nowMs: number): void {
-    if (nowMs - this.#writtenAtMs >= ON_ITS_WAY_MS) this.#onTheirWay = 0;
+  /**
+   * It gave so many frames at once, and has played as many; where it had fewer it played silence. How many it is to be
+   * given for them: after a pause of this host not those whose time is over, but all to a modem that gives in bursts,
+   * which runs dry again and again.
+   */
+  gave(frames: number, nowMs: number): number {
+    const isSameBurst = nowMs - this.#writtenAtMs < ON_ITS_WAY_MS;
+    if (!isSameBurst) {
+      this.#onTheirWay = 0;
+      this.#isDryRarely = this.#sinceDry >= RARE_FRAMES;
+    }
     const left = this.#held - this.#onTheirWay - frames;
     this.#held = Math.max(0, left) + this.#onTheirWay;
     this.#windowMin = Math.min(this.#windowMin, left);
     this.#windowLeft -= frames;
+    this.#sinceDry += frames;
+    if (left >= 0) return frames;
+    this.#sinceDry = 0;
+    return this.#isDryRarely ? Math.max(isSameBurst ? 0 : 1, frames + left) : frames;
   }
 
   /**

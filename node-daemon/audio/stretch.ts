@@ -2,17 +2,17 @@
 
 /**
  * `samples` as `length` samples, along the cubic curve through them (Catmull and Rom). `before` is the sample in front of
- * them, `behind` the two that follow.
+ * them, `behind` those that follow: two, or what there is.
  */
 export function stretched(
   before: number,
   samples: Int16Array,
-  behind: readonly [number, number],
+  behind: Int16Array,
   length: number,
 ): Int16Array {
   const at = (index: number): number => {
     if (index < 0) return before;
-    return samples[index] ?? behind[index - samples.length] ?? behind[1];
+    return samples[index] ?? behind[index - samples.length] ?? behind.at(-1) ?? samples.at(-1) ?? 0;
   };
   const step = samples.length / length;
   return Int16Array.from({ length }, (_, index) => {

@@ -8,14 +8,17 @@ const RATE_HZ = 16_000;
 const FRAME = 320;
 const HOUR_FRAMES = 180_000;
 
-/** A tone without an end, in frames. */
+/** A tone without an end, in frames: 50 Hz or a multiple, so that each frame is as the one before. */
 function toneFrames(frequencyHz: number, amplitude = 10_000) {
-  let at = 0;
-  return () =>
-    Int16Array.from({ length: FRAME }, () =>
-      Math.round(amplitude * Math.sin((2 * Math.PI * frequencyHz * at++) / RATE_HZ)),
-    );
+  const frame = Int16Array.from({ length: FRAME }, (_, index) =>
+    Math.round(amplitude * Math.sin((2 * Math.PI * frequencyHz * index) / RATE_HZ)),
+  );
+  return () => frame.slice();
 }
+
+/** Of 1 kHz. While the clocks are brought together the tone is a 320th higher or lower. */
+const sinadDb = (samples: Int16Array): number =>
+  Math.max(...[319, 320, 321].map((step) => medianTone(samples, (1000 * step) / 320, RATE_HZ).sinadDb));
 
 /** The largest step between two samples is that of the tone, or there is a click. */
 function largestStep(samples: Int16Array): number {
@@ -93,9 +96,7 @@ for (const ppm of [-200, 0, 200]) {
       middle.forEach((frame, index) => {
         samples.set(frame, index * FRAME);
       });
-      // While the clocks are brought together the tone is a 320th higher or lower.
-      const sinads = [319, 320, 321].map((step) => medianTone(samples, (1000 * step) / 320, RATE_HZ).sinadDb);
-      t.ok(Math.max(...sinads) > 40, `SINAD ${sinads}`);
+      t.ok(sinadDb(samples) > 40, `SINAD ${sinadDb(samples)} dB`);
     },
   );
 }
@@ -115,13 +116,17 @@ t.test('20 ms of jitter: no frame is late', async (t) => {
   t.equal(buffer.late, 0);
 });
 
-t.test('a frame that is late is counted, and more is held from then on', async (t) => {
+t.test('frames that are late are counted, and after the second of a few seconds more is held', async (t) => {
   const buffer = new JitterBuffer();
   const next = toneFrames(1000);
-  for (let frame = 0; frame < 2; frame += 1) buffer.push(next());
-  for (let frame = 0; frame < 4; frame += 1) buffer.pull();
+  for (let times = 0; times < 2; times += 1) {
+    for (let frame = 0; frame < 2; frame += 1) buffer.push(next());
+    t.equal(buffer.late, times);
+    t.ok(buffer.pull(), 'two are enough');
+    for (let frame = 0; frame < 3; frame += 1) buffer.pull();
+  }
   buffer.push(next());
-  t.equal(buffer.late, 1);
+  t.equal(buffer.late, 2);
   buffer.push(next());
   t.equal(buffer.pull(), undefined, 'two are not enough any more');
   buffer.push(next());
@@ -141,6 +146,35 @@ t.test('what begins after a pause is not late; a single frame does not wait for 
   t.equal(buffer.late, 0);
   t.equal(buffer.played, 3);
 });
+
+for (const isLive of [true, false]) {
+  const source = isLive ? 'live' : 'ahead of its time';
+  t.test(`half a second stood still, and the source is ${source}`, async (t) => {
+    const buffer = new JitterBuffer();
+    const next = toneFrames(1000);
+    const played: Int16Array[] = [];
+    // What was not granted waits at the sender, as everything did for half a second.
+    let waiting = 25;
+    let given = 0;
+    for (let tick = 0; tick < 200; tick += 1) {
+      for (waiting += 1; waiting > 0 && given - buffer.played < HELD_FRAMES_MAX; waiting -= 1) {
+        given += 1;
+        buffer.push(next(), isLive);
+      }
+      played.push(buffer.pull() ?? new Int16Array(FRAME));
+    }
+    const late = waiting + given - buffer.played;
+    if (isLive) t.ok(late <= 3, `${late} frames wait after 4 s`);
+    else t.ok(late >= 24, `${late} frames wait still: they were sent ahead`);
+    t.equal(buffer.dropped, 0);
+    t.equal(buffer.late, 0);
+    const samples = new Int16Array(played.length * FRAME);
+    played.forEach((frame, index) => {
+      samples.set(frame, index * FRAME);
+    });
+    t.ok(largestStep(samples) < 2 * Math.PI * (1000 / RATE_HZ) * 10_000 * 1.05, 'no click');
+  });
+}
 
 t.test('the end fades, a clear empties it at once, and what was not granted is dropped', async (t) => {
   const buffer = new JitterBuffer();

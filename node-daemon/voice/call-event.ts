@@ -84,7 +84,7 @@ export function commonCallEvent(line: string): CallEvent | undefined {
 
 /** Text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Undefined where it tells no cause. */
 export function causeOfReport(line: string): number | undefined {
-  const numbers = line.slice(line.indexOf(':') + 1).match(/\d{1,3}/g) ?? [];
+  const numbers = line.slice(line.indexOf(':') + 1).match(/\b\d{1,3}\b/g) ?? [];
   const cause = Number(numbers.at(-1));
   if (cause > 0 && cause <= 127) return cause;
   if (/busy/i.test(line)) return CAUSE.userBusy;

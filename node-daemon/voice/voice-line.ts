@@ -28,6 +28,13 @@ const RINGING_MAX_MS = 180_000;
 const CAUSE_OF_OUR_END: Partial<Record<EndReason, number>> = {
   rejected: CAUSE.callRejected,
   no_answer: CAUSE.noAnswer,
+  modem_lost: CAUSE.temporaryFailure,
+};
+
+/** Result codes that tell why (3GPP TS 27.007 §6.10 tells the others). */
+const CAUSE_OF_FAILURE: Readonly<Record<string, number>> = {
+  BUSY: CAUSE.userBusy,
+  'NO ANSWER': CAUSE.noAnswer,
 };
 
 /** How a call ended. */
@@ -197,19 +204,15 @@ export class VoiceLine {
   async #dialFailed(error: unknown, generation: number): Promise<void> {
     if (!this.#isCurrent(generation)) return;
     if (!(error instanceof AtError)) throw error;
-    if (error instanceof CallFailedError) {
-      const cause = { BUSY: CAUSE.userBusy, 'NO ANSWER': CAUSE.noAnswer }[
-        error.result as 'BUSY' | 'NO ANSWER'
-      ];
-      return this.#end(cause);
-    }
-    // Whether it was dialled is not known: nothing stays up.
+    const { channel, clock } = this.#parts;
+    let cause: number | undefined = CAUSE.networkOutOfOrder;
+    if (error instanceof CallFailedError)
+      cause = CAUSE_OF_FAILURE[error.result] ?? (await askCause(channel)) ?? CAUSE.normalClearing;
+    // Whether it was dialled is not known, or the line was about an earlier call: nothing stays up.
     // A modem that does not hang up is set up anew: the call is lost with its session.
-    if (isUnanswered(error))
-      await hangUpAll(this.#parts.channel, this.#parts.clock).catch((cause) =>
-        this.#warn(cause, 'no hang-up'),
-      );
-    if (this.#isCurrent(generation)) await this.#end(CAUSE.networkOutOfOrder);
+    if (error instanceof CallFailedError || isUnanswered(error))
+      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'no hang-up'));
+    if (this.#isCurrent(generation)) await this.#end(cause);
   }
 
   #take(event: CallEvent): void {

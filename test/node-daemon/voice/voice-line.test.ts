@@ -57,6 +57,21 @@ for (const [voice, make] of MAKES) {
   });
 }
 
+t.test('the end of the call before, between ATD and its answer: none is left up', async (t) => {
+  const rig = new LineRig(QUECTEL_VOICE);
+  rig.port.on(/^ATD/, () => {
+    rig.calls = [`+CLCC: 1,0,2,0,0,"${TO}",145`];
+    return lines('NO CARRIER');
+  });
+  const dialled = rig.line.dial(TO);
+  await rig.pass(100);
+  rig.port.say(lines('OK'));
+  await rig.pass(5_000);
+  t.match(await dialled, { status: 'ended' });
+  t.same(rig.calls, [], `${rig.port.received}`);
+  t.notOk(rig.line.isBusy);
+});
+
 t.test('two lines of one end end it once, and what comes late brings it not back', async (t) => {
   const rig = new LineRig(SIMCOM_VOICE);
   rig.calls = [`+CLCC: 1,1,4,0,0,"${TO}",145`];

@@ -19,8 +19,7 @@ export function audioAccess(
     const cardName = audio.card;
     return {
       audio: card,
-      open: async (onXrun) =>
-        openCardPcm({ device: deviceOf(sysfsRoot, usb.path, cardName), rateHz, onXrun }),
+      open: async () => openCardPcm({ device: deviceOf(sysfsRoot, usb.path, cardName), rateHz }),
     };
   }
   const port = audio?.port;

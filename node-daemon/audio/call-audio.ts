@@ -55,8 +55,11 @@ export class CallAudio {
       if (this.#isClosed) return;
       const nowMs = parts.clock.now();
       const frames = this.#cutter.push(octets, nowMs);
-      if (frames.length > 0) this.#level.gave(frames.length, nowMs);
-      for (const frame of frames) this.#onFrame(frame);
+      let answers = frames.length > 0 ? this.#level.gave(frames.length, nowMs) : 0;
+      for (const frame of frames) {
+        this.#onFrame(frame, answers > 0);
+        answers -= 1;
+      }
     });
   }
 
@@ -68,6 +71,7 @@ export class CallAudio {
       dropped_frames: this.#buffer.dropped + this.#refused,
       lost_frames: this.#lost,
       capture_gaps: this.#cutter.gaps,
+      xruns: this.#parts.device.xruns,
     };
   }
 
@@ -95,10 +99,10 @@ export class CallAudio {
     this.#resamplers = undefined;
   }
 
-  #onFrame(frame: Int16Array): void {
+  #onFrame(frame: Int16Array, isAnswered: boolean): void {
     const resamplers = this.#resamplersFor(this.#cutter.rateHz);
     this.#captured += 1;
-    this.#answer(resamplers, frame.length);
+    if (isAnswered) this.#answer(resamplers, frame.length);
     const { played } = this.#buffer;
     const audio = resamplers === undefined ? frame : resamplers.up.process(frame);
     const { onDigit } = this.#parts;

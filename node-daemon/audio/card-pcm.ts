@@ -1,12 +1,13 @@
 // Audio of a sound card: the programs of ALSA, which no binding for Node outlives. One process each way for a call.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PcmDevice } from './pcm-device.ts';
+import { meterReads } from './read-meter.ts';
 
 const FRAME_MS = 20;
 /** Frames in the buffer of a direction: capture is read at once, playback outlasts a pause of this process. */
 const CAPTURE_FRAMES = 4;
 const PLAYBACK_FRAMES = 3;
-/** Octets that wait for aplay: as much again as its buffer. */
+/** What aplay has not read: as much again as its buffer. */
 const WAITING_FRAMES_MAX = 3;
 const STOP_TIMEOUT_MS = 1_000;
 const COMPLAINT_CHARS_MAX = 400;
@@ -15,27 +16,28 @@ export interface CardOptions {
   /** As ALSA names it: "hw:CARD=EC25,DEV=0". */
   readonly device: string;
   readonly rateHz: 8_000 | 16_000;
-  /** Times that the card ran dry or over are told. */
-  readonly onXrun: () => void;
 }
 
 /** Starts both programs. Rejects when one cannot be started or ends at once. */
-export async function openCardPcm({ device, rateHz, onXrun }: CardOptions): Promise<PcmDevice> {
+export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmDevice> {
   const frameSamples = (rateHz * FRAME_MS) / 1000;
   const format = ['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'];
   const buffer = (frames: number): string[] => [
     `--period-size=${frameSamples}`,
     `--buffer-size=${frameSamples * frames}`,
   ];
+  // What they complain of is read: in no other language.
+  const env = { ...process.env, LC_ALL: 'C' };
   const recorder = spawn('arecord', [...format, ...buffer(CAPTURE_FRAMES)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    ...{ stdio: ['ignore', 'pipe', 'pipe'], env },
   });
   const player = spawn('aplay', [...format, ...buffer(PLAYBACK_FRAMES)], {
-    stdio: ['pipe', 'ignore', 'pipe'],
+    ...{ stdio: ['pipe', 'ignore', 'pipe'], env },
   });
   const both = [recorder, player];
   let onClose: ((reason: Error) => void) | undefined;
   let closed: Error | undefined;
+  let xruns = 0;
   const gone = (reason: Error): void => {
     if (closed !== undefined) return;
     closed = reason;
@@ -50,7 +52,7 @@ export async function openCardPcm({ device, rateHz, onXrun }: CardOptions): Prom
     child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
     child.stderr.on('data', (chunk: Buffer) => {
       const text = chunk.toString();
-      if (/(under|over)run/.test(text)) onXrun();
+      xruns += text.match(/(under|over)run!!!/g)?.length ?? 0;
       complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
     });
     child.on('exit', (code, signal) =>
@@ -59,8 +61,13 @@ export async function openCardPcm({ device, rateHz, onXrun }: CardOptions): Prom
   }
   player.stdin.on('error', () => undefined);
   await Promise.all(both.map(started));
+  const readOctets = await meterReads(player.pid);
   const waitingMax = WAITING_FRAMES_MAX * frameSamples * 2;
+  let written = 0;
   return {
+    get xruns() {
+      return xruns;
+    },
     onAudio: (handler) => void recorder.stdout.on('data', handler),
     onClose(handler) {
       onClose = handler;
@@ -68,7 +75,9 @@ export async function openCardPcm({ device, rateHz, onXrun }: CardOptions): Prom
     },
     write(octets) {
       const { stdin } = player;
-      if (closed !== undefined || stdin.writableLength + octets.length > waitingMax) return false;
+      const waiting = readOctets === undefined ? stdin.writableLength : written - readOctets();
+      if (closed !== undefined || waiting + octets.length > waitingMax) return false;
+      written += octets.length;
       stdin.write(octets);
       return true;
     },

@@ -8,6 +8,8 @@ export interface PcmDevice {
   onClose(handler: (reason: Error) => void): void;
   /** False when the modem does not take it now: it is not kept. */
   write(octets: Uint8Array): boolean;
+  /** Times that a sound card ran dry or over. */
+  readonly xruns: number;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ export async function openSerialPcm(openPort: OpenPort, path: string): Promise<P
   const port = await openPort(path);
   let waiting = 0;
   return {
+    xruns: 0,
     onAudio: (handler) => port.onData(handler),
     onClose: (handler) => port.onClose(handler),
     write(octets) {

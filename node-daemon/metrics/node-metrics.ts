@@ -32,6 +32,7 @@ export class NodeMetrics {
   readonly #calls: Counter<'direction' | 'reason'>;
   readonly #callSeconds: Counter<'direction'>;
   readonly #audioFrames: Counter<'outcome'>;
+  readonly #audioGaps: Counter<'kind'>;
 
   constructor(view: NodeView) {
     const registers = [this.registry];
@@ -63,6 +64,7 @@ export class NodeMetrics {
     this.#calls = counter('calls', 'Calls that have ended', ['direction', 'reason']);
     this.#callSeconds = counter('call_seconds', 'Time of conversations', ['direction']);
     this.#audioFrames = counter('audio_frames', 'Frames of 20 ms of calls that have ended', ['outcome']);
+    this.#audioGaps = counter('audio_gaps', 'Breaks in the audio of calls that have ended', ['kind']);
     gauge('calls_up', 'Calls that are up', () => view.callsUp());
     gauge('journal_depth', 'Facts that wait for the control plane', () => view.journalDepth());
     gauge('journal_failing', '1 while the disk refuses the journal', () => Number(view.isJournalFailing()));
@@ -97,6 +99,9 @@ export class NodeMetrics {
       this.#callSeconds.inc({ direction }, Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt)) / 1000);
     for (const [name, count] of Object.entries(audio ?? {}))
       if (name.endsWith('_frames')) this.#audioFrames.inc({ outcome: name.replace(/_frames$/, '') }, count);
+    if (audio === null) return;
+    this.#audioGaps.inc({ kind: 'capture' }, audio.capture_gaps);
+    this.#audioGaps.inc({ kind: 'xrun' }, audio.xruns);
   }
 
   /** Counts a command by what was answered; names that nobody knows share one label. */

@@ -7,7 +7,7 @@ import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { CallAudio } from '../audio/call-audio.ts';
 import type { Rate } from '../audio/frame-cutter.ts';
-import type { PcmDevice } from '../audio/pcm-device.ts';
+import type { OpenPcm } from '../audio/pcm-device.ts';
 import { CommandRefusal } from '../modem/refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
 import type { CallBook } from './call-book.ts';
@@ -37,7 +37,7 @@ export interface MediaEvents {
 /** The way to the audio of a modem. */
 export interface AudioAccess {
   readonly audio: SerialAudio | CardAudio;
-  readonly open: (onXrun: () => void) => Promise<PcmDevice>;
+  readonly open: OpenPcm;
 }
 
 export interface TelephoneParts {
@@ -133,7 +133,9 @@ export class Telephone {
         const { played, dropped } = ongoing.audio?.clear() ?? { played: 0, dropped: 0 };
         return { played: played - ongoing.playedBefore, dropped };
       },
-      onDigits: (digits) => void this.#line.press(digits),
+      onDigits: (digits) => {
+        if (!this.#line.press(digits)) this.#parts.log.warn({}, 'keys were not pressed: too many wait');
+      },
       onEnd: () => {
         if (ongoing.media === media) ongoing.media = undefined;
       },
@@ -198,7 +200,7 @@ export class Telephone {
     const { rateHz } = access.audio;
     for (let attempt = 1; this.#ongoing === ongoing && attempt <= OPEN_ATTEMPTS; attempt += 1) {
       try {
-        const device = await access.open(() => log.debug({}, 'the sound card ran dry or over'));
+        const device = await access.open();
         const audio = new CallAudio({
           ...{ device, clock, createResampler },
           rateHz: rateHz === 'measured' ? undefined : (rateHz as Rate),
@@ -218,6 +220,8 @@ export class Telephone {
         await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
       }
     }
+    // Silent, it is of no use to anybody, and is billed.
+    if (this.#ongoing === ongoing) await this.#line.hangUp('modem_lost').catch(() => undefined);
   }
 
   /** The card or port went in mid-call: it is opened again, for the modem may still have the call. */
@@ -242,5 +246,6 @@ function sum(past: AudioStatistics | null, last: AudioStatistics | undefined): A
     dropped_frames: past.dropped_frames + last.dropped_frames,
     lost_frames: past.lost_frames + last.lost_frames,
     capture_gaps: past.capture_gaps + last.capture_gaps,
+    xruns: past.xruns + last.xruns,
   };
 }

@@ -46,8 +46,10 @@ export const audioStatisticsSchema = z.object({
   dropped_frames: countSchema,
   /** Frames of the modem that were thrown away: the way to the control plane was not quick enough. */
   lost_frames: countSchema,
-  /** Times that the modem gave nothing for longer than 100 ms. */
+  /** Times that the modem gave nothing for longer than 100 ms, or octets got lost between frames. */
   capture_gaps: countSchema,
+  /** Times that the modem's sound card ran dry or over. */
+  xruns: countSchema.default(0),
 });
 export type AudioStatistics = z.infer<typeof audioStatisticsSchema>;
 

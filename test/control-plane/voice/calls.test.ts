@@ -15,6 +15,7 @@ const MINUTE_MS = 60_000;
 const AUDIO = {
   ...{ captured_frames: 1000, played_frames: 900, late_frames: 1, dropped_frames: 2, lost_frames: 3 },
   capture_gaps: 4,
+  xruns: 1,
 };
 
 const inbound = (call_id: string, change: Partial<LiveCall> = {}): LiveCall => ({

@@ -12,7 +12,7 @@ import { FakePcm } from './fake-pcm.ts';
 const load = await loadResampler();
 const QUIET = {
   ...{ captured_frames: 0, played_frames: 0, late_frames: 0 },
-  ...{ dropped_frames: 0, lost_frames: 0, capture_gaps: 0 },
+  ...{ dropped_frames: 0, lost_frames: 0, capture_gaps: 0, xruns: 0 },
 };
 
 const octetsOf = (samples: Int16Array): Uint8Array =>
@@ -122,25 +122,31 @@ for (const rateHz of [8_000, 16_000] as const) {
   });
 }
 
-t.test('octets get lost: no frame more than they are is missing, and a pause puts it right', async (t) => {
-  for (const octets of [1, 3, 319, 320, 321]) {
-    const { audio, captured, clock, device, heard, lose, run } = setUp();
-    run(100);
-    lose(octets);
-    run(100);
-    t.ok(audio.statistics.captured_frames >= 199, `${octets}: ${audio.statistics.captured_frames} frames`);
-    t.equal(device.taken.length, captured.length, 'the modem gets as many as it gives');
-    t.equal(audio.statistics.capture_gaps, 0);
-    clock.advance(100);
-    // The tone goes on at a sample, as the modem's own stream does after it.
-    if (octets % 2 === 1) lose(1);
-    const from = captured.length;
-    run(60);
-    t.equal(audio.statistics.capture_gaps, 1);
-    t.equal(captured.length - from, 60);
-    t.ok(measureTone(heard(from + 10), { hz: 1_000, rateHz: 16_000 }).sinadDb > 60, `${octets}: clean again`);
-  }
-});
+t.test(
+  'octets get lost: no frame more than they are is missing, and a pause puts it right at the latest',
+  async (t) => {
+    for (const octets of [1, 3, 319, 320, 321]) {
+      const { audio, captured, clock, device, heard, lose, run } = setUp();
+      run(100);
+      lose(octets);
+      run(100);
+      t.ok(audio.statistics.captured_frames >= 199, `${octets}: ${audio.statistics.captured_frames} frames`);
+      t.equal(device.taken.length, captured.length, 'the modem gets as many as it gives');
+      t.equal(audio.statistics.capture_gaps, 0);
+      clock.advance(100);
+      // The tone goes on at a sample, as the modem's own stream does after it.
+      if (octets % 2 === 1) lose(1);
+      const from = captured.length;
+      run(60);
+      t.equal(audio.statistics.capture_gaps, 1);
+      t.equal(captured.length - from, 60);
+      t.ok(
+        measureTone(heard(from + 10), { hz: 1_000, rateHz: 16_000 }).sinadDb > 60,
+        `${octets}: clean again`,
+      );
+    }
+  },
+);
 
 t.test('a stall is one gap, of whatever length; the client’s audio waits, and is not late', async (t) => {
   const { audio, captured, clock, device, run } = setUp();
@@ -197,7 +203,8 @@ t.test('another rate than was said: noise, and no frame waits', async (t) => {
     const { audio, captured, device, run } = setUp({ rateHz, actualHz });
     run(200);
     t.equal(captured.length, (200 * actualHz) / rateHz);
-    t.equal(Buffer.concat(device.taken).length, (200 * actualHz * 2) / 50, 'as many octets go as come');
+    const missing = (200 * actualHz * 2) / 50 - Buffer.concat(device.taken).length;
+    t.ok(missing >= 0 && missing <= 320, 'as many octets go as come, but for one frame at first');
     t.same(audio.statistics, { ...QUIET, captured_frames: captured.length });
   }
 });

@@ -5,6 +5,7 @@ export class FakePcm implements PcmDevice {
   /** Frames that it took. */
   readonly taken: Uint8Array[] = [];
   takes = true;
+  xruns = 0;
   closes = 0;
   #onAudio: (octets: Uint8Array) => void = () => undefined;
   #onClose: (reason: Error) => void = () => undefined;

@@ -28,9 +28,11 @@ async function talking() {
   const devices: FakePcm[] = [];
   let canOpen = true;
   let record: AudioStatistics | null | undefined;
+  const ends: unknown[] = [];
   const book = {
     ...{ note: () => undefined, newId: () => ID },
-    end: (_id: string, _end: unknown, audio: AudioStatistics | null) => {
+    end: (_id: string, end: unknown, audio: AudioStatistics | null) => {
+      ends.push(end);
       record = audio;
     },
   };
@@ -72,7 +74,7 @@ async function talking() {
     sent += 1;
   };
   return {
-    ...{ clock, devices, telephone, told, talk },
+    ...{ clock, devices, ends, telephone, told, talk },
     client: () => ({ played, granted, sent }),
     clear: () => events?.onClear(),
     canOpen: (can: boolean) => {
@@ -133,4 +135,16 @@ t.test('a call that ends while its audio is away: what was before is in its reco
   await hungUp;
   t.equal(record()?.captured_frames, 50);
   t.ok(devices.every(({ closes }) => closes > 0));
+});
+
+t.test('audio that stays away: the call is ended, for nobody has any use of it', async (t) => {
+  const { canOpen, clock, devices, ends, record, run } = await talking();
+  run(50);
+  canOpen(false);
+  devices.at(-1)?.vanish(new Error('the port is gone'));
+  await pass(clock, 2_000);
+  t.same(ends, [], 'it may come back');
+  await pass(clock, 5_000);
+  t.match(ends, [{ reason: 'modem_lost', cause: 41 }]);
+  t.equal(record()?.captured_frames, 50);
 });

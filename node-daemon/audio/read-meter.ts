@@ -1,0 +1,37 @@
+// How many octets a program has read: what it was given and has not read waits in the kernel, which tells no one.
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const LOOK_EVERY_MS = 20;
+/** A program that reads more than its own files for so long is not waited for. */
+const SETTLE_TIMEOUT_MS = 500;
+
+/** Tells how many octets a program has read since. */
+export type ReadOctets = () => number;
+
+/**
+ * Waits until the program of a process id has read its own files and waits for its input. Where the kernel does not tell
+ * (`/proc/<pid>/io`, proc(5)), undefined.
+ */
+export async function meterReads(pid: number | undefined): Promise<ReadOctets | undefined> {
+  let last = readTotal(pid);
+  for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += LOOK_EVERY_MS) {
+    await pause(LOOK_EVERY_MS);
+    const before = last;
+    last = readTotal(pid);
+    if (last === before) break;
+  }
+  const first = last;
+  if (first === undefined) return undefined;
+  // One that is gone has no file any more: nothing of what it did not read counts.
+  return () => (readTotal(pid) ?? Number.POSITIVE_INFINITY) - first;
+}
+
+function readTotal(pid: number | undefined): number | undefined {
+  try {
+    const octets = /^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];
+    return octets === undefined ? undefined : Number(octets);
+  } catch {
+    return undefined;
+  }
+}

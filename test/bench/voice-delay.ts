@@ -19,6 +19,8 @@ const LOUD_FRAMES = 5;
 const LOUD_PEAK = 4_000;
 /** A burst is heard within this time, or is lost. */
 const HEARD_WITHIN_MS = 400;
+/** The clocks of two programs on this machine. */
+const CLOCKS_DIFFER_MS = 2;
 const AHEAD_FRAMES = 50;
 const CLEARS_PER_CALL = 4;
 
@@ -198,7 +200,7 @@ const peakOf = (octets: Buffer): number =>
 function waits(from: readonly number[], to: readonly number[]): (number | undefined)[] {
   let next = 0;
   return from.map((atMs) => {
-    while (next < to.length && (to[next] ?? 0) < atMs) next += 1;
+    while (next < to.length && (to[next] ?? 0) < atMs - CLOCKS_DIFFER_MS) next += 1;
     const heardAt = to[next];
     return heardAt !== undefined && heardAt - atMs <= HEARD_WITHIN_MS ? heardAt - atMs : undefined;
   });

@@ -26,13 +26,11 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
     `--period-size=${frameSamples}`,
     `--buffer-size=${frameSamples * frames}`,
   ];
-  // What they complain of is read: in no other language.
-  const env = { ...process.env, LC_ALL: 'C' };
   const recorder = spawn('arecord', [...format, ...buffer(CAPTURE_FRAMES)], {
-    ...{ stdio: ['ignore', 'pipe', 'pipe'], env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const player = spawn('aplay', [...format, ...buffer(PLAYBACK_FRAMES)], {
-    ...{ stdio: ['pipe', 'ignore', 'pipe'], env },
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   const both = [recorder, player];
   let onClose: ((reason: Error) => void) | undefined;
@@ -52,7 +50,8 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
     child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
     child.stderr.on('data', (chunk: Buffer) => {
       const text = chunk.toString();
-      xruns += text.match(/(under|over)run!!!/g)?.length ?? 0;
+      // "underrun!!! (at least 23.220 ms long)", in the language of the host.
+      xruns += text.match(/!!! \(.*ms/g)?.length ?? 0;
       complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
     });
     child.on('exit', (code, signal) =>

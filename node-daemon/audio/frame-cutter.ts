@@ -57,7 +57,8 @@ export class FrameCutter {
       frames.push(new Int16Array(frame.buffer));
       if (!this.#alignment.isOff(frame)) continue;
       this.#gaps += 1;
-      at += 1;
+      // The last octet is the first half of a sample: it is there already, the next may not be.
+      at -= 1;
     }
     this.#pending = all.slice(at);
     return frames;

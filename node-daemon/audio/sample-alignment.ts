@@ -12,7 +12,7 @@ const QUIET_LEVEL = 8;
 export class SampleAlignment {
   #wrong = 0;
 
-  /** Takes one frame. True when it and those before it are noise, and would be sound if they were cut an octet later. */
+  /** Takes one frame. True when it and those before it are noise, and would be sound if they were cut an octet off. */
   isOff(octets: Uint8Array): boolean {
     const view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
     const mine = shape(view, 0);

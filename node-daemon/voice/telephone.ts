@@ -134,7 +134,8 @@ export class Telephone {
         return { played: played - ongoing.playedBefore, dropped };
       },
       onDigits: (digits) => {
-        if (!this.#line.press(digits)) this.#parts.log.warn({}, 'keys were not pressed: too many wait, or nobody has answered');
+        if (!this.#line.press(digits))
+          this.#parts.log.warn({}, 'keys were not pressed: too many wait, or nobody has answered');
       },
       onEnd: () => {
         if (ongoing.media === media) ongoing.media = undefined;

@@ -60,6 +60,16 @@ export const OPTIONS = {
     about: 'base URL that clients use; default http://<host>:<port>',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
+  serviceName: {
+    env: 'SERVICE_NAME',
+    about: 'what the service calls itself',
+    schema: z.string().min(1).max(60).default('Simrack'),
+  },
+  environment: {
+    env: 'ENVIRONMENT',
+    about: 'what the catalog calls this installation',
+    schema: z.string().min(1).max(30).default('production'),
+  },
   serviceDomain: {
     env: 'SERVICE_DOMAIN',
     about: 'domain in the text that wallets sign; default the host of the public URL',

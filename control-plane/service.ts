@@ -104,6 +104,7 @@ export async function startService(
   const router = createRouter({
     ...config,
     authenticate,
+    baseUrl: url,
     live,
     streamUrl,
     db,

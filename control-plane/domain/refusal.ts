@@ -1,37 +1,5 @@
-// An expected "no": a stable code that the API answers with. Statuses are known to http/error-body.ts only.
-
-export const REFUSAL_CODES = [
-  'invalid_request',
-  'invalid_json',
-  'unauthorized',
-  'signature_mismatch',
-  'no_active_subscription',
-  'forbidden',
-  'phone_number_not_found',
-  'call_not_found',
-  'subscription_not_bound',
-  'line_busy',
-  'phone_node_unreachable',
-  'upgrade_required',
-  'not_found',
-  'method_not_allowed',
-  'payment_already_used',
-  'payload_too_large',
-  'unsupported_media_type',
-  'destination_not_allowed',
-  'phone_node_error',
-  'rate_limited',
-  'enrolment_refused',
-  'node_revoked',
-  'restarting',
-  'overloaded',
-  'pool_exhausted',
-  'settlement_pending',
-  'settlement_unavailable',
-  'internal_error',
-] as const;
-
-export type RefusalCode = (typeof REFUSAL_CODES)[number];
+// An expected "no": a stable code that the API answers with.
+import type { RefusalCode } from '#shared/api/refusals.ts';
 
 export interface RefusalOptions {
   /** Extra keys of the error body. */

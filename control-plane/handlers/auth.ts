@@ -1,5 +1,6 @@
 // POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
 import { getAddress } from 'viem';
+import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
@@ -19,7 +20,11 @@ export interface AuthParts {
   serviceDomain: string;
 }
 
-export async function issueNonce({ db, clock, serviceDomain }: AuthParts) {
+export async function issueNonce({
+  db,
+  clock,
+  serviceDomain,
+}: AuthParts): Promise<AnswerOf<typeof OPERATION.nonce>> {
   const nonce = mintNonce();
   await insertNonce(db, nonce, new Date(clock.now() + NONCE_LIFETIME_SECONDS * 1000));
   return { nonce, expires_in: NONCE_LIFETIME_SECONDS, message: signInText(serviceDomain, nonce) };
@@ -31,8 +36,8 @@ export async function issueNonce({ db, clock, serviceDomain }: AuthParts) {
  */
 export async function signIn(
   { db, bus, clock, serviceDomain }: AuthParts,
-  request: { wallet: string; nonce: string; signature: string },
-) {
+  request: BodyOf<typeof OPERATION.signIn>,
+): Promise<AnswerOf<typeof OPERATION.signIn>> {
   const now = new Date(clock.now());
   const wallet = getAddress(request.wallet.toLowerCase());
   signers.checkRoom();

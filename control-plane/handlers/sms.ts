@@ -1,6 +1,5 @@
 // POST /sms/send, GET /sms/receive, GET /sms/messages.
-import type { z } from 'zod';
-import type { messagesQuerySchema, smsSendRequestSchema } from '#shared/api/requests.ts';
+import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Remembered } from '../bus/remembered.ts';
@@ -19,8 +18,8 @@ export interface SmsParts extends OutboundParts {
 export async function send(
   parts: SmsParts,
   subscription: Subscription,
-  request: z.output<typeof smsSendRequestSchema>,
-) {
+  request: BodyOf<typeof OPERATION.send>,
+): Promise<AnswerOf<typeof OPERATION.send>> {
   const to = checkDestination(request.to, parts.allowedPrefixes);
   checkSmsLength(request.body, parts.segmentsMax);
   const sent = await sendSms(parts, subscription, { to, body: request.body });
@@ -30,7 +29,10 @@ export async function send(
 /** The claim of /sms/receive. An inbox that was empty is not asked again until something arrives. */
 export function createReceive({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }) {
   const empty = new Remembered<object>(bus, 'sms_received');
-  return async ({ id }: Subscription, { limit }: { limit: number }) => {
+  return async (
+    { id }: Subscription,
+    { limit }: QueryOf<typeof OPERATION.receive>,
+  ): Promise<AnswerOf<typeof OPERATION.receive>> => {
     if (empty.find(id) !== undefined) return { messages: [], count: 0 };
     const begun = empty.begin();
     const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
@@ -42,8 +44,8 @@ export function createReceive({ db, bus, clock }: { db: Database; bus: Bus; cloc
 export async function messages(
   parts: SmsParts,
   subscription: Subscription,
-  query: z.output<typeof messagesQuerySchema>,
-) {
+  query: QueryOf<typeof OPERATION.messages>,
+): Promise<AnswerOf<typeof OPERATION.messages>> {
   const rows = await listMessages(parts.db, {
     subscriptionId: subscription.id,
     direction: query.direction,

@@ -1,4 +1,5 @@
 // POST /subscribe, GET /number and GET /availability: what is sold, what is held, what is left.
+import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
@@ -25,7 +26,7 @@ export type SubscribeResult =
   | {
       kind: 'subscribed';
       headers: Record<string, string>;
-      body: { token: string; number: string; expires_at: string; renewed: boolean };
+      body: AnswerOf<typeof OPERATION.subscribe>;
     };
 
 export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders): Promise<SubscribeResult> {
@@ -63,7 +64,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
   }
 }
 
-export function describeNumber(subscription: Subscription) {
+export function describeNumber(subscription: Subscription): AnswerOf<typeof OPERATION.number> {
   return {
     number: subscription.number,
     sub_account_id: subscription.id,
@@ -72,6 +73,12 @@ export function describeNumber(subscription: Subscription) {
   };
 }
 
-export async function availability({ db, clock }: { db: Database; clock: Clock }) {
+export async function availability({
+  db,
+  clock,
+}: {
+  db: Database;
+  clock: Clock;
+}): Promise<AnswerOf<typeof OPERATION.availability>> {
   return { available: await countAvailable(db, new Date(clock.now())) };
 }

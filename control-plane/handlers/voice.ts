@@ -1,6 +1,5 @@
 // POST /voice/dial, POST /voice/hangup, GET /voice/calls, and who may watch a number.
-import type { z } from 'zod';
-import type { callsQuerySchema, dialRequestSchema, hangUpRequestSchema } from '#shared/api/requests.ts';
+import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
 import { isE164 } from '#shared/e164.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -22,9 +21,9 @@ export interface VoiceParts extends DialParts {
 export async function dialCall(
   parts: VoiceParts,
   subscription: Subscription,
-  request: z.output<typeof dialRequestSchema>,
+  request: BodyOf<typeof OPERATION.dial>,
   signal: AbortSignal,
-) {
+): Promise<AnswerOf<typeof OPERATION.dial>> {
   const to = checkDestination(request.to, parts.allowedPrefixes);
   await checkOwnNumber(parts, subscription, request.phone_number);
   const callId = await dial(parts, subscription, { to, signal });
@@ -52,8 +51,8 @@ export async function checkOwnNumber(
 export async function hangUpCall(
   parts: VoiceParts,
   subscription: Subscription,
-  { call_id: callId }: z.output<typeof hangUpRequestSchema>,
-) {
+  { call_id: callId }: BodyOf<typeof OPERATION.hangUp>,
+): Promise<AnswerOf<typeof OPERATION.hangUp>> {
   const deviceId = await hangUp(parts, subscription, callId);
   return { call_id: callId, device_id: deviceId, status: 'hangup_sent' };
 }
@@ -61,8 +60,8 @@ export async function hangUpCall(
 export async function calls(
   parts: VoiceParts,
   subscription: Subscription,
-  query: z.output<typeof callsQuerySchema>,
-) {
+  query: QueryOf<typeof OPERATION.calls>,
+): Promise<AnswerOf<typeof OPERATION.calls>> {
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
   const rows = await listCalls(parts.db, {
     subscriptionId: subscription.id,
@@ -76,17 +75,17 @@ export async function calls(
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   const next = rows.length > query.limit && last ? encodeCursor(last.started_at, last.position) : null;
-  return { calls: page.map(toListed), next_cursor: next };
+  return { calls: page.map((row) => toListed(row, subscription)), next_cursor: next };
 }
 
-function toListed(row: ListedCall) {
+function toListed(row: ListedCall, { number }: Subscription) {
   const { answered_at: answeredAt, ended_at: endedAt } = row;
   const durationMs = answeredAt && endedAt ? Math.max(0, endedAt.getTime() - answeredAt.getTime()) : 0;
   return {
     call_id: row.id,
     direction: row.direction,
     caller: row.peer,
-    phone_number: row.number,
+    phone_number: row.number ?? number,
     state: row.state,
     started_at: row.started_at.toISOString(),
     answered_at: answeredAt?.toISOString() ?? null,

@@ -1,27 +1,21 @@
 // Every route of the public API on one page: method, path, who may, which handler.
 import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
-import type { Context } from 'koa';
-import {
-  authRequestSchema,
-  callsQuerySchema,
-  dialRequestSchema,
-  hangUpRequestSchema,
-  messagesQuerySchema,
-  nonceRequestSchema,
-  receiveQuerySchema,
-  smsSendRequestSchema,
-} from '#shared/api/requests.ts';
+import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { type OpenApiParts, openApiDocument } from '../discovery/open-api-document.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
+import { type CatalogParts, catalog } from '../handlers/catalog.ts';
+import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
+import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
-import type { Authenticate } from './bearer.ts';
-import { check, readBody } from './request-body.ts';
+import { serveDocument } from './document.ts';
+import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
 
 export interface RouteLimits {
@@ -30,12 +24,15 @@ export interface RouteLimits {
   signInsPerMinute: number;
 }
 
-export type RouteParts = AuthParts &
+export type RouteParts = AnswerParts &
+  AuthParts &
   SubscribeParts &
   SmsParts &
   VoiceParts &
   EnrolParts &
-  RouteLimits & { authenticate: Authenticate };
+  CatalogParts &
+  OpenApiParts &
+  RouteLimits;
 
 const MINUTE_MS = 60_000;
 
@@ -53,7 +50,7 @@ function untilGone(response: ServerResponse): AbortSignal {
 
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
-  const bearer = (ctx: Context) => parts.authenticate(ctx.get('Authorization'));
+  const answer = createAnswer(router, parts);
   const receive = createReceive(parts);
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: string, max: number) =>
@@ -62,7 +59,12 @@ export function createRouter(parts: RouteParts): Router {
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
 
-  router.post('/subscribe', async (ctx) => {
+  answer(OPERATION.catalog, async () => catalog(parts));
+  answer(OPERATION.availability, async () => availability(parts));
+  answer(OPERATION.demo, async () => demo());
+  router.get('/openapi.json', serveDocument(JSON.stringify(openApiDocument(parts)), 'application/json'));
+
+  router.post(OPERATION.subscribe.path, async (ctx) => {
     const result = await subscribe(parts, {
       payment: ctx.headers['x-payment']?.toString(),
       paymentSignature: ctx.headers['payment-signature']?.toString(),
@@ -77,53 +79,19 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set(result.headers);
     ctx.body = result.body;
   });
-  router.get('/availability', async (ctx) => {
-    ctx.body = await availability(parts);
-  });
+  answer(OPERATION.nonce, async () => issueNonce(parts), limitNonces);
+  answer(OPERATION.signIn, async ({ body }) => signIn(parts, body), limitSignIns);
+  answer(OPERATION.number, async ({ subscription }) => describeNumber(subscription));
 
-  router.post('/auth/nonce', async (ctx) => {
-    limitNonces(ctx.ip);
-    await readBody(ctx, nonceRequestSchema);
-    ctx.body = await issueNonce(parts);
-  });
-  router.post('/auth', async (ctx) => {
-    limitSignIns(ctx.ip);
-    ctx.body = await signIn(parts, await readBody(ctx, authRequestSchema));
-  });
+  answer(OPERATION.send, async ({ subscription, body }) => send(parts, subscription, body));
+  answer(OPERATION.receive, async ({ subscription, query }) => receive(subscription, query));
+  answer(OPERATION.messages, async ({ subscription, query }) => messages(parts, subscription, query));
 
-  router.get('/number', async (ctx) => {
-    ctx.body = describeNumber(await bearer(ctx));
-  });
-
-  router.post('/sms/send', async (ctx) => {
-    const subscription = await bearer(ctx);
-    ctx.body = await send(parts, subscription, await readBody(ctx, smsSendRequestSchema));
-  });
-  router.get('/sms/receive', async (ctx) => {
-    // The answer is the only copy that a claim gives out: it must have a body.
-    if (ctx.method === 'HEAD')
-      throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
-    const subscription = await bearer(ctx);
-    ctx.body = await receive(subscription, check(receiveQuerySchema, ctx.query));
-  });
-  router.get('/sms/messages', async (ctx) => {
-    const subscription = await bearer(ctx);
-    ctx.body = await messages(parts, subscription, check(messagesQuerySchema, ctx.query));
-  });
-
-  router.post('/voice/dial', async (ctx) => {
-    const subscription = await bearer(ctx);
-    const request = await readBody(ctx, dialRequestSchema);
-    ctx.body = await dialCall(parts, subscription, request, untilGone(ctx.res));
-  });
-  router.post('/voice/hangup', async (ctx) => {
-    const subscription = await bearer(ctx);
-    ctx.body = await hangUpCall(parts, subscription, await readBody(ctx, hangUpRequestSchema));
-  });
-  router.get('/voice/calls', async (ctx) => {
-    const subscription = await bearer(ctx);
-    ctx.body = await calls(parts, subscription, check(callsQuerySchema, ctx.query));
-  });
+  answer(OPERATION.dial, async ({ ctx, subscription, body }) =>
+    dialCall(parts, subscription, body, untilGone(ctx.res)),
+  );
+  answer(OPERATION.hangUp, async ({ subscription, body }) => hangUpCall(parts, subscription, body));
+  answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
   for (const path of ['/voice/stream/:callId', '/voice/presence/:number']) {
     router.get(path, () => {
       throw new Refusal('upgrade_required', 'open this as a WebSocket', {

@@ -1,5 +1,6 @@
 // Messages of subscriptions: what was sent and what came of it, what was received, and who claimed it.
 import { sql } from 'kysely';
+import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import type { MessagesTable } from './tables.ts';
@@ -214,7 +215,7 @@ export async function settleOutcome(
   await db
     .updateTable('messages')
     .set({
-      status: sql<string>`case when status in ('sending', 'unknown', 'failed') and not ended_by_report
+      status: sql<OutboundStatus>`case when status in ('sending', 'unknown', 'failed') and not ended_by_report
         then 'queued' else status end`,
       message_id: sql<string>`coalesce(message_id, ${messageIdOf(commandId, outcome)}::text)`,
     })
@@ -260,7 +261,7 @@ export async function recordReport(
     status === 'delivered'
       ? {
           delivered_parts: sql<number[]>`array(${delivered} order by part)`,
-          status: sql<string>`case when ${isDelivered} then 'delivered' else status end`,
+          status: sql<OutboundStatus>`case when ${isDelivered} then 'delivered' else status end`,
           ended_by_report: isDelivered,
         }
       : { status, ended_by_report: true };

@@ -1,5 +1,6 @@
 // The tables as Kysely sees them: one interface a table, columns as in the newest migration.
 import type { ColumnType, Generated } from 'kysely';
+import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
@@ -156,7 +157,7 @@ export interface MessagesTable {
   to_number: string;
   body: string;
   message_id: string | null;
-  status: string | null;
+  status: OutboundStatus | null;
   command_id: string | null;
   command_node_id: string | null;
   fact_key: string | null;

@@ -6,6 +6,11 @@ const requiredText = z.string({ error: 'a string is required' }).min(1, 'must no
 /** POST /auth/nonce. `address` only helps the server to limit rates. */
 export const nonceRequestSchema = z.object({ address: z.string().max(64).optional() });
 
+/** POST /waitlist. RFC 5321 §4.5.3.1.3: a path has 256 octets, brackets included. */
+export const waitlistRequestSchema = z.object({
+  email: z.email('must be an e-mail address').max(254, 'is too long'),
+});
+
 /** POST /auth. */
 export const authRequestSchema = z.object({
   wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
@@ -33,7 +38,8 @@ const limitSchema = (fallback: number) =>
     .regex(/^\d{1,4}$/, 'must be an integer from 1 to 100')
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= 100, 'must be an integer from 1 to 100')
-    .default(fallback);
+    .default(fallback)
+    .meta({ type: 'integer', minimum: 1, maximum: 100, default: fallback });
 
 /** Years with four digits: what every database can read. */
 const TIME_MS_MIN = Date.parse('0001-01-01T00:00:00Z');

@@ -1,0 +1,73 @@
+// The schemas of the API as JSON Schema of draft 2020-12, which is that of OpenAPI 3.1.
+import { z } from 'zod';
+import * as answers from '#shared/api/answers.ts';
+import * as requests from '#shared/api/requests.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** By the names under which the description of the API shows them. */
+const NAMED = {
+  Catalog: answers.catalogSchema,
+  Challenge: answers.challengeSchema,
+  AcceptedPayment: answers.acceptedPaymentSchema,
+  Subscribed: answers.subscribedSchema,
+  Nonce: answers.nonceSchema,
+  SignedIn: answers.signedInSchema,
+  Availability: answers.availabilitySchema,
+  Waitlisted: answers.waitlistedSchema,
+  Demo: answers.demoSchema,
+  Subscription: answers.subscriptionSchema,
+  SmsSent: answers.sentSchema,
+  InboundMessage: answers.inboundMessageSchema,
+  Received: answers.receivedSchema,
+  HistoryMessage: answers.historyMessageSchema,
+  History: answers.historySchema,
+  Dialled: answers.dialledSchema,
+  HungUp: answers.hungUpSchema,
+  Call: answers.callSchema,
+  Calls: answers.callsSchema,
+  Refusal: answers.refusalSchema,
+  NonceRequest: requests.nonceRequestSchema,
+  AuthRequest: requests.authRequestSchema,
+  WaitlistRequest: requests.waitlistRequestSchema,
+  SmsSendRequest: requests.smsSendRequestSchema,
+  DialRequest: requests.dialRequestSchema,
+  HangUpRequest: requests.hangUpRequestSchema,
+} as const satisfies Record<string, z.ZodType>;
+
+const registry = z.registry<{ id: string }>();
+for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
+
+/** A pattern beside a format says the same again, at length; one of digits says nothing of an integer. */
+function plain({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema['format'] !== undefined || jsonSchema['type'] === 'integer') delete jsonSchema['pattern'];
+  if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
+  if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];
+}
+
+const REFERENCE = '#/components/schemas/';
+
+/** All of them, by name. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(registry, {
+    ...{ io: 'input', override: plain, uri: (id: string) => REFERENCE + id },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
+  );
+}
+
+/** Where the description has a schema. Throws for one without a name. */
+export function referenceTo(schema: z.ZodType): { $ref: string } {
+  const id = registry.get(schema)?.id;
+  if (id === undefined) throw new Error('a schema of the API has no name');
+  return { $ref: REFERENCE + id };
+}
+
+/** The fields of a query, each with its own schema. */
+export function queryFields(query: z.ZodObject): { name: string; schema: JsonSchema; isRequired: boolean }[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(query, { io: 'input', override: plain });
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, schema: schema as JsonSchema, isRequired: required.includes(name) },
+  }));
+}

@@ -1,0 +1,175 @@
+// The API as OpenAPI 3.1, made of the schemas that check its requests.
+import * as answers from '#shared/api/answers.ts';
+import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
+import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
+import { caip2, type Sale } from '../payments/offer.ts';
+import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
+
+export interface OpenApiParts {
+  /** Absolute, without a slash at its end. */
+  baseUrl: string;
+  serviceName: string;
+  sale: Sale;
+}
+
+type Json = Record<string, unknown>;
+
+const JSON_TYPE = 'application/json';
+const TAGS = {
+  service: 'What is sold, whether it is to be had, and what it is like',
+  subscription: 'A number for a wallet, and tokens for it',
+  sms: 'Text messages',
+  voice: 'Calls and their audio',
+};
+
+export function openApiDocument(parts: OpenApiParts): Json {
+  const { baseUrl, sale, serviceName } = parts;
+  const paths: Record<string, Json> = {};
+  for (const operation of Object.values(OPERATION) as Operation[])
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, sale) };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: serviceName,
+      version: '1.0.0',
+      summary: sale.description,
+      description:
+        'Pay with a wallet at POST /subscribe, keep the token, then text and call. A lost token comes back by a signature: ' +
+        'POST /auth/nonce, POST /auth. Switch on `error` of a refusal, never on its message.',
+      contact: { name: serviceName, url: baseUrl },
+      license: { name: 'Proprietary', url: baseUrl },
+    },
+    servers: [{ url: baseUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: { ...paths, ...webSocketPaths() },
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The token of POST /subscribe or POST /auth.',
+        },
+        x402: { type: 'apiKey', in: 'header', name: 'X-PAYMENT', description: 'x402, base64.' },
+        mpp: { type: 'http', scheme: 'Payment', description: 'An MPP charge credential.' },
+      },
+      headers: {
+        RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
+      },
+    },
+    'x-service-info': { categories: ['communication', 'telephony'], docs: { llms: `${baseUrl}/llms.txt` } },
+  };
+}
+
+function describe(operation: Operation, sale: Sale): Json {
+  const { answer, body, description, id, query, summary, tag } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: securityOf(operation),
+    ...(query === undefined
+      ? {}
+      : {
+          parameters: queryFields(query).map(({ name, schema, isRequired }) => ({
+            ...{ name, in: 'query', required: isRequired, schema },
+          })),
+        }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: { [JSON_TYPE]: { schema: referenceTo(body) } },
+          },
+        }),
+    responses: {
+      '200': { description: 'Done.', content: { [JSON_TYPE]: { schema: referenceTo(answer) } } },
+      ...(operation.auth === 'payment' ? { '402': challenge() } : {}),
+      ...refusals(refusalsOf(operation)),
+    },
+    ...(operation.auth === 'payment' ? { 'x-payment-info': paymentInfo(sale) } : {}),
+  };
+}
+
+function securityOf({ auth }: Operation): Json[] {
+  if (auth === 'none') return [];
+  return auth === 'bearer' ? [{ bearer: [] }] : [{ x402: [] }, { mpp: [] }, {}];
+}
+
+/** The refusals of one status are one response. */
+function refusals(codes: readonly RefusalCode[]): Json {
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of codes) {
+    const { status } = REFUSALS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), refusal(status, some)]));
+}
+
+function refusal(status: number, codes: readonly RefusalCode[]): Json {
+  const canWait = status === 429 || status === 503;
+  return {
+    description: codes.map((code) => `\`${code}\`: ${REFUSALS[code].meaning}`).join('\n\n'),
+    ...(canWait ? { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } } : {}),
+    content: {
+      [JSON_TYPE]: {
+        schema: {
+          allOf: [referenceTo(answers.refusalSchema)],
+          properties: { error: { enum: codes } },
+        },
+      },
+    },
+  };
+}
+
+const challenge = (): Json => ({
+  description:
+    'Every way to pay: in the body for x402 version 1, in `PAYMENT-REQUIRED` for version 2, in `WWW-Authenticate` for MPP.',
+  headers: {
+    'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } },
+    'WWW-Authenticate': { description: 'MPP challenges.', schema: { type: 'string' } },
+  },
+  content: { [JSON_TYPE]: { schema: referenceTo(answers.challengeSchema) } },
+});
+
+/** draft-payment-discovery-00: what a registry shows before anybody calls. */
+const paymentInfo = ({ offers }: Sale): Json => ({
+  offers: offers.map(({ amountAtomic, asset, chainId }) => ({
+    ...{ intent: 'charge', method: 'evm', amount: String(amountAtomic), currency: asset },
+    network: caip2(chainId),
+  })),
+});
+
+/** OpenAPI has no WebSockets: their doors only; what is said on them stands in /asyncapi.json. */
+function webSocketPaths(): Record<string, Json> {
+  const door = (id: string, summary: string, parameter: Json, codes: RefusalCode[]): Json => ({
+    get: {
+      operationId: id,
+      tags: ['voice'],
+      summary,
+      description: 'A WebSocket. What is said on it stands in /asyncapi.json.',
+      security: [{ bearer: [] }],
+      parameters: [{ in: 'path', required: true, ...parameter }],
+      responses: {
+        '101': { description: 'The WebSocket is open.' },
+        ...refusals([...codes, 'upgrade_required', 'rate_limited', 'internal_error']),
+      },
+    },
+  });
+  return {
+    '/voice/stream/{call_id}': door(
+      'streamCall',
+      'The audio of a call; answers one that rings',
+      { name: 'call_id', schema: { type: 'string' } },
+      ['unauthorized'],
+    ),
+    '/voice/presence/{phone_number}': door(
+      'watchNumber',
+      'Calls that come in, and how they end',
+      { name: 'phone_number', schema: { type: 'string' } },
+      ['unauthorized', 'forbidden', 'phone_number_not_found'],
+    ),
+  };
+}

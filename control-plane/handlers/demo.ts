@@ -1,0 +1,33 @@
+// POST /demo: what subscribing, sending and receiving answer, with made-up contents.
+import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
+
+/** Numbers of nobody (NANP: 555-01XX). */
+const NUMBER = '+12065550142';
+const SENDER = '+12065550117';
+
+const DEMO: AnswerOf<typeof OPERATION.demo> = {
+  demo: true,
+  simulated_subscribe: {
+    token: 'simrack_demo_token_that_opens_nothing',
+    number: NUMBER,
+    expires_at: '2030-01-01T00:00:00.000Z',
+    renewed: false,
+  },
+  simulated_send: { message_id: 'demo_sent_1', status: 'queued' },
+  simulated_receive: {
+    messages: [
+      {
+        id: 1,
+        from_number: SENDER,
+        to_number: NUMBER,
+        body: 'Your verification code is 417209.',
+        message_id: 'demo_received_1',
+        created_at: '2029-01-01T12:00:00.000Z',
+      },
+    ],
+    count: 1,
+  },
+  note: 'Made up: no number was taken, nothing was sent. POST /subscribe is the real thing.',
+};
+
+export const demo = (): AnswerOf<typeof OPERATION.demo> => DEMO;

@@ -1,0 +1,47 @@
+// An operation of the API as a route: who asks, what is asked, checked in one order for all of them.
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Authenticate } from './bearer.ts';
+import { check, readBody } from './request-body.ts';
+import type { RequestLimit } from './request-limit.ts';
+
+export interface AnswerParts {
+  authenticate: Authenticate;
+}
+
+/** What a handler is asked, checked. */
+export interface Asked<O extends Operation> {
+  ctx: Context;
+  subscription: O['auth'] extends 'bearer' ? Subscription : undefined;
+  body: BodyOf<O>;
+  query: QueryOf<O>;
+}
+
+/** Routes an operation to its handler. `limit` counts the request before anything of it is read. */
+export type Answer = <const O extends Operation>(
+  operation: O,
+  handler: (asked: Asked<O>) => Promise<AnswerOf<O>>,
+  limit?: RequestLimit,
+) => void;
+
+export function createAnswer(router: Router, { authenticate }: AnswerParts): Answer {
+  return (operation, handler, limit) => {
+    const { auth, body, isClaim = false, method, path, query } = operation;
+    router[method](path, async (ctx) => {
+      if (isClaim && ctx.method === 'HEAD')
+        throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
+      limit?.(ctx.ip);
+      const asked = {
+        ctx,
+        subscription: auth === 'bearer' ? await authenticate(ctx.get('Authorization')) : undefined,
+        body: body && (await readBody(ctx, body)),
+        query: query && check(query, ctx.query),
+      };
+      // What the operation asks for is what it gets: the types of both cannot be followed through a field that may be missing.
+      ctx.body = await handler(asked as unknown as Asked<typeof operation>);
+    });
+  };
+}

@@ -1,0 +1,20 @@
+// A text that changes with the program only: sent with an ETag, and not again to who has it.
+import { createHash } from 'node:crypto';
+import type { Middleware } from 'koa';
+
+const CACHE_CONTROL = 'public, max-age=3600';
+
+/** Answers with `text` of a media type; 304 where the client has it (RFC 9110 §13.1.2). */
+export function serveDocument(text: string, mediaType: string): Middleware {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  return (ctx) => {
+    ctx.set({ 'Cache-Control': CACHE_CONTROL, ETag: etag, 'Content-Type': mediaType });
+    ctx.status = 200;
+    // Koa would look at Cache-Control as well, which browsers send beside a condition of one's own.
+    if (isKnown(ctx.get('If-None-Match'), etag)) ctx.status = 304;
+    else ctx.body = text;
+  };
+}
+
+const isKnown = (condition: string, etag: string): boolean =>
+  condition.split(',').some((known) => ['*', etag, `W/${etag}`].includes(known.trim()));

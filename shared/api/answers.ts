@@ -1,0 +1,190 @@
+// What the public API answers: one definition gives types, OpenAPI and the tools' output schemas.
+import { z } from 'zod';
+import { audioStatisticsSchema, directionSchema, liveCallStateSchema } from '../voice/call.ts';
+import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
+import {
+  callIdField,
+  countField,
+  cursorField,
+  destinationField,
+  messageBodyField,
+  messageIdField,
+  numberField,
+  peerField,
+  timeField,
+  tokenField,
+} from './fields.ts';
+
+const urlField = z.url();
+
+/** GET /. */
+export const catalogSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  env: z.string().meta({ examples: ['production'] }),
+  mcp: urlField.meta({ description: 'The tool endpoint (MCP, Streamable HTTP).' }),
+  openapi: urlField,
+  well_known: z.record(z.string(), urlField).meta({ description: 'File names, and where they are.' }),
+  status: z.literal('ok'),
+});
+
+/** One way to pay, for x402 v1: the document's keys, and those that v1 clients require beside them. */
+export const acceptedPaymentSchema = z.object({
+  scheme: z.literal('exact'),
+  network: z.string().meta({ examples: ['base'] }),
+  amount: z.string().meta({ description: 'Smallest units of the asset.', examples: ['1800000000'] }),
+  maxAmountRequired: z.string(),
+  asset: z.string().meta({ description: 'The token contract.' }),
+  payTo: z.string(),
+  maxTimeoutSeconds: z.number().int(),
+  resource: urlField,
+  description: z.string(),
+  mimeType: z.string(),
+  extra: z.object({ name: z.string(), version: z.string() }),
+});
+
+/** 402 of POST /subscribe. */
+export const challengeSchema = z.object({
+  x402Version: z.literal(1),
+  error: z.string().meta({ description: 'Why the payment was refused, or that none came.' }),
+  accepts: z.array(acceptedPaymentSchema),
+});
+
+/** POST /subscribe. */
+export const subscribedSchema = z.object({
+  token: tokenField,
+  number: numberField,
+  expires_at: timeField,
+  renewed: z.boolean().meta({ description: 'True: the wallet had this number, and keeps it a year longer.' }),
+});
+
+/** POST /auth/nonce. */
+export const nonceSchema = z.object({
+  nonce: z.string().meta({ description: 'Good for one attempt.' }),
+  expires_in: z.literal(300).meta({ description: 'Seconds.' }),
+  message: z.string().meta({ description: 'The exact text to sign (EIP-191, personal_sign).' }),
+});
+
+/** POST /auth. */
+export const signedInSchema = z.object({ token: tokenField, number: numberField, expires_at: timeField });
+
+/** GET /availability. */
+export const availabilitySchema = z.object({
+  available: countField.meta({ description: 'Numbers that can be had right now.' }),
+});
+
+/** POST /waitlist. */
+export const waitlistedSchema = z.object({
+  status: z.literal('added'),
+  registered_at: timeField.meta({ description: 'Of the first registration of this address.' }),
+});
+
+/** GET /number. */
+export const subscriptionSchema = z.object({
+  number: numberField,
+  sub_account_id: z.string(),
+  plan: z.literal('yearly'),
+  expires_at: timeField,
+});
+
+/** POST /sms/send. */
+export const sentSchema = z.object({
+  message_id: messageIdField,
+  status: z.string().meta({ description: '`queued`: the carrier has it.', examples: ['queued'] }),
+});
+
+/** An inbound message of GET /sms/receive. */
+export const inboundMessageSchema = z.object({
+  id: z.number().int(),
+  from_number: peerField,
+  to_number: numberField,
+  body: messageBodyField,
+  message_id: messageIdField.nullable(),
+  created_at: timeField,
+  received_at: timeField.nullable(),
+});
+
+/** GET /sms/receive. */
+export const receivedSchema = z.object({ messages: z.array(inboundMessageSchema), count: countField });
+
+/** Of an outbound message. `delivered`: the carrier has reported it. `unknown`: no answer in time. */
+const outboundStatusSchema = z.enum([
+  ...(['sending', 'queued', 'sent', 'delivered', 'failed', 'expired', 'unknown'] as const),
+]);
+export type OutboundStatus = z.infer<typeof outboundStatusSchema>;
+
+/** A message of GET /sms/messages. */
+export const historyMessageSchema = z.object({
+  id: z.number().int(),
+  direction: z.enum(['sent', 'received']),
+  from_number: peerField,
+  to_number: peerField,
+  body: messageBodyField,
+  message_id: messageIdField.nullable(),
+  status: outboundStatusSchema
+    .nullable()
+    .meta({ description: 'Of what was sent; null for what was received.' }),
+  created_at: timeField,
+  delivered_at: timeField.nullable().meta({ description: 'When /sms/receive gave it out.' }),
+});
+
+/** GET /sms/messages. */
+export const historySchema = z.object({ messages: z.array(historyMessageSchema), next_cursor: cursorField });
+
+/** POST /voice/dial. */
+export const dialledSchema = z.object({
+  call_id: callIdField,
+  stream_url: z.url().meta({ description: 'The WebSocket of the audio.' }),
+  direction: z.literal('outbound'),
+  caller: destinationField,
+  phone_number: numberField,
+});
+
+/** POST /voice/hangup. */
+export const hungUpSchema = z.object({
+  call_id: callIdField,
+  device_id: z.string(),
+  status: z.literal('hangup_sent'),
+});
+
+/** A call of GET /voice/calls. */
+export const callSchema = z.object({
+  call_id: callIdField,
+  direction: directionSchema,
+  caller: peerField.nullable().meta({ description: 'The other side; null where it is withheld.' }),
+  phone_number: numberField,
+  state: z.enum([...liveCallStateSchema.options, 'ended']),
+  started_at: timeField,
+  answered_at: timeField.nullable(),
+  ended_at: timeField.nullable(),
+  duration_ms: countField
+    .nullable()
+    .meta({ description: 'Of the conversation; null until the call has ended.' }),
+  reason: endReasonSchema.nullable(),
+  cause: causeSchema.nullable(),
+  audio: audioStatisticsSchema
+    .extend({ overflow_frames: countField, undelivered_frames: countField })
+    .partial()
+    .nullable(),
+});
+
+/** GET /voice/calls. */
+export const callsSchema = z.object({ calls: z.array(callSchema), next_cursor: cursorField });
+
+/** POST /demo: the exact shapes of the real answers, with made-up contents. */
+export const demoSchema = z.object({
+  demo: z.literal(true),
+  simulated_subscribe: subscribedSchema,
+  simulated_send: sentSchema,
+  simulated_receive: z.object({
+    messages: z.array(inboundMessageSchema.omit({ received_at: true })),
+    count: countField,
+  }),
+  note: z.string(),
+});
+
+/** Every refusal; `error` is safe to switch on. */
+export const refusalSchema = z.looseObject({
+  error: z.string().meta({ description: 'A stable code.' }),
+  message: z.string().meta({ description: 'For people; not to be parsed.' }),
+});

@@ -1,0 +1,183 @@
+// Every operation of the public API on one page: what it is asked, what it answers, how it refuses.
+import type { z } from 'zod';
+import * as answers from './answers.ts';
+import type { RefusalCode } from './refusals.ts';
+import * as requests from './requests.ts';
+
+export interface Operation {
+  /** OpenAPI's operationId. */
+  readonly id: string;
+  readonly method: 'get' | 'post';
+  readonly path: `/${string}`;
+  readonly tag: 'service' | 'subscription' | 'sms' | 'voice';
+  readonly summary: string;
+  readonly description?: string;
+  /** `bearer`: a token of the subscription. `payment`: a payment takes its place. */
+  readonly auth: 'none' | 'bearer' | 'payment';
+  /** Its answer is the only copy of something: without a body it must not be given. */
+  readonly isClaim?: boolean;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly answer: z.ZodType;
+  /** Beside those that all operations have. */
+  readonly refusals: readonly RefusalCode[];
+}
+
+const catalog = {
+  ...{ id: 'getCatalog', method: 'get', path: '/', tag: 'service', auth: 'none' },
+  summary: 'What this service is, and where its descriptions are',
+  description: 'A browser, which prefers text/html, gets a page for people.',
+  answer: answers.catalogSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const availability = {
+  ...{ id: 'getAvailability', method: 'get', path: '/availability', tag: 'service', auth: 'none' },
+  summary: 'How many numbers can be had right now',
+  answer: answers.availabilitySchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const waitlist = {
+  ...{ id: 'joinWaitlist', method: 'post', path: '/waitlist', tag: 'service', auth: 'none' },
+  summary: 'Be told by mail when numbers are there again',
+  description: 'Idempotent: the same address is registered once.',
+  body: requests.waitlistRequestSchema,
+  answer: answers.waitlistedSchema,
+  refusals: ['invalid_email'],
+} as const satisfies Operation;
+
+const demo = {
+  ...{ id: 'runDemo', method: 'post', path: '/demo', tag: 'service', auth: 'none' },
+  summary: 'See what subscribing, sending and receiving answer, without paying',
+  description: 'Made-up contents in the exact shapes of the real answers. Nothing is written.',
+  answer: answers.demoSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const subscribe = {
+  ...{ id: 'subscribe', method: 'post', path: '/subscribe', tag: 'subscription', auth: 'payment' },
+  summary: 'Pay for a number for a year, or for a year more of the same number',
+  description:
+    'Without a payment: 402 with the ways to pay. Pay one of them by x402 (`X-PAYMENT` or `PAYMENT-SIGNATURE`) or MPP ' +
+    '(`Authorization: Payment …`). The number belongs to the wallet that paid: never pay with one that you will not keep.',
+  answer: answers.subscribedSchema,
+  refusals: [
+    ...(['invalid_request', 'payment_already_used', 'pool_exhausted', 'settlement_pending'] as const),
+    ...(['settlement_unavailable', 'overloaded', 'restarting'] as const),
+  ],
+} as const satisfies Operation;
+
+const nonce = {
+  ...{ id: 'issueNonce', method: 'post', path: '/auth/nonce', tag: 'subscription', auth: 'none' },
+  summary: 'A text to sign, to prove the wallet',
+  body: requests.nonceRequestSchema,
+  answer: answers.nonceSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const signIn = {
+  ...{ id: 'signIn', method: 'post', path: '/auth', tag: 'subscription', auth: 'none' },
+  summary: 'A new token for the wallet’s signature',
+  description: 'All earlier tokens of the wallet are revoked.',
+  body: requests.authRequestSchema,
+  answer: answers.signedInSchema,
+  refusals: ['signature_mismatch', 'no_active_subscription', 'overloaded'],
+} as const satisfies Operation;
+
+const number = {
+  ...{ id: 'getNumber', method: 'get', path: '/number', tag: 'subscription', auth: 'bearer' },
+  summary: 'The number of the token, and until when',
+  answer: answers.subscriptionSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const send = {
+  ...{ id: 'sendSms', method: 'post', path: '/sms/send', tag: 'sms', auth: 'bearer' },
+  summary: 'Send a text message',
+  description:
+    'Answers when the carrier has accepted it. After a time-out look into /sms/messages before sending again: it may have been sent.',
+  body: requests.smsSendRequestSchema,
+  answer: answers.sentSchema,
+  refusals: ['destination_not_allowed', 'phone_node_error', 'restarting'],
+} as const satisfies Operation;
+
+const receive = {
+  ...{ id: 'receiveSms', method: 'get', path: '/sms/receive', tag: 'sms', auth: 'bearer' },
+  summary: 'Claim the messages that have come in',
+  description: 'Each is given out once, whoever asks first. /sms/messages shows them again.',
+  isClaim: true,
+  query: requests.receiveQuerySchema,
+  answer: answers.receivedSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const messages = {
+  ...{ id: 'listMessages', method: 'get', path: '/sms/messages', tag: 'sms', auth: 'bearer' },
+  summary: 'All messages, sent and received, newest first',
+  query: requests.messagesQuerySchema,
+  answer: answers.historySchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const dial = {
+  ...{ id: 'dialCall', method: 'post', path: '/voice/dial', tag: 'voice', auth: 'bearer' },
+  summary: 'Place a call',
+  description: 'Answers when the far end rings or has answered. Its audio is at `stream_url`.',
+  body: requests.dialRequestSchema,
+  answer: answers.dialledSchema,
+  refusals: [
+    ...([
+      'destination_not_allowed',
+      'forbidden',
+      'phone_number_not_found',
+      'subscription_not_bound',
+    ] as const),
+    ...(['line_busy', 'phone_node_unreachable', 'restarting'] as const),
+  ],
+} as const satisfies Operation;
+
+const hangUp = {
+  ...{ id: 'hangUpCall', method: 'post', path: '/voice/hangup', tag: 'voice', auth: 'bearer' },
+  summary: 'End a call, or reject one that rings',
+  body: requests.hangUpRequestSchema,
+  answer: answers.hungUpSchema,
+  refusals: ['call_not_found', 'phone_node_error'],
+} as const satisfies Operation;
+
+const calls = {
+  ...{ id: 'listCalls', method: 'get', path: '/voice/calls', tag: 'voice', auth: 'bearer' },
+  summary: 'All calls, newest first',
+  description: 'Paged like /sms/messages.',
+  query: requests.callsQuerySchema,
+  answer: answers.callsSchema,
+  refusals: [],
+} as const satisfies Operation;
+
+/** By name, for those who answer them. */
+export const OPERATION = {
+  ...{ catalog, availability, waitlist, demo },
+  ...{ subscribe, nonce, signIn, number },
+  ...{ send, receive, messages },
+  ...{ dial, hangUp, calls },
+} as const satisfies Record<string, Operation>;
+
+/** What a handler gets of the body and answers. */
+export type BodyOf<O extends Operation> = O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
+export type QueryOf<O extends Operation> = O['query'] extends z.ZodType ? z.output<O['query']> : undefined;
+export type AnswerOf<O extends Operation> = z.input<O['answer']>;
+
+/** All refusals that an operation can be answered with. */
+export function refusalsOf({ auth, body, query, refusals }: Operation): RefusalCode[] {
+  return [
+    ...new Set<RefusalCode>([
+      ...(body === undefined
+        ? []
+        : (['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)),
+      ...(query === undefined ? [] : (['invalid_request'] as const)),
+      ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
+      ...refusals,
+      ...(['rate_limited', 'internal_error'] as const),
+    ]),
+  ];
+}

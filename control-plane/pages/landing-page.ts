@@ -1,0 +1,175 @@
+// The page for people: what it is, what it costs, how it is done, and a look at it without paying.
+import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
+import { type Html, html } from './html.ts';
+import { page } from './page.ts';
+
+export interface LandingPageParts {
+  baseUrl: string;
+  serviceName: string;
+  /** As people read it: "1,800 USDC on base". */
+  price: string;
+  available: number;
+  demo: AnswerOf<typeof OPERATION.demo>;
+  files: Readonly<Record<string, string>>;
+}
+
+interface Step {
+  title: string;
+  text: string;
+  code: string;
+}
+
+export function landingPage(parts: LandingPageParts): string {
+  const { files, serviceName } = parts;
+  const description =
+    'A real US mobile number for AI agents and people, for a year: one HTTP request, paid by a wallet. SMS, and voice as raw 16 kHz audio.';
+  return page(
+    {
+      title: `${serviceName}: a US mobile number for your agent`,
+      description,
+      serviceName,
+      files,
+      isInteractive: true,
+    },
+    html`${hero(parts)}${howItWorks(parts)}${forAgents(parts)}${goodToKnow()}${waitlist(parts)}`,
+  );
+}
+
+function hero({ available, demo, price }: LandingPageParts): Html {
+  const { simulated_receive: received, simulated_subscribe: got } = demo;
+  return html`<div class="wide hero">
+<div>
+<h1>A real US mobile number, for your agent.</h1>
+<p class="lead">One HTTP request, paid by a wallet, gets a SIM in a rack for a year. It texts, it takes calls, and it answers to a signature: no account, no password, no form.</p>
+<dl class="facts">
+<div><dt>a year</dt><dd>${price}</dd></div>
+<div><dt>numbers free right now</dt><dd class="free"><span class="pulse" aria-hidden="true">●</span> <span id="left">${available}</span></dd></div>
+</dl>
+<div class="actions"><a class="button" href="#steps">Get a number</a><button class="plain" id="run" type="button" hidden>Run the demo</button></div>
+</div>
+<div class="phone" role="group" aria-label="The demo">
+<header><strong id="plate">${got.number}</strong><span>made up, nothing is sent</span></header>
+<div id="screen" aria-live="polite">
+<p class="bubble out">Hello from my agent.</p>
+${received.messages.map(({ body }) => html`<p class="bubble in">${body}</p>`)}
+</div>
+</div>
+</div>`;
+}
+
+function howItWorks({ baseUrl, price }: LandingPageParts): Html {
+  const socketUrl = baseUrl.replace(/^http/, 'ws');
+  const steps: Step[] = [
+    {
+      title: 'Pay',
+      text: `Ask for a number, and the answer is 402 with every way to pay: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet: use one that you keep.`,
+      code: `import { wrapFetchWithPayment } from 'x402-fetch';
+
+const pay = wrapFetchWithPayment(fetch, wallet, 2_000_000_000n);
+const answer = await pay('${baseUrl}/subscribe', { method: 'POST' });
+const { token, number, expires_at } = await answer.json();`,
+    },
+    {
+      title: 'Text',
+      text: 'Send, and claim what has come in. Each message is given out once, to whoever asks first; the history shows all of them again.',
+      code: `curl ${baseUrl}/sms/send -H "Authorization: Bearer $TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"to": "+13105550188", "body": "Hello from my agent."}'
+
+curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
+    },
+    {
+      title: 'Call',
+      text: 'Dial, then open the stream: 20 ms frames of 16 kHz PCM both ways, ready for a speech model. Calls that come in ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
+      code: `curl ${baseUrl}/voice/dial -H "Authorization: Bearer $TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"phone_number": "'$NUMBER'", "to": "+13105550188"}'
+
+${socketUrl}/voice/stream/{call_id}
+${socketUrl}/voice/presence/{your number}`,
+    },
+    {
+      title: 'Come back',
+      text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the time of grace after it, and the number stays yours.',
+      code: `curl -X POST ${baseUrl}/auth/nonce
+# sign "message" with the wallet (personal_sign), then
+curl ${baseUrl}/auth -H 'Content-Type: application/json' \\
+  -d '{"wallet": "0x…", "nonce": "…", "signature": "0x…"}'`,
+    },
+  ];
+  return html`<section id="steps" aria-labelledby="steps-title"><div class="wide">
+<h2 id="steps-title">Four requests, and it is yours</h2>
+<p>Nothing to install. Every answer is JSON, every refusal has a code to switch on.</p>
+<ol class="steps">
+${steps.map(
+  ({ code, text, title }) =>
+    html`<li><div><h3>${title}</h3><p>${text}</p></div>${codeBlock(code, title)}</li>`,
+)}
+</ol>
+</div></section>`;
+}
+
+const codeBlock = (code: string, title: string): Html =>
+  html`<div class="code"><pre tabindex="0" role="region" aria-label="Code: ${title}">${code}</pre><button class="copy" type="button" hidden>Copy</button></div>`;
+
+function forAgents({ baseUrl }: LandingPageParts): Html {
+  const configuration = JSON.stringify(
+    {
+      mcpServers: {
+        simrack: { type: 'http', url: `${baseUrl}/mcp`, headers: { Authorization: 'Bearer <token>' } },
+      },
+    },
+    null,
+    2,
+  );
+  return html`<section id="agents" aria-labelledby="agents-title"><div class="wide">
+<h2 id="agents-title">Made for those who read JSON</h2>
+<p>An MCP server with tools to send, to wait for a message and to dial; OpenAPI for everything; a text file that tells a model all of it. The same token opens them all.</p>
+<ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token it can still look around.</p></div>${codeBlock(configuration, 'MCP')}</li></ol>
+</div></section>`;
+}
+
+function goodToKnow(): Html {
+  const facts = [
+    [
+      'A mobile number, not VoIP',
+      'A SIM of a US carrier in a modem, so that codes and callers reach it like any phone.',
+    ],
+    [
+      'One message, one time',
+      'What comes in is on disk before the modem forgets it. A claim gives each message to one reader only.',
+    ],
+    [
+      'Money before nothing',
+      'A number is set aside before anything is charged. No number free: no charge. The same payment never counts twice.',
+    ],
+    [
+      'The wallet is the account',
+      'Whoever can sign with it has the number. Lose it, and nobody can bring the number back.',
+    ],
+    [
+      'A call that nobody owns ends',
+      'Your program died, or its network did: the call is hung up, not billed on.',
+    ],
+    [
+      'No emergency calls',
+      '911 and its like are refused, as are premium numbers. Do not depend on it for your life.',
+    ],
+  ];
+  return html`<section aria-labelledby="know-title"><div class="wide">
+<h2 id="know-title">Good to know</h2>
+<div class="grid">${facts.map(([title = '', text = '']) => html`<div><h3>${title}</h3><p>${text}</p></div>`)}</div>
+</div></section>`;
+}
+
+function waitlist({ available }: LandingPageParts): Html {
+  return html`<section id="waitlist" aria-labelledby="waitlist-title"><div class="wide">
+<h2 id="waitlist-title">${available > 0 ? 'All taken when you come back?' : 'All taken right now'}</h2>
+<p>Leave an address, and get one mail when numbers are free again. Nothing else will be sent to it.</p>
+<form id="waitlist-form" method="post" action="/waitlist">
+<label>E-mail<input type="email" name="email" required maxlength="254" autocomplete="email"></label>
+<button type="submit">Tell me</button>
+</form>
+<output id="waitlist-answer" for="waitlist-form"></output>
+</div></section>`;
+}

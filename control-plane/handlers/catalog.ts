@@ -10,7 +10,7 @@ export interface CatalogParts {
 }
 
 /** Files for programs that look for them, by name. */
-const WELL_KNOWN: Readonly<Record<string, string>> = {};
+export const WELL_KNOWN: Readonly<Record<string, string>> = {};
 
 export function catalog({
   baseUrl,

@@ -9,12 +9,14 @@ import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
+import { landing } from '../handlers/landing.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
+import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
 
@@ -59,6 +61,10 @@ export function createRouter(parts: RouteParts): Router {
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
 
+  router.get('/', async (ctx, next) => {
+    if (prefersHtml(ctx)) sendPage(ctx, await landing(parts));
+    else await next();
+  });
   answer(OPERATION.catalog, async () => catalog(parts));
   answer(OPERATION.availability, async () => availability(parts));
   answer(OPERATION.demo, async () => demo());

@@ -1,6 +1,6 @@
 // The page for people: what it is, what it costs, how it is done, and a look at it without paying.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
-import { type Html, html } from './html.ts';
+import { Html, html } from './html.ts';
 import { page } from './page.ts';
 
 export interface LandingPageParts {
@@ -16,6 +16,7 @@ export interface LandingPageParts {
 interface Step {
   title: string;
   text: string;
+  language: 'javascript' | 'shell';
   code: string;
 }
 
@@ -35,6 +36,17 @@ export function landingPage(parts: LandingPageParts): string {
   );
 }
 
+/** As a voice looks: the loudness of a word and a half. */
+const VOICE = new Html(
+  `<svg viewBox="0 0 160 30" preserveAspectRatio="none" aria-hidden="true">${Array.from(
+    { length: 40 },
+    (_, bar) => {
+      const height = 3 + 24 * Math.abs(Math.sin(bar / 6.1) * Math.sin(bar * 1.7));
+      return `<rect fill="currentColor" x="${bar * 4}" width="2" rx="1" y="${(15 - height / 2).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+    },
+  ).join('')}</svg>`,
+);
+
 function hero({ available, demo, price }: LandingPageParts): Html {
   const { simulated_receive: received, simulated_subscribe: got } = demo;
   return html`<div class="wide hero">
@@ -43,7 +55,7 @@ function hero({ available, demo, price }: LandingPageParts): Html {
 <p class="lead">One HTTP request, paid by a wallet, gets a SIM in a rack for a year. It texts, it takes calls, and it answers to a signature: no account, no password, no form.</p>
 <dl class="facts">
 <div><dt>a year</dt><dd>${price}</dd></div>
-<div><dt>numbers free right now</dt><dd class="free"><span class="pulse" aria-hidden="true">●</span> <span id="left">${available}</span></dd></div>
+<div><dt>numbers free right now</dt><dd class="${available > 0 ? 'some' : 'none'}"><span class="pulse" aria-hidden="true">●</span> <span id="left">${available}</span></dd></div>
 </dl>
 <div class="actions"><a class="button" href="#steps">Get a number</a><button class="plain" id="run" type="button" hidden>Run the demo</button></div>
 </div>
@@ -52,6 +64,7 @@ function hero({ available, demo, price }: LandingPageParts): Html {
 <div id="screen" aria-live="polite">
 <p class="bubble out">Hello from my agent.</p>
 ${received.messages.map(({ body }) => html`<p class="bubble in">${body}</p>`)}
+<p class="call"><span>Call, 0:42</span>${VOICE}<span>16 kHz</span></p>
 </div>
 </div>
 </div>`;
@@ -63,6 +76,7 @@ function howItWorks({ baseUrl, price }: LandingPageParts): Html {
     {
       title: 'Pay',
       text: `Ask for a number, and the answer is 402 with every way to pay: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet: use one that you keep.`,
+      language: 'javascript',
       code: `import { wrapFetchWithPayment } from 'x402-fetch';
 
 const pay = wrapFetchWithPayment(fetch, wallet, 2_000_000_000n);
@@ -72,6 +86,7 @@ const { token, number, expires_at } = await answer.json();`,
     {
       title: 'Text',
       text: 'Send, and claim what has come in. Each message is given out once, to whoever asks first; the history shows all of them again.',
+      language: 'shell',
       code: `curl ${baseUrl}/sms/send -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' \\
   -d '{"to": "+13105550188", "body": "Hello from my agent."}'
@@ -81,6 +96,7 @@ curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
     {
       title: 'Call',
       text: 'Dial, then open the stream: 20 ms frames of 16 kHz PCM both ways, ready for a speech model. Calls that come in ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
+      language: 'shell',
       code: `curl ${baseUrl}/voice/dial -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' \\
   -d '{"phone_number": "'$NUMBER'", "to": "+13105550188"}'
@@ -91,6 +107,7 @@ ${socketUrl}/voice/presence/{your number}`,
     {
       title: 'Come back',
       text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the time of grace after it, and the number stays yours.',
+      language: 'shell',
       code: `curl -X POST ${baseUrl}/auth/nonce
 # sign "message" with the wallet (personal_sign), then
 curl ${baseUrl}/auth -H 'Content-Type: application/json' \\
@@ -102,15 +119,15 @@ curl ${baseUrl}/auth -H 'Content-Type: application/json' \\
 <p>Nothing to install. Every answer is JSON, every refusal has a code to switch on.</p>
 <ol class="steps">
 ${steps.map(
-  ({ code, text, title }) =>
-    html`<li><div><h3>${title}</h3><p>${text}</p></div>${codeBlock(code, title)}</li>`,
+  ({ code, language, text, title }) =>
+    html`<li><div><h3>${title}</h3><p>${text}</p></div>${codeBlock(code, title, language)}</li>`,
 )}
 </ol>
 </div></section>`;
 }
 
-const codeBlock = (code: string, title: string): Html =>
-  html`<div class="code"><pre tabindex="0" role="region" aria-label="Code: ${title}">${code}</pre><button class="copy" type="button" hidden>Copy</button></div>`;
+const codeBlock = (code: string, title: string, language: string): Html =>
+  html`<div class="code"><header><span>${language}</span><button class="copy" type="button" aria-label="Copy: ${title}" hidden>Copy</button></header><pre tabindex="0" role="region" aria-label="Code: ${title}">${code}</pre></div>`;
 
 function forAgents({ baseUrl }: LandingPageParts): Html {
   const configuration = JSON.stringify(
@@ -125,7 +142,7 @@ function forAgents({ baseUrl }: LandingPageParts): Html {
   return html`<section id="agents" aria-labelledby="agents-title"><div class="wide">
 <h2 id="agents-title">Made for those who read JSON</h2>
 <p>An MCP server with tools to send, to wait for a message and to dial; OpenAPI for everything; a text file that tells a model all of it. The same token opens them all.</p>
-<ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token it can still look around.</p></div>${codeBlock(configuration, 'MCP')}</li></ol>
+<ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token it can still look around.</p></div>${codeBlock(configuration, 'MCP', 'json')}</li></ol>
 </div></section>`;
 }
 

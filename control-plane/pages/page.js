@@ -16,7 +16,7 @@ async function ask(path, body) {
 for (const button of document.querySelectorAll('.copy')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
-    const { textContent } = button.parentElement.querySelector('pre');
+    const { textContent } = button.closest('.code').querySelector('pre');
     const done = await navigator.clipboard.writeText(textContent).then(() => 'Copied', () => 'Not allowed');
     button.textContent = done;
     setTimeout(() => { button.textContent = 'Copy'; }, 1600);
@@ -71,7 +71,9 @@ const left = find('#left');
 const look = async () => {
   if (document.hidden) return;
   try {
-    left.textContent = (await ask('/availability')).available;
+    const { available } = await ask('/availability');
+    left.textContent = available;
+    left.parentElement.className = available > 0 ? 'some' : 'none';
   } catch {}
 };
 setInterval(look, 30000);

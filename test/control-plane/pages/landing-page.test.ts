@@ -1,0 +1,123 @@
+// The page for people, in a real Chromium: what it says, what it does, and who can use it.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import t from 'tap';
+import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { createRig } from '../../fixtures/rig.ts';
+
+const PAGE_OCTETS_MAX = 60 * 1024;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PHONE = { width: 390, height: 844 };
+const DESKTOP = { width: 1440, height: 900 };
+const rig = await createRig();
+const skip = skipWithoutBrowser();
+
+t.test('who asks for it is told by Accept, and a cache keeps them apart', async (t) => {
+  const { url } = await rig.start(t);
+  for (const [accept, type] of [
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
+    ['text/html', 'text/html'],
+    ['*/*', 'application/json'],
+    ['application/json', 'application/json'],
+    ['application/json, text/html', 'application/json'],
+    ['application/json;q=0.5, text/html', 'text/html'],
+    ['text/html;q=0, */*', 'application/json'],
+    ['image/png', 'application/json'],
+  ] as const) {
+    const response = await fetch(url, { headers: { Accept: accept } });
+    t.equal(response.status, 200);
+    t.match(response.headers.get('content-type'), type, accept);
+    t.match(response.headers.get('vary'), /accept/i);
+    await response.arrayBuffer();
+  }
+});
+
+t.test('it is small, and lets nothing in', async (t) => {
+  const { url } = await rig.start(t);
+  const response = await fetch(url, { headers: { Accept: 'text/html' } });
+  const text = await response.text();
+  t.ok(text.length < PAGE_OCTETS_MAX, `${text.length} octets`);
+  const policy = response.headers.get('content-security-policy') ?? '';
+  t.match(policy, "default-src 'none'");
+  t.notMatch(policy, /unsafe|https?:|\*/);
+});
+
+t.test('in a browser', { skip }, async (t) => {
+  const { url } = await rig.start(t);
+  const browser = await startBrowser(t);
+
+  t.test('it says what it is, and the demo runs', async (t) => {
+    const { page, requested, troubles } = await openPage(t, browser, { viewport: DESKTOP });
+    await page.goto(url);
+    t.match(await page.textContent('h1'), /US mobile number/);
+    t.match(await page.textContent('.facts'), /1,800/);
+    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    t.equal(await page.textContent('#left'), String(available));
+    await page.click('#run');
+    await page.waitForSelector('text=GET /sms/receive → count 1');
+    t.match(await page.textContent('#screen'), /Your verification code/);
+    t.same(troubles, []);
+    t.ok(
+      requested.every((each) => each.startsWith(url) || each.startsWith('data:')),
+      `${requested}`,
+    );
+  });
+
+  t.test('a code is copied as it stands', async (t) => {
+    const { page } = await openPage(t, browser, {
+      ...{ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] },
+    });
+    await page.goto(url);
+    await page.click('.copy >> nth=1');
+    await page.waitForSelector('text=Copied');
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    t.match(copied, `curl ${url}/sms/send`);
+  });
+
+  t.test('without JavaScript all of it is there but the demo', async (t) => {
+    const { page, troubles } = await openPage(t, browser, { viewport: PHONE, javaScriptEnabled: false });
+    await page.goto(url);
+    t.match(await page.textContent('body'), /Four requests/);
+    t.notOk(await page.isVisible('#run'));
+    t.notOk(await page.isVisible('.copy >> nth=0'));
+    t.ok(await page.isVisible('#waitlist-form button'));
+    t.same(troubles, []);
+  });
+
+  t.test('with the keyboard: past the header, and to everything', async (t) => {
+    const { page } = await openPage(t, browser, { viewport: DESKTOP });
+    await page.goto(url);
+    await page.keyboard.press('Tab');
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
+    const reached = new Set<string>();
+    for (let press = 0; press < 60; press += 1) {
+      reached.add(String(await page.evaluate('document.activeElement.outerHTML.slice(0, 60)')));
+      await page.keyboard.press('Tab');
+    }
+    for (const part of ['id="run"', 'href="#steps"', '<pre', 'class="copy"', 'type="email"', 'type="submit"'])
+      t.ok(
+        [...reached].some((html) => html.includes(part)),
+        part,
+      );
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const viewport of [PHONE, DESKTOP])
+      t.test(`${colorScheme}, ${viewport.width} pixels wide: axe-core finds nothing`, async (t) => {
+        const { page } = await openPage(t, browser, {
+          ...{ colorScheme, viewport, bypassCSP: true, reducedMotion: 'reduce' },
+        });
+        await page.goto(url);
+        await page.evaluate(AXE);
+        const { violations } = (await page.evaluate(
+          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+        )) as { violations: { id: string; nodes: { html: string }[] }[] };
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+        t.same(found, []);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        t.ok(Number(overflow) <= 0, 'nothing sticks out');
+        const folder = process.env['SCREENSHOTS'];
+        if (folder !== undefined)
+          await page.screenshot({ path: `${folder}/${colorScheme}-${viewport.width}.png`, fullPage: true });
+      });
+});

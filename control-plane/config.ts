@@ -70,6 +70,11 @@ export const OPTIONS = {
     about: 'what the catalog calls this installation',
     schema: z.string().min(1).max(30).default('production'),
   },
+  securityContact: {
+    env: 'SECURITY_CONTACT',
+    about: 'mailto: or https: URL for security.txt; unset means that there is none',
+    schema: urlSchema(/^(mailto|https):$/, 'a mailto: or https: URL').optional(),
+  },
   serviceDomain: {
     env: 'SERVICE_DOMAIN',
     about: 'domain in the text that wallets sign; default the host of the public URL',

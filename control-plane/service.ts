@@ -7,6 +7,7 @@ import { FRAME_MS } from '#shared/voice/media.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { type Bus, createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
+import { discoveryFiles } from './discovery/files.ts';
 import { createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
@@ -24,7 +25,7 @@ import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
 import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
-import { type Database, openDatabase } from './store/database.ts';
+import { checkDatabase, type Database, openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { countOpenPayments, countPayments, createPaymentLedger } from './store/payments.ts';
 import { purgeLapsed } from './store/purge.ts';
@@ -101,10 +102,18 @@ export async function startService(
     offers: networks.flatMap(({ offers }) => offers),
   };
   const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
+  let isStopping = false;
   const router = createRouter({
     ...config,
     authenticate,
     baseUrl: url,
+    checks: {
+      database: () => checkDatabase(db),
+      serving: async () => {
+        if (isStopping) throw new Error('the service stops');
+      },
+    },
+    files: discoveryFiles({ ...config, baseUrl: url, sale }),
     live,
     streamUrl,
     db,
@@ -169,6 +178,7 @@ export async function startService(
     metricsPort: metricsServer?.port,
     url,
     async stop() {
+      isStopping = true;
       await Promise.all([...reconciling, watching, cleaning].map((work) => work.stop()));
       await metricsServer?.stop();
       await operator?.stop();

@@ -64,6 +64,12 @@ export function referenceTo(schema: z.ZodType): { $ref: string } {
   return { $ref: REFERENCE + id };
 }
 
+/** One that stands where it is used. */
+export function plainJsonSchema(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', override: plain });
+  return rest;
+}
+
 /** The fields of a query, each with its own schema. */
 export function queryFields(query: z.ZodObject): { name: string; schema: JsonSchema; isRequired: boolean }[] {
   const { properties = {}, required = [] } = z.toJSONSchema(query, { io: 'input', override: plain });

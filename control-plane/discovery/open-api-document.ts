@@ -3,14 +3,8 @@ import * as answers from '#shared/api/answers.ts';
 import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import { caip2, type Sale } from '../payments/offer.ts';
+import type { DiscoveryParts } from './files.ts';
 import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
-
-export interface OpenApiParts {
-  /** Absolute, without a slash at its end. */
-  baseUrl: string;
-  serviceName: string;
-  sale: Sale;
-}
 
 type Json = Record<string, unknown>;
 
@@ -19,10 +13,10 @@ const TAGS = {
   service: 'What is sold, whether it is to be had, and what it is like',
   subscription: 'A number for a wallet, and tokens for it',
   sms: 'Text messages',
-  voice: 'Calls and their audio',
+  voice: 'Calls; their audio and presence are WebSockets, described in /asyncapi.json',
 };
 
-export function openApiDocument(parts: OpenApiParts): Json {
+export function openApiDocument(parts: DiscoveryParts): Json {
   const { baseUrl, sale, serviceName } = parts;
   const paths: Record<string, Json> = {};
   for (const operation of Object.values(OPERATION) as Operation[])
@@ -41,7 +35,7 @@ export function openApiDocument(parts: OpenApiParts): Json {
     },
     servers: [{ url: baseUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: { ...paths, ...webSocketPaths() },
+    paths,
     components: {
       schemas: componentSchemas(),
       securitySchemes: {
@@ -67,7 +61,7 @@ function describe(operation: Operation, sale: Sale): Json {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     security: securityOf(operation),
     ...(query === undefined
       ? {}
@@ -141,35 +135,3 @@ const paymentInfo = ({ offers }: Sale): Json => ({
     network: caip2(chainId),
   })),
 });
-
-/** OpenAPI has no WebSockets: their doors only; what is said on them stands in /asyncapi.json. */
-function webSocketPaths(): Record<string, Json> {
-  const door = (id: string, summary: string, parameter: Json, codes: RefusalCode[]): Json => ({
-    get: {
-      operationId: id,
-      tags: ['voice'],
-      summary,
-      description: 'A WebSocket. What is said on it stands in /asyncapi.json.',
-      security: [{ bearer: [] }],
-      parameters: [{ in: 'path', required: true, ...parameter }],
-      responses: {
-        '101': { description: 'The WebSocket is open.' },
-        ...refusals([...codes, 'upgrade_required', 'rate_limited', 'internal_error']),
-      },
-    },
-  });
-  return {
-    '/voice/stream/{call_id}': door(
-      'streamCall',
-      'The audio of a call; answers one that rings',
-      { name: 'call_id', schema: { type: 'string' } },
-      ['unauthorized'],
-    ),
-    '/voice/presence/{phone_number}': door(
-      'watchNumber',
-      'Calls that come in, and how they end',
-      { name: 'phone_number', schema: { type: 'string' } },
-      ['unauthorized', 'forbidden', 'phone_number_not_found'],
-    ),
-  };
-}

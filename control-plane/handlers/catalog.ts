@@ -1,5 +1,6 @@
 // GET /: what the service is, and where it is described.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
+import type { DiscoveryFile } from '../discovery/files.ts';
 
 export interface CatalogParts {
   /** Absolute, without a slash at its end. */
@@ -7,16 +8,11 @@ export interface CatalogParts {
   serviceName: string;
   /** "production", or what the operator calls it. */
   environment: string;
+  files: readonly DiscoveryFile[];
 }
 
-/** Files for programs that look for them, by name. */
-export const WELL_KNOWN: Readonly<Record<string, string>> = {};
-
-export function catalog({
-  baseUrl,
-  environment,
-  serviceName,
-}: CatalogParts): AnswerOf<typeof OPERATION.catalog> {
+export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog> {
+  const { baseUrl, environment, files, serviceName } = parts;
   return {
     name: serviceName,
     description:
@@ -24,7 +20,12 @@ export function catalog({
     env: environment,
     mcp: `${baseUrl}/mcp`,
     openapi: `${baseUrl}/openapi.json`,
-    well_known: Object.fromEntries(Object.entries(WELL_KNOWN).map(([name, path]) => [name, baseUrl + path])),
+    well_known: Object.fromEntries(
+      files.filter(({ isWellKnown }) => isWellKnown).map(({ path }) => [nameOf(path), baseUrl + path]),
+    ),
     status: 'ok',
   };
 }
+
+/** "x402" of "/.well-known/x402". */
+export const nameOf = (path: string): string => path.replace(/^\/(\.well-known\/)?/, '');

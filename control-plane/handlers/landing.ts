@@ -1,18 +1,18 @@
 // GET / for a browser: the page, with what is true right now.
 import { priceText } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
-import { type CatalogParts, WELL_KNOWN } from './catalog.ts';
+import { type CatalogParts, nameOf } from './catalog.ts';
 import { demo } from './demo.ts';
 import { availability, type SubscribeParts } from './subscription.ts';
 
 export type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 'sale'>;
 
 export async function landing(parts: LandingParts): Promise<string> {
-  const { baseUrl, sale, serviceName } = parts;
+  const { baseUrl, files, sale, serviceName } = parts;
   const { available } = await availability(parts);
   return landingPage({
     ...{ baseUrl, serviceName, available, demo: demo() },
     price: sale.offers.slice(0, 1).map(priceText).join(),
-    files: { 'openapi.json': '/openapi.json', ...WELL_KNOWN },
+    files: Object.fromEntries(files.map(({ path }) => [nameOf(path), path])),
   });
 }

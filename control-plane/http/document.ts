@@ -1,13 +1,14 @@
-// A text that changes with the program only: sent with an ETag, and not again to who has it.
+// A text that hardly ever changes: sent with an ETag, and not again to who has it.
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 
 const CACHE_CONTROL = 'public, max-age=3600';
 
-/** Answers with `text` of a media type; 304 where the client has it (RFC 9110 §13.1.2). */
-export function serveDocument(text: string, mediaType: string): Middleware {
-  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+/** Answers with a text of a media type; 304 where the client has it (RFC 9110 §13.1.2). */
+export function serveDocument(textNow: () => string, mediaType: string): Middleware {
   return (ctx) => {
+    const text = textNow();
+    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     ctx.set({ 'Cache-Control': CACHE_CONTROL, ETag: etag, 'Content-Type': mediaType });
     ctx.status = 200;
     // Koa would look at Cache-Control as well, which browsers send beside a condition of one's own.

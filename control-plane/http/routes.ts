@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
-import { type OpenApiParts, openApiDocument } from '../discovery/open-api-document.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog } from '../handlers/catalog.ts';
@@ -16,6 +15,7 @@ import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
+import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
@@ -33,7 +33,7 @@ export type RouteParts = AnswerParts &
   VoiceParts &
   EnrolParts &
   CatalogParts &
-  OpenApiParts &
+  HealthParts &
   RouteLimits;
 
 const MINUTE_MS = 60_000;
@@ -66,9 +66,14 @@ export function createRouter(parts: RouteParts): Router {
     else await next();
   });
   answer(OPERATION.catalog, async () => catalog(parts));
+  routeHealth(router, parts);
   answer(OPERATION.availability, async () => availability(parts));
   answer(OPERATION.demo, async () => demo());
-  router.get('/openapi.json', serveDocument(JSON.stringify(openApiDocument(parts)), 'application/json'));
+  for (const { mediaType, path, text } of parts.files)
+    router.get(
+      path,
+      serveDocument(() => text(new Date(parts.clock.now())), mediaType),
+    );
 
   router.post(OPERATION.subscribe.path, async (ctx) => {
     const result = await subscribe(parts, {

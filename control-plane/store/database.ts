@@ -1,5 +1,5 @@
 // Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
-import { Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { migrate } from './migrations.ts';
@@ -47,6 +47,11 @@ export async function openDatabase(
     throw error;
   }
   return { db, close };
+}
+
+/** Rejects when the database does not answer. */
+export async function checkDatabase(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
 }
 
 function openPostgresPool(url: string, connectionsMax: number): PostgresPool {

@@ -1,8 +1,7 @@
 // The stream of a call as plain audio: 16 kHz samples in binary frames, control as JSON in text frames.
 import type { WebSocket } from 'ws';
-import { z } from 'zod';
+import { clientFrameSchema, type ServerFrame } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
-import { dtmfDigitsSchema } from '#shared/voice/media.ts';
 import type { Cleared } from './call-audio.ts';
 import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
@@ -19,15 +18,6 @@ const TEXT_COST = 8;
 /** RFC 6455 §7.4.1: data that is not what its type says. */
 const INVALID_DATA = 1007;
 const TOO_BIG = 1009;
-
-const markSchema = z.object({ type: z.literal('mark'), name: z.string().min(1).max(256) });
-const controlSchema = z.union([
-  z.object({ type: z.literal('clear') }),
-  markSchema,
-  z.object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema }),
-  /** As clients of Vonage say it. */
-  z.object({ action: z.literal('clear') }).transform(() => ({ type: 'clear' as const })),
-]);
 
 export class RawStream implements StreamClient {
   readonly #sender: UnblockedSender;
@@ -93,7 +83,7 @@ export class RawStream implements StreamClient {
       this.close(INVALID_DATA, 'text frames are JSON, binary frames are audio');
       return;
     }
-    const parsed = controlSchema.safeParse(json);
+    const parsed = clientFrameSchema.safeParse(json);
     if (!parsed.success) {
       this.#tell({ type: 'error', message: 'not one of clear, mark {name}, dtmf {digits}' });
       return;
@@ -112,7 +102,7 @@ export class RawStream implements StreamClient {
     }
   }
 
-  #tell(message: object): void {
+  #tell(message: ServerFrame): void {
     if (this.#wantsText) this.#sender.send(message);
   }
 }

@@ -11,7 +11,7 @@ export interface Operation {
   readonly path: `/${string}`;
   readonly tag: 'service' | 'subscription' | 'sms' | 'voice';
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   /** `bearer`: a token of the subscription. `payment`: a payment takes its place. */
   readonly auth: 'none' | 'bearer' | 'payment';
   /** Its answer is the only copy of something: without a body it must not be given. */
@@ -34,6 +34,8 @@ const catalog = {
 const availability = {
   ...{ id: 'getAvailability', method: 'get', path: '/availability', tag: 'service', auth: 'none' },
   summary: 'How many numbers can be had right now',
+  description:
+    'Free, and their SIMs are on the network at this moment. How many there are in all is not told.',
   answer: answers.availabilitySchema,
   refusals: [],
 } as const satisfies Operation;
@@ -71,6 +73,8 @@ const subscribe = {
 const nonce = {
   ...{ id: 'issueNonce', method: 'post', path: '/auth/nonce', tag: 'subscription', auth: 'none' },
   summary: 'A text to sign, to prove the wallet',
+  description:
+    'Sign `message` as it stands (EIP-191, personal_sign), and send it to POST /auth within 300 seconds.',
   body: requests.nonceRequestSchema,
   answer: answers.nonceSchema,
   refusals: [],
@@ -88,6 +92,7 @@ const signIn = {
 const number = {
   ...{ id: 'getNumber', method: 'get', path: '/number', tag: 'subscription', auth: 'bearer' },
   summary: 'The number of the token, and until when',
+  description: 'What the token belongs to.',
   answer: answers.subscriptionSchema,
   refusals: [],
 } as const satisfies Operation;
@@ -115,6 +120,7 @@ const receive = {
 const messages = {
   ...{ id: 'listMessages', method: 'get', path: '/sms/messages', tag: 'sms', auth: 'bearer' },
   summary: 'All messages, sent and received, newest first',
+  description: 'Changes nothing: what /sms/receive has not given out is still there for it.',
   query: requests.messagesQuerySchema,
   answer: answers.historySchema,
   refusals: [],
@@ -123,7 +129,8 @@ const messages = {
 const dial = {
   ...{ id: 'dialCall', method: 'post', path: '/voice/dial', tag: 'voice', auth: 'bearer' },
   summary: 'Place a call',
-  description: 'Answers when the far end rings or has answered. Its audio is at `stream_url`.',
+  description:
+    'Answers when the far end rings or has answered. Its audio is at `stream_url`, a WebSocket (/asyncapi.json).',
   body: requests.dialRequestSchema,
   answer: answers.dialledSchema,
   refusals: [
@@ -140,6 +147,7 @@ const dial = {
 const hangUp = {
   ...{ id: 'hangUpCall', method: 'post', path: '/voice/hangup', tag: 'voice', auth: 'bearer' },
   summary: 'End a call, or reject one that rings',
+  description: 'Answers when the modem has it; presence tells when the network has ended the call.',
   body: requests.hangUpRequestSchema,
   answer: answers.hungUpSchema,
   refusals: ['call_not_found', 'phone_node_error'],

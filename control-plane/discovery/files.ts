@@ -1,0 +1,66 @@
+// The files that programs look for before they call: each with its path, its media type and its text.
+import type { Sale } from '../payments/offer.ts';
+import { apiCatalog } from './api-catalog.ts';
+import { asyncApiDocument } from './async-api-document.ts';
+import { llmsText } from './llms-text.ts';
+import { openApiDocument } from './open-api-document.ts';
+import { securityText } from './security-text.ts';
+import { serverCard } from './server-card.ts';
+import { skillIndex, skillText } from './skill.ts';
+import { x402Manifest } from './x402-manifest.ts';
+
+export interface DiscoveryParts {
+  /** Absolute, without a slash at its end. */
+  baseUrl: string;
+  serviceName: string;
+  sale: Sale;
+  /** Where a flaw is told of: a mailto: or https: URL. Undefined: there is no security.txt. */
+  securityContact: string | undefined;
+}
+
+export interface DiscoveryFile {
+  path: `/${string}`;
+  mediaType: string;
+  /** The text at a time: one tells until when it holds. */
+  text(now: Date): string;
+  /** Named in the catalog. Others are what one of those names, or stand in the catalog under a key of their own. */
+  isWellKnown: boolean;
+}
+
+const JSON_TYPE = 'application/json';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
+
+export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
+  const { securityContact } = parts;
+  const file = (path: DiscoveryFile['path'], mediaType: string, text: string): DiscoveryFile => ({
+    ...{ path, mediaType, text: () => text, isWellKnown: true },
+  });
+  const json = (path: DiscoveryFile['path'], document: unknown, mediaType = JSON_TYPE): DiscoveryFile =>
+    file(path, mediaType, JSON.stringify(document));
+  const card = serverCard(parts);
+  return [
+    { ...json('/openapi.json', openApiDocument(parts)), isWellKnown: false },
+    json('/asyncapi.json', asyncApiDocument(parts)),
+    file('/llms.txt', MARKDOWN_TYPE, llmsText(parts)),
+    json('/.well-known/x402', x402Manifest(parts)),
+    json('/.well-known/api-catalog', apiCatalog(parts), 'application/linkset+json'),
+    json('/.well-known/mcp/server-card.json', card),
+    json('/.well-known/mcp.json', card),
+    // SEP-2127: a card lies beside the server that it describes.
+    { ...json('/mcp/server-card', card, 'application/mcp-server-card+json'), isWellKnown: false },
+    json('/.well-known/agent-skills/index.json', skillIndex(parts)),
+    {
+      ...file('/.well-known/agent-skills/phone-number/SKILL.md', MARKDOWN_TYPE, skillText(parts)),
+      isWellKnown: false,
+    },
+    ...(securityContact === undefined
+      ? []
+      : [
+          {
+            ...{ path: '/.well-known/security.txt' as const, mediaType: TEXT_TYPE, isWellKnown: true },
+            text: (now: Date) => securityText(parts, securityContact, now),
+          },
+        ]),
+  ];
+}

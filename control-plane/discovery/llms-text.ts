@@ -1,0 +1,66 @@
+// /llms.txt: all that a language model must know to use the service (llmstxt.org).
+import { OPERATION, type Operation } from '#shared/api/operations.ts';
+import { REFUSALS } from '#shared/api/refusals.ts';
+import type { DiscoveryParts } from './files.ts';
+import { priceText } from './price.ts';
+
+export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string {
+  const price = sale.offers.map(priceText).join(' or ');
+  const socketUrl = baseUrl.replace(/^http/, 'ws');
+  const operations = (Object.values(OPERATION) as Operation[]).map(
+    ({ auth, method, path, summary }) =>
+      `- \`${method.toUpperCase()} ${path}\`${auth === 'bearer' ? ' (token)' : ''}: ${summary}`,
+  );
+  return `# ${serviceName}
+
+> A real US mobile number for a year (${price}), paid by one HTTP request with a wallet, for SMS and voice calls. The wallet is
+> the account: no sign-up, no API key.
+
+## Get a number
+
+1. \`GET ${baseUrl}/availability\`: \`available\` must be 1 or more.
+2. \`POST ${baseUrl}/subscribe\` without a body answers 402 with the ways to pay: x402 version 1 in the body, version 2 in the header
+   \`PAYMENT-REQUIRED\`, MPP in \`WWW-Authenticate\`. Any x402 or MPP client pays it. Read amounts and addresses there, never
+   hardcode them.
+3. Repeat the request with the payment: 200 with \`token\`, \`number\`, \`expires_at\`. Keep the token secret.
+4. Pay with a wallet that is kept. The number belongs to it and cannot be recovered without it. Never use a throw-away wallet.
+5. After a time-out, or 503 \`settlement_pending\`, or 409 \`payment_already_used\`: do not pay again. Sign in (below).
+6. Paying again with the same wallet keeps the number for a year more (\`renewed: true\`).
+
+## Lost token
+
+\`POST ${baseUrl}/auth/nonce\`, sign its \`message\` with the wallet (EIP-191 personal_sign), then
+\`POST ${baseUrl}/auth\` with \`{"wallet", "nonce", "signature"}\`. All earlier tokens of the wallet stop working.
+
+## Use it
+
+Send \`Authorization: Bearer <token>\`. Bodies are JSON.
+
+- Text: \`POST /sms/send\` with \`{"to": "+1…", "body": "…"}\`. One segment: 160 characters of GSM 7-bit, or 70 of UCS-2.
+- Wait for a text: \`GET /sms/receive\` every few seconds, or the MCP tool \`receive_sms\` with \`wait_seconds\`. Each message is given out
+  once. \`GET /sms/messages\` shows all again.
+- Call: \`POST /voice/dial\` with \`{"phone_number": "<yours>", "to": "+1…"}\`, then open \`stream_url\` as a WebSocket with the same
+  header: binary frames of 16 kHz mono PCM, signed 16 bit little-endian, both ways. Closing it hangs up.
+- Be called: keep \`${socketUrl}/voice/presence/<your number>\` open; on \`ringing\` open its \`stream_url\` to answer.
+- Emergency, premium and short-code numbers are refused.
+
+## Refusals
+
+\`{"error": "<code>", "message": "…"}\`. Switch on \`error\`. 429 and 503 say in \`Retry-After\` when to come again.
+${Object.entries(REFUSALS)
+  .filter(([code]) => code !== 'enrolment_refused' && code !== 'node_revoked')
+  .map(([code, { meaning, status }]) => `- ${status} \`${code}\`: ${meaning}`)
+  .join('\n')}
+
+## Operations
+
+${operations.join('\n')}
+
+## More
+
+- [OpenAPI](${baseUrl}/openapi.json): every field and status
+- [AsyncAPI](${baseUrl}/asyncapi.json): the WebSockets
+- [MCP](${baseUrl}/mcp): the same as tools; [card](${baseUrl}/.well-known/mcp/server-card.json)
+- \`POST ${baseUrl}/demo\`: the shapes of the answers, without paying
+`;
+}

@@ -1,0 +1,23 @@
+// A skill for agents that collect them: when to use a telephone number, and how.
+import { createHash } from 'node:crypto';
+import type { DiscoveryParts } from './files.ts';
+import { llmsText } from './llms-text.ts';
+
+const NAME = 'phone-number';
+const DESCRIPTION =
+  'Get a real US mobile number, send and receive SMS with it, and place and take voice calls. Use when a task needs a telephone number: verification codes, texting or calling somebody.';
+
+export const skillText = (parts: DiscoveryParts): string =>
+  `---\nname: ${NAME}\ndescription: ${DESCRIPTION}\n---\n\n${llmsText(parts)}`;
+
+export const skillIndex = (parts: DiscoveryParts) => ({
+  skills: [
+    {
+      name: NAME,
+      type: 'skill-md',
+      description: DESCRIPTION,
+      url: `${parts.baseUrl}/.well-known/agent-skills/${NAME}/SKILL.md`,
+      digest: `sha256:${createHash('sha256').update(skillText(parts)).digest('hex')}`,
+    },
+  ],
+});

@@ -134,7 +134,7 @@ export async function startService(
     ...{ db, guard, live, tickets, presence, clock, log, createResampler },
   });
   server.serve(
-    createApp(router, { log, proxyHops: config.proxyHops }),
+    createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops }),
     routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }),
   );
   // A Postgres has room for an operator's commands beside the service.

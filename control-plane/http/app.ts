@@ -1,15 +1,22 @@
-// The Koa application: errors outermost, then the routes, then what no route wanted.
+// The Koa application: headers outermost, then errors, then the routes, then what no route wanted.
 import type Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { errorBody } from './error-body.ts';
+import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
 
 /** `proxyHops` proxies in front tell the client's address, the last of them in the last entry of X-Forwarded-For. */
-export function createApp(router: Router, { log, proxyHops }: { log: Logger; proxyHops: number }): Koa {
+export function createApp(
+  router: Router,
+  { baseUrl, log, proxyHops }: { baseUrl: string; log: Logger; proxyHops: number },
+): Koa {
   const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
   // What a client does to its own connection is no fault of ours.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
+  app.use(nameRequest);
+  app.use(openToPages);
+  app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
   app.use(errorBody(log));
   app.use(router.routes());
   app.use(refuseUnrouted(router));

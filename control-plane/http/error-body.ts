@@ -4,6 +4,7 @@ import type { Middleware } from 'koa';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { REQUEST_ID } from './headers.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -11,16 +12,16 @@ export interface ErrorAnswer {
   body: { error: string; message: string } & Record<string, unknown>;
 }
 
-/** What a thrown thing is answered with. Anything but a `Refusal` is our fault, and says nothing of the inside. */
-export function answerOf(error: unknown, log: Logger): ErrorAnswer {
+/** What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` is our fault, and says nothing of the inside. */
+export function answerOf(error: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
   if (error instanceof Refusal) {
+    log.debug({ code: error.code, requestId }, 'request refused');
     return {
       status: REFUSALS[error.code].status,
       headers: error.headers,
-      body: { ...error.details, error: error.code, message: error.message },
+      body: { ...error.details, error: error.code, message: error.message, request_id: requestId },
     };
   }
-  const requestId = randomUUID();
   log.error({ err: error, requestId }, 'request failed');
   return {
     status: REFUSALS.internal_error.status,
@@ -36,7 +37,7 @@ export function errorBody(log: Logger): Middleware {
     try {
       await next();
     } catch (error) {
-      const answer = answerOf(error, log);
+      const answer = answerOf(error, log, ctx.response.get(REQUEST_ID));
       ctx.status = answer.status;
       ctx.set(answer.headers);
       ctx.body = answer.body;

@@ -187,4 +187,5 @@ export const demoSchema = z.object({
 export const refusalSchema = z.looseObject({
   error: z.string().meta({ description: 'A stable code.' }),
   message: z.string().meta({ description: 'For people; not to be parsed.' }),
+  request_id: z.string().optional().meta({ description: 'Names the request in our log.' }),
 });

@@ -69,7 +69,8 @@ t.test('links of llms.txt, of the API catalog and of the skills lead somewhere',
     ...[...`${linkset}${skills}`.matchAll(/"(?:href|url)":"([^"]+)"/g)].map(([, link]) => link ?? ''),
   ];
   t.ok(links.length >= 8);
-  for (const link of new Set(links)) t.ok([200, 405].includes((await fetch(link)).status) || link.endsWith('/mcp'), link);
+  for (const link of new Set(links))
+    t.ok([200, 405].includes((await fetch(link)).status) || link.endsWith('/mcp'), link);
 });
 
 t.test('Redocly and Spectral find nothing', async (t) => {

@@ -168,6 +168,16 @@ export const OPTIONS = {
     about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
     schema: integerOption(100, 120_000, 20_000),
   },
+  requestsPerMinute: {
+    env: 'REQUESTS_PER_MINUTE',
+    about: 'requests without a token that an address has in a minute',
+    schema: integerOption(1, 10_000_000, 300),
+  },
+  tokenRequestsPerMinute: {
+    env: 'TOKEN_REQUESTS_PER_MINUTE',
+    about: 'requests that a subscription has in a minute, with all of its tokens',
+    schema: integerOption(1, 10_000_000, 1_200),
+  },
   noncesPerMinute: {
     env: 'AUTH_NONCES_PER_MINUTE',
     about: 'nonces that an address gets from /auth/nonce in a minute',

@@ -1,4 +1,4 @@
-// An operation of the API as a route: who asks, what is asked, checked in one order for all of them.
+// An operation of the API as a route: who asks, how often, what is asked, checked in one order for all of them.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
@@ -10,6 +10,8 @@ import type { RequestLimit } from './request-limit.ts';
 
 export interface AnswerParts {
   authenticate: Authenticate;
+  /** How often an address may ask without a token, and a subscription with one. */
+  limits: { address: RequestLimit; subscription: RequestLimit };
 }
 
 /** What a handler is asked, checked. */
@@ -20,23 +22,35 @@ export interface Asked<O extends Operation> {
   query: QueryOf<O>;
 }
 
-/** Routes an operation to its handler. `limit` counts the request before anything of it is read. */
+/** Routes an operation to its handler. `limit` takes the place of the usual one of an address. */
 export type Answer = <const O extends Operation>(
   operation: O,
   handler: (asked: Asked<O>) => Promise<AnswerOf<O>>,
   limit?: RequestLimit,
 ) => void;
 
-export function createAnswer(router: Router, { authenticate }: AnswerParts): Answer {
-  return (operation, handler, limit) => {
+export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): Answer {
+  async function holderOf(ctx: Context): Promise<Subscription> {
+    try {
+      const subscription = await authenticate(ctx.get('Authorization'));
+      ctx.set(limits.subscription(subscription.id));
+      return subscription;
+    } catch (error) {
+      // Who tries tokens is one without.
+      if (error instanceof Refusal && error.code === 'unauthorized') limits.address(ctx.ip);
+      throw error;
+    }
+  }
+
+  return (operation, handler, limit = limits.address) => {
     const { auth, body, isClaim = false, method, path, query } = operation;
     router[method](path, async (ctx) => {
       if (isClaim && ctx.method === 'HEAD')
         throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
-      limit?.(ctx.ip);
+      if (auth !== 'bearer') ctx.set(limit(ctx.ip));
       const asked = {
         ctx,
-        subscription: auth === 'bearer' ? await authenticate(ctx.get('Authorization')) : undefined,
+        subscription: auth === 'bearer' ? await holderOf(ctx) : undefined,
         body: body && (await readBody(ctx, body)),
         query: query && check(query, ctx.query),
       };

@@ -1,6 +1,7 @@
 // Every route of the public API on one page: method, path, who may, which handler.
 import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
+import type { Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -21,12 +22,15 @@ import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
 
 export interface RouteLimits {
+  /** Of a subscription, with all of its tokens. */
+  tokenRequestsPerMinute: number;
   /** Of one address. */
+  requestsPerMinute: number;
   noncesPerMinute: number;
   signInsPerMinute: number;
 }
 
-export type RouteParts = AnswerParts &
+export type RouteParts = Omit<AnswerParts, 'limits'> &
   AuthParts &
   SubscribeParts &
   SmsParts &
@@ -52,18 +56,27 @@ function untilGone(response: ServerResponse): AbortSignal {
 
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
-  const answer = createAnswer(router, parts);
   const receive = createReceive(parts);
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: string, max: number) =>
     createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
+  const limits = {
+    address: perMinute('address', parts.requestsPerMinute),
+    subscription: perMinute('token', parts.tokenRequestsPerMinute),
+  };
+  const answer = createAnswer(router, { ...parts, limits });
+  const limited: Middleware = (ctx, next) => {
+    ctx.set(limits.address(ctx.ip));
+    return next();
+  };
   // By address only: nobody can use up the attempts of another one's wallet.
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
 
   router.get('/', async (ctx, next) => {
-    if (prefersHtml(ctx)) sendPage(ctx, await landing(parts));
-    else await next();
+    if (!prefersHtml(ctx)) return next();
+    ctx.set(limits.address(ctx.ip));
+    sendPage(ctx, await landing(parts));
   });
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
@@ -72,10 +85,11 @@ export function createRouter(parts: RouteParts): Router {
   for (const { mediaType, path, text } of parts.files)
     router.get(
       path,
+      limited,
       serveDocument(() => text(new Date(parts.clock.now())), mediaType),
     );
 
-  router.post(OPERATION.subscribe.path, async (ctx) => {
+  router.post(OPERATION.subscribe.path, limited, async (ctx) => {
     const result = await subscribe(parts, {
       payment: ctx.headers['x-payment']?.toString(),
       paymentSignature: ctx.headers['payment-signature']?.toString(),

@@ -50,6 +50,34 @@ t.test('nonces and attempts to sign in are limited, each for itself; time gives 
   t.equal((await post(`${url}/auth`)).status, 400);
 });
 
+t.test(
+  'all else is limited too: by address without a token, by subscription with one; what is left is told',
+  async (t) => {
+    const { url, clock, databaseUrl } = await setup(t, { requestsPerMinute: 3, tokenRequestsPerMinute: 2 });
+    await rig.connect(t, url);
+    const { headers } = await subscribeInStore(
+      databaseUrl,
+      ALICE,
+      String(slotAt(1).number),
+      new Date(clock.now()),
+    );
+    clock.advance(60_000);
+    const left: (string | null)[] = [];
+    for (const path of ['/availability', '/', '/llms.txt', '/demo']) {
+      const answer = await fetch(url + path, { method: path === '/demo' ? 'POST' : 'GET' });
+      t.equal(answer.status, path === '/demo' ? 429 : 200, path);
+      left.push(answer.headers.get('ratelimit'));
+      t.equal(answer.headers.get('ratelimit-policy'), '"address";q=3;w=60');
+    }
+    t.same(left, ['"address";r=2;t=20', '"address";r=1;t=40', '"address";r=0;t=60', '"address";r=0;t=20']);
+    t.equal((await post(`${url}/subscribe`)).status, 429, 'before anything is reserved');
+    const asked = [1, 2, 3].map(() => fetch(`${url}/number`, { headers }));
+    t.same((await statusesOf(asked)).sort(), [200, 200, 429], 'with a token it has its own');
+    t.equal((await fetch(`${url}/number`)).status, 429, 'who tries tokens is one without');
+    t.equal((await fetch(`${url}/health/ready`)).status, 200, 'a proxy asks as often as it likes');
+  },
+);
+
 t.test('behind a proxy each client has its own; a client cannot pretend to be another', async (t) => {
   const { url, databaseUrl } = await setup(t, { signInsPerMinute: 2, proxyHops: 1 });
   await rig.connect(t, url);

@@ -1,10 +1,22 @@
 // The Koa application: headers outermost, then errors, then the routes, then what no route wanted.
+import { channel } from 'node:diagnostics_channel';
 import type Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { errorBody } from './error-body.ts';
 import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
+
+/** Every answer as it goes out, for those who look on from outside (node:diagnostics_channel). */
+export const ANSWERS = channel('simrack.http.answers');
+
+export interface TellableAnswer {
+  method: string;
+  path: string;
+  status: number;
+  /** What Koa was given: an object is sent as JSON. */
+  body: unknown;
+}
 
 /** `proxyHops` proxies in front tell the client's address, the last of them in the last entry of X-Forwarded-For. */
 export function createApp(
@@ -14,6 +26,7 @@ export function createApp(
   const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
   // What a client does to its own connection is no fault of ours.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
+  app.use(tellAnswers);
   app.use(nameRequest);
   app.use(openToPages);
   app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
@@ -22,6 +35,13 @@ export function createApp(
   app.use(refuseUnrouted(router));
   return app;
 }
+
+const tellAnswers: Middleware = async (ctx, next) => {
+  await next();
+  if (!ANSWERS.hasSubscribers) return;
+  const { body, method, path, status } = ctx;
+  ANSWERS.publish({ method, path, status, body } satisfies TellableAnswer);
+};
 
 function refuseUnrouted(router: Router): Middleware {
   return (ctx) => {

@@ -9,6 +9,7 @@ import {
   optionalInteger,
   readOptions,
 } from '#shared/process/options.ts';
+import { mailFromSchema, smtpUrlSchema } from './mail/mail-options.ts';
 import { type ChainId, NETWORKS, type PaymentNetwork } from './payments/offer.ts';
 import { readPaymentsFile } from './payments-file.ts';
 
@@ -187,6 +188,21 @@ export const OPTIONS = {
     env: 'AUTH_ATTEMPTS_PER_MINUTE',
     about: 'attempts that an address has at /auth in a minute',
     schema: integerOption(1, 1_000_000, 30),
+  },
+  waitlistPerMinute: {
+    env: 'WAITLIST_PER_MINUTE',
+    about: 'registrations for the waitlist that an address has in a minute',
+    schema: integerOption(1, 1_000_000, 10),
+  },
+  smtpUrl: {
+    env: 'SMTP_URL',
+    about: 'mail server that tells the waitlist, smtp(s)://user:password@host:port; unset means no mail',
+    schema: smtpUrlSchema.optional(),
+  },
+  mailFrom: {
+    env: 'MAIL_FROM',
+    about: 'whom that mail is from: an address, or Name <address>',
+    schema: mailFromSchema.optional(),
   },
   proxyHops: {
     env: 'PROXY_HOPS',

@@ -16,6 +16,8 @@ import { type HttpServer, listenHttp } from './http/server.ts';
 import { SocketGuard } from './http/socket-guard.ts';
 import { routeUpgrades } from './http/upgrades.ts';
 import { createVoiceUpgrades } from './http/voice-upgrade.ts';
+import { mailSettingsOf } from './mail/mail-options.ts';
+import { WaitlistMailer } from './mail/waitlist-mailer.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
@@ -28,6 +30,7 @@ import { deleteExpiredNonces } from './store/credentials.ts';
 import { checkDatabase, type Database, openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { countOpenPayments, countPayments, createPaymentLedger } from './store/payments.ts';
+import { notePool } from './store/pool-openings.ts';
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 import { openSharedBus } from './store/shared-bus.ts';
@@ -57,6 +60,7 @@ export async function startService(
   { log, clock = systemClock }: { log: Logger; clock?: Clock },
 ): Promise<Service> {
   const relayerKey = relayerKeyOf(config);
+  const mail = mailSettingsOf(config);
   const networks = await Promise.all(
     paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
   );
@@ -162,6 +166,13 @@ export async function startService(
     ),
   );
   const watching = everyMinute(() => gasWatch.look());
+  const mailer =
+    mail && new WaitlistMailer({ ...mail, db, clock, log, serviceName: config.serviceName, baseUrl: url });
+  const telling = everyMinute(async () => {
+    const { hasOpened, opening } = await notePool(db, new Date(clock.now()));
+    if (hasOpened) log.info({ opening }, 'numbers are there again');
+    await mailer?.round();
+  });
   const cleaning = everyMinute(async () => {
     await live.settleForgotten();
     const now = new Date(clock.now());
@@ -179,7 +190,8 @@ export async function startService(
     url,
     async stop() {
       isStopping = true;
-      await Promise.all([...reconciling, watching, cleaning].map((work) => work.stop()));
+      mailer?.stop();
+      await Promise.all([...reconciling, watching, telling, cleaning].map((work) => work.stop()));
       await metricsServer?.stop();
       await operator?.stop();
       // Before the port closes: nodes that look for another instance are told that this one is none.

@@ -43,7 +43,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
   }
 
   return (operation, handler, limit = limits.address) => {
-    const { auth, body, isClaim = false, method, path, query } = operation;
+    const { auth, body, fieldRefusal, isClaim = false, method, path, query } = operation;
     router[method](path, async (ctx) => {
       if (isClaim && ctx.method === 'HEAD')
         throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
@@ -51,7 +51,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
       const asked = {
         ctx,
         subscription: auth === 'bearer' ? await holderOf(ctx) : undefined,
-        body: body && (await readBody(ctx, body)),
+        body: body && (await readBody(ctx, body, fieldRefusal)),
         query: query && check(query, ctx.query),
       };
       // What the operation asks for is what it gets: the types of both cannot be followed through a field that may be missing.

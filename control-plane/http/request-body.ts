@@ -2,28 +2,37 @@
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
+import type { RefusalCode } from '#shared/api/refusals.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 
 /**
  * Reads and checks the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`,
- * `unsupported_media_type`, `invalid_json`, `invalid_request`.
+ * `unsupported_media_type`, `invalid_json`, `invalid_request`; `fieldRefusal` where a field is at fault.
  */
-export async function readBody<T>(ctx: Context, schema: z.ZodType<T>): Promise<T> {
+export async function readBody<T>(
+  ctx: Context,
+  schema: z.ZodType<T>,
+  fieldRefusal?: RefusalCode,
+): Promise<T> {
   const bytes = await readBytes(ctx);
   const json = bytes.length === 0 ? {} : parseJson(ctx, bytes);
-  return check(schema, json);
+  return check(schema, json, fieldRefusal);
 }
 
-/** Checks input against a schema. Throws `Refusal` `invalid_request` that names the first field at fault. */
-export function check<T>(schema: z.ZodType<T>, input: unknown): T {
+/** Checks input against a schema. Throws a `Refusal` that names the first field at fault. */
+export function check<T>(
+  schema: z.ZodType<T>,
+  input: unknown,
+  fieldRefusal: RefusalCode = 'invalid_request',
+): T {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const field = issue?.path.join('.') ?? '';
-  const message = field === '' ? 'the body must be a JSON object' : `"${field}": ${issue?.message}`;
-  throw new Refusal('invalid_request', message, { details: field === '' ? {} : { field } });
+  if (field === '') throw new Refusal('invalid_request', 'the body must be a JSON object');
+  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, { details: { field } });
 }
 
 async function readBytes(ctx: Context): Promise<Buffer> {

@@ -13,6 +13,7 @@ import { landing } from '../handlers/landing.ts';
 import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
+import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
@@ -20,6 +21,7 @@ import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
+import { routeUnsubscribe, type UnsubscribeParts } from './unsubscribe.ts';
 
 export interface RouteLimits {
   /** Of a subscription, with all of its tokens. */
@@ -28,6 +30,7 @@ export interface RouteLimits {
   requestsPerMinute: number;
   noncesPerMinute: number;
   signInsPerMinute: number;
+  waitlistPerMinute: number;
 }
 
 export type RouteParts = Omit<AnswerParts, 'limits'> &
@@ -38,6 +41,8 @@ export type RouteParts = Omit<AnswerParts, 'limits'> &
   EnrolParts &
   CatalogParts &
   HealthParts &
+  WaitlistParts &
+  UnsubscribeParts &
   RouteLimits;
 
 const MINUTE_MS = 60_000;
@@ -72,6 +77,7 @@ export function createRouter(parts: RouteParts): Router {
   // By address only: nobody can use up the attempts of another one's wallet.
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
+  const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);
 
   router.get('/', async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
@@ -81,6 +87,8 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
   answer(OPERATION.availability, async () => availability(parts));
+  answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limitWaitlist);
+  routeUnsubscribe(router, parts);
   answer(OPERATION.demo, async () => demo());
   for (const { mediaType, path, text } of parts.files)
     router.get(

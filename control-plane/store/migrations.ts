@@ -9,6 +9,7 @@ import * as secrets from './migrations/0006-secrets.ts';
 import * as accountLifetime from './migrations/0007-account-lifetime.ts';
 import * as paymentEvents from './migrations/0008-payment-events.ts';
 import * as calls from './migrations/0009-calls.ts';
+import * as waitlist from './migrations/0010-waitlist.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-account-lifetime': accountLifetime,
   '0008-payment-events': paymentEvents,
   '0009-calls': calls,
+  '0010-waitlist': waitlist,
 };
 
 /** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */

@@ -223,6 +223,36 @@ export interface SecretsTable {
   value: string;
 }
 
+/** One row: whether there was anything to sell when somebody looked last. */
+export interface PoolTable {
+  is_open: boolean;
+  /** How often it went from empty to not empty. */
+  opening: number;
+}
+
+export interface WaitlistTable {
+  id: string;
+  /** As it was written first. */
+  email: string;
+  /** What is compared. */
+  email_key: string;
+  unsubscribe_token: string;
+  registered_at: Date;
+  /** `refused`: the mail server does not know the address. */
+  state: 'waiting' | 'notified' | 'refused';
+  /** Openings after this one are told. */
+  after_opening: number;
+  /** The opening that was mailed, or tried, last. */
+  mail_opening: ColumnType<number | null, undefined, number | null>;
+  /** To mail that opening; counted before each begins. */
+  attempts: ColumnType<number, undefined, number>;
+  /** An instance is mailing, unless it died. */
+  claimed_until: ColumnType<Date | null, undefined, Date | null>;
+  /** No attempt for that opening is made before. */
+  retry_at: ColumnType<Date | null, undefined, Date | null>;
+  notified_at: ColumnType<Date | null, undefined, Date | null>;
+}
+
 export interface Tables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
@@ -240,4 +270,6 @@ export interface Tables {
   unreadable_messages: UnreadableMessagesTable;
   calls: CallsTable;
   secrets: SecretsTable;
+  pool: PoolTable;
+  waitlist: WaitlistTable;
 }

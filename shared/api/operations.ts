@@ -18,6 +18,8 @@ export interface Operation {
   readonly isClaim?: boolean;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** What a field of the body that is missing or wrong is refused with, where it is not `invalid_request`. */
+  readonly fieldRefusal?: RefusalCode;
   readonly answer: z.ZodType;
   /** Beside those that all operations have. */
   readonly refusals: readonly RefusalCode[];
@@ -43,8 +45,11 @@ const availability = {
 const waitlist = {
   ...{ id: 'joinWaitlist', method: 'post', path: '/waitlist', tag: 'service', auth: 'none' },
   summary: 'Be told by mail when numbers are there again',
-  description: 'Idempotent: the same address is registered once.',
+  description:
+    'Idempotent: the same address, however its letters are written, is registered once. One mail is sent; who wants ' +
+    'to know of the next time too registers again.',
   body: requests.waitlistRequestSchema,
+  fieldRefusal: 'invalid_email',
   answer: answers.waitlistedSchema,
   refusals: ['invalid_email'],
 } as const satisfies Operation;

@@ -6,10 +6,18 @@ const requiredText = z.string({ error: 'a string is required' }).min(1, 'must no
 /** POST /auth/nonce. `address` only helps the server to limit rates. */
 export const nonceRequestSchema = z.object({ address: z.string().max(64).optional() });
 
-/** POST /waitlist. RFC 5321 §4.5.3.1.3: a path has 256 octets, brackets included. */
-export const waitlistRequestSchema = z.object({
-  email: z.email('must be an e-mail address').max(254, 'is too long'),
-});
+/** RFC 5321 §4.1.2 without quoted names and address literals, which nobody has; a domain has two labels at least. */
+const EMAIL =
+  /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]$/;
+
+/** RFC 5321 §4.5.3.1.3: a path has 256 octets, brackets included. */
+export const emailSchema = z
+  .string('must be an e-mail address')
+  .max(254, { error: 'is too long', abort: true })
+  .check(z.email({ pattern: EMAIL, error: 'must be an e-mail address' }));
+
+/** POST /waitlist. */
+export const waitlistRequestSchema = z.object({ email: emailSchema });
 
 /** POST /auth. */
 export const authRequestSchema = z.object({

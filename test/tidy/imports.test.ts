@@ -48,6 +48,15 @@ const RULES: readonly Rule[] = [
     from: 'control-plane/voice/',
     never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/', 'koa'],
   },
+  {
+    from: 'control-plane/mail/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/', 'koa'],
+  },
+  {
+    from: 'control-plane/',
+    except: ['control-plane/mail/'],
+    never: ['nodemailer', 'nodemailer/lib/smtp-connection', 'nodemailer/lib/mail-composer'],
+  },
   { from: 'control-plane/handlers/', never: ['control-plane/http/', 'koa'] },
   { from: 'control-plane/http/', except: ['control-plane/http/bearer.ts'], never: ['control-plane/store/'] },
   {

@@ -1,0 +1,25 @@
+// POST /waitlist, and the way off it.
+import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Database } from '../store/database.ts';
+import { notePool } from '../store/pool-openings.ts';
+import { register, unsubscribe } from '../store/waitlist.ts';
+
+export interface WaitlistParts {
+  db: Database;
+  clock: Clock;
+}
+
+export async function joinWaitlist(
+  { db, clock }: WaitlistParts,
+  { email }: BodyOf<typeof OPERATION.waitlist>,
+): Promise<AnswerOf<typeof OPERATION.waitlist>> {
+  const now = new Date(clock.now());
+  // Who was told that the pool is empty is told when it is not, also where nobody else has noticed.
+  const { opening } = await notePool(db, now);
+  const registeredAt = await register(db, { email, opening, now });
+  return { status: 'added', registered_at: registeredAt.toISOString() };
+}
+
+/** Says nothing of whether there was such an entry: the link of a mail works twice. */
+export const leaveWaitlist = ({ db }: WaitlistParts, token: string): Promise<void> => unsubscribe(db, token);

@@ -1,0 +1,79 @@
+// The options of mail: which server takes it, and whom it is from.
+import { z } from 'zod';
+import { emailSchema } from '#shared/api/requests.ts';
+
+export interface SmtpServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte; else STARTTLS where the server has it. */
+  isSecure: boolean;
+  credentials: { user: string; pass: string } | undefined;
+}
+
+export interface MailAddress {
+  name: string;
+  address: string;
+}
+
+/** RFC 8314 §3.3, RFC 6409 §3.1. */
+const SUBMISSIONS_PORT = 465;
+const SUBMISSION_PORT = 587;
+
+const SMTP_URL_FORM = 'must be smtp://user:password@host:port, or smtps://';
+
+export const smtpUrlSchema = z.string().transform((text, context): SmtpServer => {
+  const server = readSmtpUrl(text);
+  if (server !== undefined) return server;
+  context.addIssue(SMTP_URL_FORM);
+  return z.NEVER;
+});
+
+function readSmtpUrl(text: string): SmtpServer | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
+  const isSecure = protocol === 'smtps:';
+  if ((!isSecure && protocol !== 'smtp:') || hostname === '' || port === '0') return undefined;
+  if (!['', '/'].includes(pathname) || search !== '' || hash !== '') return undefined;
+  if ((username === '') !== (password === '')) return undefined;
+  try {
+    return {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? (isSecure ? SUBMISSIONS_PORT : SUBMISSION_PORT) : Number(port),
+      isSecure,
+      credentials:
+        username === ''
+          ? undefined
+          : { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `address`, or `Name <address>`. */
+export const mailFromSchema = z.string().transform((text, context): MailAddress => {
+  const [, name = '', bracketed] = /^([^<>"\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
+  const parsed = emailSchema.safeParse(bracketed ?? text);
+  if (parsed.success) return { name: name.trim(), address: parsed.data };
+  context.addIssue('must be an e-mail address, or Name <address>');
+  return z.NEVER;
+});
+
+export interface MailSettings {
+  server: SmtpServer;
+  from: MailAddress;
+}
+
+/** `undefined` when no mail is sent. Throws for one without the other. */
+export function mailSettingsOf(options: {
+  smtpUrl: SmtpServer | undefined;
+  mailFrom: MailAddress | undefined;
+  publicUrl: string | undefined;
+}): MailSettings | undefined {
+  const { smtpUrl: server, mailFrom: from, publicUrl } = options;
+  if (server === undefined && from === undefined) return undefined;
+  if (server === undefined) throw new Error('MAIL_FROM is of no use without SMTP_URL: give both or none');
+  if (from === undefined) throw new Error('give MAIL_FROM with SMTP_URL: the address that mail is from');
+  if (publicUrl === undefined) throw new Error('give PUBLIC_URL with SMTP_URL: mails have links to it');
+  return { server, from };
+}

@@ -1,0 +1,163 @@
+// A session with an SMTP server: one connection, mail after mail. What goes wrong is told without a name.
+import { Readable } from 'node:stream';
+import type { NodemailerError } from 'nodemailer';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { MailOutcome } from '../domain/waitlist-mail.ts';
+import type { SmtpServer } from './mail-options.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const SILENCE_TIMEOUT_MS = 30_000;
+const OPEN_DEADLINE_MS = 30_000;
+
+/** No mail takes longer, whatever the server does. */
+export const SEND_DEADLINE_MS = 60_000;
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** A mail was not taken. Texts of servers repeat addresses, so only codes are told. */
+export class MailTrouble extends Error {
+  override name = 'MailTrouble';
+  readonly outcome: Exclude<MailOutcome, 'sent'>;
+  /** For the log. */
+  readonly details: { step?: string; kind?: string; reply?: number; status?: string };
+
+  constructor(outcome: MailTrouble['outcome'], error: NodemailerError) {
+    super(`not sent: ${outcome}`);
+    this.outcome = outcome;
+    const status = statusOf(error);
+    this.details = {
+      ...(error.command === undefined ? {} : { step: error.command }),
+      ...(error.code === undefined ? {} : { kind: error.code }),
+      ...(error.responseCode === undefined ? {} : { reply: error.responseCode }),
+      ...(status === undefined ? {} : { status }),
+    };
+  }
+}
+
+export class SmtpSession {
+  readonly #connection: SMTPConnection;
+  #sent = 0;
+  #lose: (error: Error) => void = () => undefined;
+  #isUsable = true;
+
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.close();
+
+  private constructor(server: SmtpServer, signal: AbortSignal) {
+    const { host, port, isSecure, credentials } = server;
+    this.#connection = new SMTPConnection({
+      ...{ host, port, secure: isSecure },
+      // A password does not go over a network in the clear.
+      requireTLS: credentials !== undefined && !LOOPBACK.test(host),
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      greetingTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SILENCE_TIMEOUT_MS,
+    });
+    this.#connection.on('error', (error) => this.#fail(error as Error));
+    this.#connection.on('end', () => this.#fail(new Error('the connection was closed')));
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Connects and signs in; `signal` closes it. Throws `MailTrouble` `unavailable`. */
+  static async open(server: SmtpServer, signal: AbortSignal): Promise<SmtpSession> {
+    const session = new SmtpSession(server, signal);
+    const { credentials } = server;
+    try {
+      await session.#step(OPEN_DEADLINE_MS, (done) => session.#connection.connect(done));
+      if (credentials !== undefined)
+        await session.#step(OPEN_DEADLINE_MS, (done) => session.#connection.login({ credentials }, done));
+      return session;
+    } catch (error) {
+      session.close();
+      throw new MailTrouble('unavailable', error as NodemailerError);
+    }
+  }
+
+  /** Mails that it has sent. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** False once something went wrong. */
+  get isUsable(): boolean {
+    return this.#isUsable;
+  }
+
+  /** Resolves when the server has taken responsibility (RFC 5321 §4.2.5). Throws `MailTrouble`; then it is not usable. */
+  async send(envelope: { from: string; to: string }, message: Buffer): Promise<void> {
+    let isBegun = false;
+    // Read from when the server has asked for the mail, and not before.
+    const body = Readable.from(
+      (function* () {
+        isBegun = true;
+        yield message;
+      })(),
+    );
+    try {
+      await this.#step(SEND_DEADLINE_MS, (done) =>
+        this.#connection.send({ from: envelope.from, to: [envelope.to] }, body, done),
+      );
+      this.#sent += 1;
+    } catch (error) {
+      this.close();
+      throw new MailTrouble(outcomeOf(error as NodemailerError, isBegun), error as NodemailerError);
+    }
+  }
+
+  /** Ends it; a mail under way fails. */
+  close(): void {
+    this.#end();
+    this.#connection.close();
+    this.#fail(new Error('the session was closed'));
+  }
+
+  /** Says goodbye where that is possible. */
+  quit(): void {
+    if (!this.#isUsable) return;
+    this.#end();
+    this.#connection.quit();
+  }
+
+  #end(): void {
+    this.#isUsable = false;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  #fail(error: Error): void {
+    this.#isUsable = false;
+    this.#lose(error);
+  }
+
+  /** The sockets' time is real, so this is no matter of the service's clock. */
+  #step(deadlineMs: number, begin: (done: (error?: Error | null) => void) => void): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const deadline = setTimeout(() => this.close(), deadlineMs);
+      const settle = (error?: Error | null): void => {
+        clearTimeout(deadline);
+        if (error) reject(error);
+        else resolve();
+      };
+      this.#lose = settle;
+      begin(settle);
+    });
+  }
+}
+
+/** RFC 3463, where the reply has one: `5.1.1`. */
+const statusOf = ({ response }: NodemailerError): string | undefined =>
+  /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
+
+/** What an error of a send says about the one who was to get it. `isBegun`: the server has some of the mail. */
+function outcomeOf(error: NodemailerError, isBegun: boolean): MailTrouble['outcome'] {
+  const { command, responseCode: reply } = error;
+  if (reply === undefined || reply === 421) return isBegun && reply === undefined ? 'unknown' : 'unavailable';
+  if (command === 'RCPT TO') {
+    if (reply < 500) return 'deferred';
+    // A relay that does not take our mail says 5.7.1 to every address: that is no fault of the address.
+    return /^5\.[12]\.|^$/.test(statusOf(error) ?? '') ? 'address_refused' : 'mail_refused';
+  }
+  if (command === 'DATA') return reply < 500 ? 'deferred' : 'mail_refused';
+  // MAIL FROM is about us.
+  return 'unavailable';
+}

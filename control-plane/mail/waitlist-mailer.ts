@@ -1,0 +1,141 @@
+// Tells the waitlist that the pool has opened: each entry once, whichever instance does it.
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { afterAttempt, isHopeless, type MailOutcome, pauseAfter } from '../domain/waitlist-mail.ts';
+import type { Database } from '../store/database.ts';
+import {
+  claimDue,
+  type MailAttempt,
+  noteGivenUp,
+  noteNotified,
+  noteRefused,
+  noteRetry,
+  releaseClaim,
+} from '../store/waitlist.ts';
+import type { MailSettings } from './mail-options.ts';
+import { composeOpeningMail } from './opening-mail.ts';
+import { MailTrouble, SEND_DEADLINE_MS, SmtpSession } from './smtp-session.ts';
+
+/** A claim outlives the mail that it is for, connecting included, by clocks that differ somewhat, too. */
+const LEASE_MS = 3 * SEND_DEADLINE_MS;
+
+const NOTE_AGAIN_MS = 1_000;
+
+/** Servers end sessions that go on for ever. */
+const MAILS_A_SESSION = 50;
+
+/** A mail that is under way at a stop gets this long. */
+const STOP_MS = 4_000;
+
+export interface MailerParts extends MailSettings {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  serviceName: string;
+  /** Without a slash at its end. */
+  baseUrl: string;
+}
+
+export class WaitlistMailer {
+  readonly #parts: MailerParts;
+  #session: SmtpSession | undefined;
+  readonly #aborting = new AbortController();
+  #isStopping = false;
+  #troubles = 0;
+  #pausedUntil = 0;
+
+  constructor(parts: MailerParts) {
+    this.#parts = parts;
+  }
+
+  /** Mails everybody who is due, one after the other. */
+  async round(): Promise<void> {
+    const { db, clock, log } = this.#parts;
+    if (clock.now() < this.#pausedUntil) return;
+    let sent = 0;
+    try {
+      while (!this.#isStopping) {
+        const attempt = await claimDue(db, { now: new Date(clock.now()), leaseMs: LEASE_MS });
+        if (attempt === undefined) break;
+        const outcome = isHopeless(attempt.attempt) ? 'mail_refused' : await this.#try(attempt);
+        await this.#note(attempt, outcome);
+        if (outcome === 'sent') sent += 1;
+        if (outcome === 'unavailable' || outcome === 'unknown') {
+          this.#troubles += 1;
+          this.#pausedUntil = clock.now() + pauseAfter(this.#troubles);
+          break;
+        }
+        this.#troubles = 0;
+      }
+    } finally {
+      this.#session?.quit();
+      this.#session = undefined;
+    }
+    if (sent > 0) log.info({ mails: sent }, 'told the waitlist that numbers are there');
+  }
+
+  /** Begins no mail any more; the one under way ends in a few seconds. */
+  stop(): void {
+    this.#isStopping = true;
+    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+  }
+
+  async #try(attempt: MailAttempt): Promise<MailOutcome> {
+    const { clock, from, log, serviceName, baseUrl } = this.#parts;
+    const { email, id, opening, unsubscribeToken } = attempt;
+    const message = await composeOpeningMail({
+      ...{ from, to: email, date: new Date(clock.now()), key: `waitlist.${id}.${opening}` },
+      ...{ unsubscribeToken, serviceName, baseUrl },
+    });
+    try {
+      const session = await this.#openSession();
+      await session.send({ from: from.address, to: email }, message);
+      return 'sent';
+    } catch (error) {
+      if (!(error instanceof MailTrouble)) throw error;
+      log.warn(
+        { entry: id, attempt: attempt.attempt, outcome: error.outcome, ...error.details },
+        'a waitlist mail was not taken',
+      );
+      return error.outcome;
+    }
+  }
+
+  async #openSession(): Promise<SmtpSession> {
+    if (this.#session?.isUsable === true && this.#session.sent < MAILS_A_SESSION) return this.#session;
+    this.#session?.quit();
+    this.#session = await SmtpSession.open(this.#parts.server, this.#aborting.signal);
+    return this.#session;
+  }
+
+  async #note(attempt: MailAttempt, outcome: MailOutcome): Promise<void> {
+    const { db, clock } = this.#parts;
+    const next = afterAttempt(outcome, attempt.attempt);
+    switch (next.step) {
+      case 'done':
+        return this.#noteSent(attempt);
+      case 'forget_address':
+        return noteRefused(db, attempt);
+      case 'wait_for_next_opening':
+        return noteGivenUp(db, attempt);
+      case 'release':
+        return releaseClaim(db, attempt);
+      case 'retry':
+        return noteRetry(db, attempt, new Date(clock.now() + next.afterMs));
+    }
+  }
+
+  /** Until this is written the mail may be sent again: a database that is away for a moment is waited for. */
+  async #noteSent(attempt: MailAttempt): Promise<void> {
+    const { db, clock } = this.#parts;
+    const sentAt = clock.now();
+    for (;;) {
+      try {
+        return await noteNotified(db, attempt, new Date(sentAt));
+      } catch (error) {
+        if (this.#aborting.signal.aborted || clock.now() - sentAt >= LEASE_MS) throw error;
+        await sleep(clock, NOTE_AGAIN_MS, this.#aborting.signal);
+      }
+    }
+  }
+}

@@ -260,6 +260,11 @@ export const OPTIONS = {
     about: 'WebSockets that one token may have open',
     schema: integerOption(1, 100_000, 100),
   },
+  waitsPerToken: {
+    env: 'SMS_WAITS_PER_TOKEN',
+    about: 'calls of receive_sms that may wait at once with one token',
+    schema: integerOption(1, 10_000, 16),
+  },
   allowedPrefixes: {
     env: 'ALLOWED_DESTINATIONS',
     about: 'prefixes of numbers that may be texted and called, with commas',

@@ -8,6 +8,8 @@ import { loadResampler } from '#shared/voice/resample.ts';
 import { type Bus, createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { discoveryFiles } from './discovery/files.ts';
+import { createInbox } from './handlers/sms.ts';
+import { SmsWaits } from './handlers/sms-waits.ts';
 import { createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
@@ -107,9 +109,12 @@ export async function startService(
   };
   const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
   let isStopping = false;
+  const inbox = createInbox({ db, bus, clock });
+  const waits = new SmsWaits({ inbox, bus, clock, log, waitsPerToken: config.waitsPerToken });
   const router = createRouter({
     ...config,
     authenticate,
+    ...{ inbox, waits },
     baseUrl: url,
     checks: {
       database: () => checkDatabase(db),
@@ -190,6 +195,7 @@ export async function startService(
     url,
     async stop() {
       isStopping = true;
+      waits.drain();
       mailer?.stop();
       await Promise.all([...reconciling, watching, telling, cleaning].map((work) => work.stop()));
       await metricsServer?.stop();
@@ -199,6 +205,7 @@ export async function startService(
       await live.stop();
       await voiceUpgrades.stop();
       await server.stop();
+      await waits.settled();
       await close();
     },
   };

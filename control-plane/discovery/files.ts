@@ -4,6 +4,7 @@ import { apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
 import { llmsText } from './llms-text.ts';
 import { openApiDocument } from './open-api-document.ts';
+import { PROTECTED_RESOURCE_PATH, protectedResource } from './protected-resource.ts';
 import { securityText } from './security-text.ts';
 import { serverCard } from './server-card.ts';
 import { skillIndex, skillText } from './skill.ts';
@@ -45,6 +46,7 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     file('/llms.txt', MARKDOWN_TYPE, llmsText(parts)),
     json('/.well-known/x402', x402Manifest(parts)),
     json('/.well-known/api-catalog', apiCatalog(parts), 'application/linkset+json'),
+    json(PROTECTED_RESOURCE_PATH, protectedResource(parts)),
     json('/.well-known/mcp/server-card.json', card),
     json('/.well-known/mcp.json', card),
     // SEP-2127: a card lies beside the server that it describes.

@@ -64,7 +64,15 @@ export function referenceTo(schema: z.ZodType): { $ref: string } {
   return { $ref: REFERENCE + id };
 }
 
-/** One that stands where it is used. */
+interface PlainSchema extends JsonSchema {
+  type: 'object';
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+}
+
+/** One that stands where it is used. Its dialect is not named: not every reader of 2020-12 knows it by name. */
+export function plainJsonSchema(schema: z.ZodObject): PlainSchema;
+export function plainJsonSchema(schema: z.ZodType): JsonSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', override: plain });
   return rest;

@@ -11,6 +11,9 @@ export interface CatalogParts {
   files: readonly DiscoveryFile[];
 }
 
+/** The tool endpoint (MCP). */
+export const TOOLS_PATH = '/mcp';
+
 export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog> {
   const { baseUrl, environment, files, serviceName } = parts;
   return {
@@ -18,7 +21,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
     description:
       'A real US mobile number for a year: paid by one HTTP request with a wallet, recovered by its signature, for SMS and voice.',
     env: environment,
-    mcp: `${baseUrl}/mcp`,
+    mcp: baseUrl + TOOLS_PATH,
     openapi: `${baseUrl}/openapi.json`,
     well_known: Object.fromEntries(
       files.filter(({ isWellKnown }) => isWellKnown).map(({ path }) => [nameOf(path), baseUrl + path]),

@@ -8,7 +8,13 @@ import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
 import type { Database } from '../store/database.ts';
-import { claimReceived, listMessages, type MessageRow } from '../store/messages.ts';
+import {
+  claimReceived,
+  findFilledInboxes,
+  listMessages,
+  type MessageRow,
+  releaseReceived,
+} from '../store/messages.ts';
 import { decodeCursor, encodeCursor } from './history-cursor.ts';
 
 export interface SmsParts extends OutboundParts {
@@ -26,18 +32,33 @@ export async function send(
   return { message_id: sent.messageId, status: sent.status };
 }
 
-/** The claim of /sms/receive. An inbox that was empty is not asked again until something arrives. */
-export function createReceive({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }) {
+export type Received = AnswerOf<typeof OPERATION.receive>;
+
+export interface Inbox {
+  /** Claims what has come in. */
+  claim(subscription: Subscription, query: QueryOf<typeof OPERATION.receive>): Promise<Received>;
+  /** Undoes a claim whose answer nobody got: the messages can be claimed as before. */
+  giveBack(subscription: Subscription, claimed: Received): Promise<void>;
+  /** Those of the subscriptions that have something to claim, whoever stored it. */
+  filled(subscriptionIds: readonly string[]): Promise<string[]>;
+}
+
+/** The claims of /sms/receive. An inbox that was empty is not asked again until something arrives. */
+export function createInbox({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }): Inbox {
   const empty = new Remembered<object>(bus, 'sms_received');
-  return async (
-    { id }: Subscription,
-    { limit }: QueryOf<typeof OPERATION.receive>,
-  ): Promise<AnswerOf<typeof OPERATION.receive>> => {
-    if (empty.find(id) !== undefined) return { messages: [], count: 0 };
-    const begun = empty.begin();
-    const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
-    if (rows.length === 0) empty.keep(begun, id, id, {});
-    return { messages: rows.map(toInbound), count: rows.length };
+  return {
+    async claim({ id }, { limit }) {
+      if (empty.find(id) !== undefined) return { messages: [], count: 0 };
+      const begun = empty.begin();
+      const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
+      if (rows.length === 0) empty.keep(begun, id, id, {});
+      return { messages: rows.map(toInbound), count: rows.length };
+    },
+    async giveBack({ id }, { messages: claimed }) {
+      await releaseReceived(db, { subscriptionId: id, ids: claimed.map((message) => message.id) });
+      bus.publish({ kind: 'sms_received', subscriptionId: id });
+    },
+    filled: (subscriptionIds) => findFilledInboxes(db, subscriptionIds),
   };
 }
 

@@ -2,10 +2,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
+import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Authenticate } from './bearer.ts';
-import { check, readBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';
 
 export interface AnswerParts {

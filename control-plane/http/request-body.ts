@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -21,19 +22,8 @@ export async function readBody<T>(
   return check(schema, json, fieldRefusal);
 }
 
-/** Checks input against a schema. Throws a `Refusal` that names the first field at fault. */
-export function check<T>(
-  schema: z.ZodType<T>,
-  input: unknown,
-  fieldRefusal: RefusalCode = 'invalid_request',
-): T {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const field = issue?.path.join('.') ?? '';
-  if (field === '') throw new Refusal('invalid_request', 'the body must be a JSON object');
-  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, { details: { field } });
-}
+/** Reads a body of any shape. Throws `Refusal`: `payload_too_large`, `unsupported_media_type`, `invalid_json`. */
+export const readJson = async (ctx: Context): Promise<unknown> => parseJson(ctx, await readBytes(ctx));
 
 async function readBytes(ctx: Context): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding');

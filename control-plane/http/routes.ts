@@ -1,19 +1,19 @@
 // Every route of the public API on one page: method, path, who may, which handler.
-import type { ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
-import { type CatalogParts, catalog } from '../handlers/catalog.ts';
+import { type CatalogParts, catalog, TOOLS_PATH } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { landing } from '../handlers/landing.ts';
-import { createReceive, messages, type SmsParts, send } from '../handlers/sms.ts';
+import { type Inbox, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
+import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
@@ -21,7 +21,9 @@ import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
+import { serveTools } from './tool-route.ts';
 import { routeUnsubscribe, type UnsubscribeParts } from './unsubscribe.ts';
+import { untilGone } from './until-gone.ts';
 
 export interface RouteLimits {
   /** Of a subscription, with all of its tokens. */
@@ -43,25 +45,16 @@ export type RouteParts = Omit<AnswerParts, 'limits'> &
   HealthParts &
   WaitlistParts &
   UnsubscribeParts &
-  RouteLimits;
+  ToolEndpointParts &
+  RouteLimits & { inbox: Inbox };
 
 const MINUTE_MS = 60_000;
 
 /** Refused enrolments of an address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
 
-/** Aborted when the connection of a request is gone before it was answered. */
-function untilGone(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
-  });
-  return controller.signal;
-}
-
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
-  const receive = createReceive(parts);
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: string, max: number) =>
     createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
@@ -97,6 +90,8 @@ export function createRouter(parts: RouteParts): Router {
       serveDocument(() => text(new Date(parts.clock.now())), mediaType),
     );
 
+  router.post(TOOLS_PATH, serveTools(createToolEndpoint(parts), { ...parts, limits }));
+
   router.post(OPERATION.subscribe.path, limited, async (ctx) => {
     const result = await subscribe(parts, {
       payment: ctx.headers['x-payment']?.toString(),
@@ -117,7 +112,7 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.number, async ({ subscription }) => describeNumber(subscription));
 
   answer(OPERATION.send, async ({ subscription, body }) => send(parts, subscription, body));
-  answer(OPERATION.receive, async ({ subscription, query }) => receive(subscription, query));
+  answer(OPERATION.receive, async ({ subscription, query }) => parts.inbox.claim(subscription, query));
   answer(OPERATION.messages, async ({ subscription, query }) => messages(parts, subscription, query));
 
   answer(OPERATION.dial, async ({ ctx, subscription, body }) =>

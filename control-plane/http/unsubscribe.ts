@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
+import { check } from '../domain/checked-input.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
 import { leaveWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
-import { check } from './request-body.ts';
 
 export interface UnsubscribeParts extends WaitlistParts {
   serviceName: string;

@@ -63,6 +63,31 @@ export async function claimReceived(
   return rows.sort((a, b) => a.id - b.id);
 }
 
+/** Messages that were claimed and given to nobody can be claimed again. */
+export async function releaseReceived(
+  db: Database,
+  { subscriptionId, ids }: { subscriptionId: string; ids: readonly number[] },
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ delivered_at: null })
+    .where('subscription_id', '=', subscriptionId)
+    .where('direction', '=', 'received')
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** Those of the subscriptions that have messages to claim. */
+export async function findFilledInboxes(db: Database, subscriptionIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ subscription_id: string }>`
+    select inbox.subscription_id from unnest(${subscriptionIds}::text[]) as inbox (subscription_id)
+    where exists (
+      select from messages where messages.subscription_id = inbox.subscription_id
+        and messages.direction = 'received' and messages.delivered_at is null
+    )`.execute(db);
+  return rows.map((row) => row.subscription_id);
+}
+
 export interface HistoryQuery {
   subscriptionId: string;
   direction: 'sent' | 'received' | 'both';

@@ -73,6 +73,33 @@ export const availabilitySchema = z.object({
   available: countField.meta({ description: 'Numbers that can be had right now.' }),
 });
 
+/** The tool list_services. */
+export const servicesSchema = z.object({
+  services: z.array(
+    z.object({
+      name: z.literal('us_mobile_number'),
+      description: z.string(),
+      plan: z.literal('yearly'),
+      available: countField.meta({ description: 'Numbers that can be had, within the last second.' }),
+      subscribe: urlField.meta({ description: 'POST here: 402 with the ways to pay, then a token.' }),
+      prices: z
+        .array(
+          z.object({
+            price: z.string().meta({ description: 'Of a year, in the currency.', examples: ['1800'] }),
+            currency: z
+              .string()
+              .meta({ description: 'What the token calls itself.', examples: ['USD Coin'] }),
+            network: z.string().meta({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
+            asset: z.string().meta({ description: 'The token contract.' }),
+            amount: z.string().meta({ description: 'The price in smallest units.' }),
+          }),
+        )
+        .meta({ description: 'Ways to pay: one of them.' }),
+    }),
+  ),
+  catalog: catalogSchema,
+});
+
 /** POST /waitlist. */
 export const waitlistedSchema = z.object({
   status: z.literal('added'),

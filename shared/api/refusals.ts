@@ -12,6 +12,7 @@ export const REFUSALS = {
   },
   no_active_subscription: { status: 402, meaning: 'The wallet has no active subscription.' },
   forbidden: { status: 403, meaning: 'The number belongs to another subscription.' },
+  origin_not_allowed: { status: 403, meaning: 'Pages of this origin may not call the tools.' },
   enrolment_refused: { status: 403, meaning: 'The enrolment code is unknown, used or expired.' },
   node_revoked: { status: 403, meaning: 'The node may not connect any more.' },
   not_found: { status: 404, meaning: 'There is nothing at this path.' },

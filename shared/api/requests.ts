@@ -64,6 +64,23 @@ const dateTimeSchema = z.iso
 /** Query of GET /sms/receive. */
 export const receiveQuerySchema = z.object({ limit: limitSchema(20) });
 
+/** Clients of tools give up after 60 s by default. */
+const WAIT_SECONDS_MAX = 50;
+
+/** The tool receive_sms: the same claim, which waits while there is nothing. */
+export const receiveToolSchema = receiveQuerySchema.extend({
+  wait_seconds: z
+    .string({ error: `must be one integer from 0 to ${WAIT_SECONDS_MAX}` })
+    .regex(/^\d{1,2}$/, `must be an integer from 0 to ${WAIT_SECONDS_MAX}`)
+    .transform(Number)
+    .refine((seconds) => seconds <= WAIT_SECONDS_MAX, `must be an integer from 0 to ${WAIT_SECONDS_MAX}`)
+    .default(25)
+    .meta({
+      ...{ type: 'integer', minimum: 0, maximum: WAIT_SECONDS_MAX, default: 25 },
+      description: 'How long to wait for a message while there is none; 0 answers at once.',
+    }),
+});
+
 const pageFields = {
   since: dateTimeSchema.optional(),
   until: dateTimeSchema.optional(),

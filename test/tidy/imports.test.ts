@@ -57,6 +57,12 @@ const RULES: readonly Rule[] = [
     except: ['control-plane/mail/'],
     never: ['nodemailer', 'nodemailer/lib/smtp-connection', 'nodemailer/lib/mail-composer'],
   },
+  { from: 'control-plane/mcp/', never: ['control-plane/http/', 'control-plane/store/', 'koa'] },
+  {
+    from: 'control-plane/',
+    except: ['control-plane/mcp/'],
+    never: ['@modelcontextprotocol/server', '@modelcontextprotocol/server/validators/ajv'],
+  },
   { from: 'control-plane/handlers/', never: ['control-plane/http/', 'koa'] },
   { from: 'control-plane/http/', except: ['control-plane/http/bearer.ts'], never: ['control-plane/store/'] },
   {

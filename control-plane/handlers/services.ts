@@ -1,0 +1,52 @@
+// The tool list_services: what is sold, for how much, and whether it is to be had.
+import { formatUnits } from 'viem';
+import type { z } from 'zod';
+import type { servicesSchema } from '#shared/api/answers.ts';
+import type { Clock } from '#shared/clock.ts';
+import { PLAN } from '../domain/subscription.ts';
+import { caip2, type Sale } from '../payments/offer.ts';
+import type { Database } from '../store/database.ts';
+import { type CatalogParts, catalog } from './catalog.ts';
+import { availability } from './subscription.ts';
+
+export interface ServicesParts extends CatalogParts {
+  db: Database;
+  clock: Clock;
+  sale: Sale;
+}
+
+/** Agents look at the list again and again; a count costs a query. */
+const COUNT_LIFETIME_MS = 1_000;
+
+export function createServices(parts: ServicesParts): () => Promise<z.input<typeof servicesSchema>> {
+  const { clock, sale } = parts;
+  let counted: { at: number; available: Promise<{ available: number }> } | undefined;
+  const available = (): Promise<{ available: number }> => {
+    const now = clock.now();
+    // Later than now it was counted by a clock that has been set back since.
+    if (counted !== undefined && counted.at <= now && now - counted.at < COUNT_LIFETIME_MS)
+      return counted.available;
+    const count = { at: now, available: availability(parts) };
+    counted = count;
+    count.available.catch(() => {
+      if (counted === count) counted = undefined;
+    });
+    return count.available;
+  };
+  const prices = sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
+    price: formatUnits(amountAtomic, assetDecimals),
+    currency: assetName,
+    network: caip2(chainId),
+    ...{ asset, amount: String(amountAtomic) },
+  }));
+  return async () => ({
+    services: [
+      {
+        ...{ name: 'us_mobile_number', description: sale.description, plan: PLAN },
+        ...(await available()),
+        ...{ subscribe: sale.resource, prices },
+      },
+    ],
+    catalog: catalog(parts),
+  });
+}

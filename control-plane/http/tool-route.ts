@@ -1,0 +1,138 @@
+// POST /mcp: what HTTP asks of a request before the tools see it, and JSON-RPC for every "no".
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Context, Middleware } from 'koa';
+import type { Logger } from '#shared/log.ts';
+import { bearerChallenge } from '../discovery/protected-resource.ts';
+import { hashToken, tokenOf } from '../domain/bearer-token.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Caller } from '../mcp/tool.ts';
+import { callsIn, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
+import type { AnswerParts } from './answer.ts';
+import { answerOf, type ErrorAnswer } from './error-body.ts';
+import { readJson } from './request-body.ts';
+import { untilGone } from './until-gone.ts';
+
+export interface ToolRouteParts extends AnswerParts {
+  baseUrl: string;
+  log: Logger;
+}
+
+/** JSON-RPC 2.0 §5.1. */
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const INTERNAL_ERROR = -32_603;
+/** Of our own choice. */
+const SERVER_ERROR = -32_000;
+
+/** Headers of a connection, which is not the answer's to speak of. */
+const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']);
+
+export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middleware {
+  const origins = originsOf(parts.baseUrl);
+  return async (ctx) => {
+    let message: unknown;
+    try {
+      checkOrigin(ctx.get('Origin'), origins);
+      message = await readJson(ctx);
+      // Each call is answered or lost by itself.
+      if (callsIn(message).length > 1)
+        throw new Refusal('invalid_request', 'one call of a tool in a request');
+      const caller = endpoint.needsBearer(message) ? await callerOf(ctx, parts) : undefined;
+      ctx.set(
+        caller === undefined
+          ? parts.limits.address(ctx.ip)
+          : parts.limits.subscription(caller.subscription.id),
+      );
+      const lost = untilGone(ctx.res);
+      const request = new Request(`${parts.baseUrl}${ctx.path}`, {
+        ...{ method: 'POST', headers: headersOf(ctx), signal: lost },
+      });
+      const explain = (error: unknown) => toolRefusal(answerOf(error, parts.log));
+      const response = await endpoint.answer({ request, message, caller, lost, explain });
+      if (!lost.aborted) await copy(response, ctx);
+    } catch (error) {
+      refuse(ctx, answerOf(error, parts.log), idOf(message));
+    }
+  };
+}
+
+/** Pages of others may not use what a browser reaches (DNS rebinding); programs send no origin. */
+function checkOrigin(origin: string, allowed: ReadonlySet<string>): void {
+  if (origin !== '' && !allowed.has(origin))
+    throw new Refusal('origin_not_allowed', 'pages of this origin may not call the tools');
+}
+
+/** A loopback has several names. */
+function originsOf(baseUrl: string): Set<string> {
+  const { hostname, origin, port, protocol } = new URL(baseUrl);
+  const loopbacks = ['127.0.0.1', 'localhost', '[::1]'];
+  if (!loopbacks.includes(hostname)) return new Set([origin]);
+  return new Set(loopbacks.map((name) => new URL(`${protocol}//${name}:${port}`).origin));
+}
+
+async function callerOf(ctx: Context, { authenticate, baseUrl, limits }: ToolRouteParts): Promise<Caller> {
+  const { authorization } = ctx.headers;
+  try {
+    return {
+      subscription: await authenticate(authorization),
+      key: hashToken(tokenOf(authorization) ?? '').toString('base64'),
+      check: () => authenticate(authorization),
+    };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // Who tries tokens is one without.
+    limits.address(ctx.ip);
+    const { code, details, message } = error;
+    const challenge = bearerChallenge(baseUrl, authorization !== undefined);
+    throw new Refusal(code, message, { details, headers: { 'WWW-Authenticate': challenge }, cause: error });
+  }
+}
+
+function headersOf(ctx: Context): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(ctx.headers))
+    for (const each of [value ?? []].flat()) headers.append(name, each);
+  return headers;
+}
+
+async function copy(response: Response, ctx: Context): Promise<void> {
+  ctx.status = response.status;
+  for (const [name, value] of response.headers) if (!HOP_BY_HOP.has(name)) ctx.set(name, value);
+  if (response.body === null) {
+    ctx.body = '';
+    ctx.remove('Content-Type');
+    return;
+  }
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  ctx.body = isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text();
+}
+
+/** What an agent reads of a refusal that comes as a result: it sees no headers. */
+function toolRefusal({ body, headers }: ErrorAnswer): Record<string, unknown> {
+  const seconds = headers['Retry-After'];
+  return { ...body, ...(seconds === undefined ? {} : { retry_after: Number(seconds) }) };
+}
+
+function refuse(ctx: Context, answer: ErrorAnswer, id: string | number | null): void {
+  const { body, headers, status } = answer;
+  ctx.status = status;
+  ctx.set(headers);
+  ctx.body = {
+    jsonrpc: '2.0',
+    id,
+    error: { code: codeOf(answer), message: body.message, data: body },
+  };
+}
+
+function codeOf({ body: { error }, status }: ErrorAnswer): number {
+  if (error === 'invalid_json') return PARSE_ERROR;
+  if (status >= 500) return INTERNAL_ERROR;
+  return error === 'invalid_request' ? INVALID_REQUEST : SERVER_ERROR;
+}
+
+/** Of a request alone; of a batch there is none. */
+function idOf(message: unknown): string | number | null {
+  const { id } = (message ?? {}) as { id?: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}

@@ -1,0 +1,34 @@
+// Tools for whoever has no token yet: what is sold, and whether it is to be had.
+import { z } from 'zod';
+import { servicesSchema } from '#shared/api/answers.ts';
+import { OPERATION } from '#shared/api/operations.ts';
+import { createServices, type ServicesParts } from '../handlers/services.ts';
+import { availability } from '../handlers/subscription.ts';
+import { publicTool, type Tool } from './tool.ts';
+
+const LOOKS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+const nothing = z.object({});
+
+export function serviceTools(parts: ServicesParts): Tool[] {
+  const services = createServices(parts);
+  return [
+    publicTool({
+      name: 'list_services',
+      title: 'What is sold here',
+      description:
+        'A real US mobile number for a year: its price in every currency that is taken, how many are to be had, and where ' +
+        'the rest is described. Needs no token. To get one: POST to `subscribe`, pay the 402 with a wallet (x402 or MPP), ' +
+        'and send the token of the answer as `Authorization: Bearer`.',
+      ...{ input: nothing, output: servicesSchema, annotations: LOOKS_ONLY },
+      run: () => services(),
+    }),
+    publicTool({
+      name: 'check_availability',
+      title: 'How many numbers are left',
+      description: `${OPERATION.availability.summary}. Needs no token.`,
+      ...{ input: nothing, output: OPERATION.availability.answer, annotations: LOOKS_ONLY },
+      run: () => availability(parts),
+    }),
+  ];
+}

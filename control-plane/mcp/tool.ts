@@ -1,0 +1,108 @@
+// A tool: what an agent is told of it, and how one call of it is checked, run and answered.
+import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { refusalSchema } from '#shared/api/answers.ts';
+import { plainJsonSchema } from '../discovery/json-schemas.ts';
+import { check } from '../domain/checked-input.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Claimant } from '../handlers/sms-waits.ts';
+
+/** Who calls with a token. */
+export interface Caller {
+  subscription: Subscription;
+  /** The same for the same token. */
+  key: string;
+  /** Throws `Refusal` `unauthorized` once the token is not good any more. */
+  check(): Promise<unknown>;
+}
+
+/** A call that is under way. */
+export type Call = Pick<Claimant, 'signal' | 'lost' | 'onProgress'>;
+
+/** What agents may conclude before they call: all four are said, for the defaults are the worst. */
+type Annotations = Required<Omit<ToolAnnotations, 'title'>>;
+
+interface ToolParts<I extends z.ZodObject, O extends z.ZodObject, C> {
+  name: string;
+  title: string;
+  description: string;
+  input: I;
+  output: O;
+  annotations: Annotations;
+  run(asked: { input: z.output<I>; caller: C; call: Call }): Promise<z.input<O>>;
+}
+
+export interface Tool {
+  name: string;
+  needsBearer: boolean;
+  listed: ListedTool;
+  /** Throws what the handler throws, and `Refusal` `invalid_request`. */
+  run(args: unknown, caller: Caller | undefined, call: Call): Promise<Record<string, unknown>>;
+}
+
+export const publicTool = <I extends z.ZodObject, O extends z.ZodObject>(
+  parts: ToolParts<I, O, undefined>,
+): Tool => {
+  const read = readerOf(parts.input);
+  return {
+    ...{ name: parts.name, needsBearer: false, listed: listed(parts) },
+    run: async (args, _, call) => parts.run({ input: read(args), caller: undefined, call }),
+  };
+};
+
+export const bearerTool = <I extends z.ZodObject, O extends z.ZodObject>(
+  parts: ToolParts<I, O, Caller>,
+): Tool => {
+  const read = readerOf(parts.input);
+  return {
+    ...{ name: parts.name, needsBearer: true, listed: listed(parts) },
+    async run(args, caller, call) {
+      if (caller === undefined) throw new Error('a tool was called without its token');
+      return parts.run({ input: read(args), caller, call });
+    },
+  };
+};
+
+/** The integers of a query are text in a URL, which its schema reads; agents send numbers. */
+function readerOf<I extends z.ZodObject>(input: I): (args: unknown) => z.output<I> {
+  const { properties = {} } = plainJsonSchema(input);
+  const integers = Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');
+  const asText = (args: object): unknown => ({
+    ...args,
+    ...Object.fromEntries(
+      Object.entries(args).flatMap(([name, value]) =>
+        integers.includes(name) && typeof value === 'number' ? [[name, String(value)]] : [],
+      ),
+    ),
+  });
+  const schema: z.ZodType = input;
+  return (args) =>
+    check(schema, typeof args === 'object' && args !== null ? asText(args) : args) as z.output<I>;
+}
+
+function listed({
+  annotations,
+  description,
+  input,
+  name,
+  output,
+  title,
+}: Omit<ToolParts<z.ZodObject, z.ZodObject, never>, 'run'>): ListedTool {
+  return {
+    ...{ name, title, description, annotations: { title, ...annotations } },
+    inputSchema: plainJsonSchema(input),
+    outputSchema: orRefusal(plainJsonSchema(output)),
+    // A JSON Schema, of which zod's types and the SDK's know different things.
+  } as unknown as ListedTool;
+}
+
+/** Some clients check what a refusal holds against the schema of the answer: it has both. */
+function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJsonSchema>) {
+  return { type: 'object', properties, anyOf: [{ required }, plainJsonSchema(refusalSchema)] };
+}
+
+/** As the agent's program reads it, and the same as text for one that reads text only. */
+export const resultOf = (structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({
+  ...{ content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent },
+  ...(isError ? { isError } : {}),
+});

@@ -74,8 +74,15 @@ interface PlainSchema extends JsonSchema {
 export function plainJsonSchema(schema: z.ZodObject): PlainSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', override: plain });
-  return rest;
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: plain });
+  return JSON.parse(JSON.stringify(json), (_key, value) => oneTypeEach(value)) as JsonSchema;
+}
+
+/** Some models' interfaces know one type at a time only. */
+function oneTypeEach(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value;
+  const { type, ...rest } = value;
+  return Array.isArray(type) ? { ...rest, anyOf: type.map((each: unknown) => ({ type: each })) } : value;
 }
 
 /** The fields of a query, each with its own schema. */

@@ -98,7 +98,11 @@ function listed({
 
 /** Some clients check what a refusal holds against the schema of the answer: it has both. */
 function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJsonSchema>) {
-  return { type: 'object', properties, anyOf: [{ required }, plainJsonSchema(refusalSchema)] };
+  const refusal = plainJsonSchema(refusalSchema);
+  return {
+    ...{ type: 'object', properties },
+    anyOf: [{ required }, { properties: refusal.properties, required: refusal.required }],
+  };
 }
 
 /** As the agent's program reads it, and the same as text for one that reads text only. */

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { Subscription } from '../domain/subscription.ts';
+import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { Inbox, Received } from './sms.ts';
 
 /** Of messages that other instances store nothing is told here: they are looked for. */
@@ -42,10 +42,12 @@ export interface Claimant {
 }
 
 interface Waiter {
-  subscriptionId: string;
+  subscription: Subscription;
   /** Something may have come, or the time is over, or the token is not good any more: it looks. */
   isRung: boolean;
   isOver: boolean;
+  /** The token may have been revoked since it was checked. */
+  isDoubtful: boolean;
   /** Wakes it while it sleeps. */
   wake: () => void;
 }
@@ -62,8 +64,12 @@ export class SmsWaits {
   constructor(parts: SmsWaitsParts) {
     this.#parts = parts;
     parts.bus.subscribe((event) => {
-      if (event.kind === 'sms_received' || event.kind === 'subscription_changed')
-        this.#ring((waiter) => waiter.subscriptionId === event.subscriptionId);
+      if (event.kind !== 'sms_received' && event.kind !== 'subscription_changed') return;
+      for (const waiter of this.#waiters) {
+        if (waiter.subscription.id !== event.subscriptionId) continue;
+        if (event.kind === 'subscription_changed') waiter.isDoubtful = true;
+        ring(waiter);
+      }
     });
   }
 
@@ -78,7 +84,7 @@ export class SmsWaits {
     if (seconds === 0) return this.#claim(claimant, limit);
     const leave = this.#enter(claimant.key);
     const waiter: Waiter = {
-      ...{ subscriptionId: claimant.subscription.id, isRung: false, isOver: false },
+      ...{ subscription: claimant.subscription, isRung: false, isOver: false, isDoubtful: false },
       wake: () => undefined,
     };
     // Before the first look: what comes while we look is not missed.
@@ -92,6 +98,7 @@ export class SmsWaits {
       for (;;) {
         waiter.isRung = false;
         const { isOver } = waiter;
+        await this.#checkToken(claimant, waiter);
         const received = await this.#claim(claimant, limit);
         if (received.count > 0 || isOver) return received;
         this.#lookAround();
@@ -107,7 +114,7 @@ export class SmsWaits {
   /** Ends every wait with `restarting`, and refuses new ones. */
   drain(): void {
     this.#isDraining = true;
-    this.#ring(() => true);
+    for (const waiter of this.#waiters) ring(waiter);
     this.#looking?.cancel();
   }
 
@@ -116,9 +123,15 @@ export class SmsWaits {
     await Promise.all(this.#givingBack);
   }
 
-  async #claim({ check, lost, signal, subscription }: Claimant, limit: number): Promise<Received> {
-    if (this.#isDraining) throw new Refusal('restarting', 'the service restarts; ask again');
+  /** Not before every claim: the one who waits for it waits for this, too. */
+  async #checkToken({ check, subscription }: Claimant, waiter: Waiter): Promise<void> {
+    if (!waiter.isDoubtful && isActive(subscription, new Date(this.#parts.clock.now()))) return;
+    waiter.isDoubtful = false;
     await check();
+  }
+
+  async #claim({ lost, signal, subscription }: Claimant, limit: number): Promise<Received> {
+    if (this.#isDraining) throw new Refusal('restarting', 'the service restarts; ask again');
     signal.throwIfAborted();
     const received = await this.#parts.inbox.claim(subscription, { limit });
     if (received.count === 0) return received;
@@ -153,10 +166,6 @@ export class SmsWaits {
     };
   }
 
-  #ring(concerns: (waiter: Waiter) => boolean): void {
-    for (const waiter of this.#waiters) if (concerns(waiter)) ring(waiter);
-  }
-
   #tellProgress({ onProgress }: Claimant): Timer {
     let seconds = 0;
     const next = (): Timer =>
@@ -178,9 +187,9 @@ export class SmsWaits {
   async #look(): Promise<void> {
     const { inbox, log } = this.#parts;
     try {
-      const ids = [...new Set([...this.#waiters].map(({ subscriptionId }) => subscriptionId))];
+      const ids = [...new Set([...this.#waiters].map(({ subscription }) => subscription.id))];
       const filled = ids.length === 0 ? new Set() : new Set(await inbox.filled(ids));
-      this.#ring(({ subscriptionId }) => filled.has(subscriptionId));
+      for (const waiter of this.#waiters) if (filled.has(waiter.subscription.id)) ring(waiter);
     } catch (error) {
       log.warn({ err: error }, 'whether messages came is not known');
     }

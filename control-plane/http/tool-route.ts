@@ -45,9 +45,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
           : parts.limits.subscription(caller.subscription.id),
       );
       const lost = untilGone(ctx.res);
-      const request = new Request(`${parts.baseUrl}${ctx.path}`, {
-        ...{ method: 'POST', headers: headersOf(ctx), signal: lost },
-      });
+      const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
       const explain = (error: unknown) => toolRefusal(answerOf(error, parts.log));
       const response = await endpoint.answer({ request, message, caller, lost, explain });
       if (!lost.aborted) await copy(response, ctx);
@@ -89,11 +87,13 @@ async function callerOf(ctx: Context, { authenticate, baseUrl, limits }: ToolRou
   }
 }
 
-function headersOf(ctx: Context): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(ctx.headers))
-    for (const each of [value ?? []].flat()) headers.append(name, each);
-  return headers;
+/**
+ * What the protocol reads of a request whose body is parsed already. A `Request` of Node costs a fifth of a small call:
+ * it checks and copies what HTTP has checked, and follows the signal by one of its own.
+ */
+function requestOf(ctx: Context, url: string, signal: AbortSignal): Request {
+  const headers = { get: (name: string): string | null => ctx.get(name) || null };
+  return { method: 'POST', url, headers, signal } as unknown as Request;
 }
 
 async function copy(response: Response, ctx: Context): Promise<void> {

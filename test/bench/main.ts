@@ -9,6 +9,7 @@ import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
 import { benchSend } from './send.ts';
+import { benchTools } from './tools.ts';
 import { benchVoiceDelay } from './voice-delay.ts';
 import { benchVoicePresence } from './voice-presence.ts';
 import { benchVoiceRelay } from './voice-relay.ts';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   radio: benchRadio,
   rack: benchRack,
   cpu: benchCpu,
+  tools: benchTools,
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,

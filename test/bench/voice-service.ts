@@ -14,6 +14,7 @@ const NUMBERS_TIMEOUT_MS = 60_000;
 export interface BenchService {
   service: Child;
   url: string;
+  databaseUrl: string;
   /** Waits until these numbers are known, and gives each a holder, in their order. */
   hold(numbers: readonly string[]): Promise<Account[]>;
   stop(): Promise<void>;
@@ -29,7 +30,7 @@ export async function startBenchService(): Promise<BenchService> {
   const url = String(service.ready['base_url']);
   rememberService(url, { databaseUrl, dataDir: '/nonexistent' });
   return {
-    ...{ service, url },
+    ...{ service, url, databaseUrl },
     async hold(numbers) {
       await until(
         'the numbers are known',

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
   integerOption,
   LOG_LEVEL_OPTION,
@@ -10,7 +11,7 @@ import {
   readOptions,
 } from '#shared/process/options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail/mail-options.ts';
-import { type ChainId, NETWORKS, type PaymentNetwork } from './payments/offer.ts';
+import type { PaymentNetwork } from './payments/offer.ts';
 import { readPaymentsFile } from './payments-file.ts';
 
 const addressSchema = z

@@ -1,9 +1,10 @@
 // The file of payment networks: where money may come in, in what, how much, and who puts it on the chain.
 import { type Address, getAddress } from 'viem';
 import { z } from 'zod';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
 import { choice, map, text } from '#shared/process/config-values.ts';
-import { type ChainId, NETWORKS, type PaymentNetwork } from './payments/offer.ts';
+import type { PaymentNetwork } from './payments/offer.ts';
 
 /** Two networks with so many fill 14 KB of headers; clients in Node take 16 KiB. */
 const ASSETS_MAX = 8;

@@ -1,8 +1,9 @@
 // The API as OpenAPI 3.1, made of the schemas that check its requests.
 import * as answers from '#shared/api/answers.ts';
 import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
+import { caip2 } from '#shared/api/payment-networks.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
-import { caip2, type Sale } from '../payments/offer.ts';
+import type { Sale } from '../payments/offer.ts';
 import type { DiscoveryParts } from './files.ts';
 import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
 

@@ -1,6 +1,7 @@
 // What a year costs, as people read it.
 import { formatUnits } from 'viem';
-import { NETWORKS, type Offer } from '../payments/offer.ts';
+import { NETWORKS } from '#shared/api/payment-networks.ts';
+import type { Offer } from '../payments/offer.ts';
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 

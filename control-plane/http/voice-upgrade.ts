@@ -1,6 +1,7 @@
 // The WebSockets of calls: clients' streams and presence, and the media links of nodes.
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import { MEDIA_FRAME_BYTES_MAX } from '#shared/voice/media.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -9,7 +10,7 @@ import type { MediaTickets } from '../voice/media-tickets.ts';
 import { type OpenStreamParts, openStream, type StreamProtocol } from '../voice/open-stream.ts';
 import type { Presence } from '../voice/presence.ts';
 import { keepAlive } from '../voice/pulse.ts';
-import { RAW_MESSAGE_BYTES_MAX, VOICE_SUBPROTOCOL } from '../voice/raw-stream.ts';
+import { RAW_MESSAGE_BYTES_MAX } from '../voice/raw-stream.ts';
 import { closeSoon } from '../voice/stream-client.ts';
 import { TWILIO_MESSAGE_BYTES_MAX } from '../voice/twilio-stream.ts';
 import { answerOf } from './error-body.ts';

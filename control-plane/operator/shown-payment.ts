@@ -1,7 +1,7 @@
 // A payment in words: its money, where it stands, what happened to it.
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
+import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
-import { NETWORKS } from '../payments/offer.ts';
 import type { PaymentRow } from '../store/payment-list.ts';
 import { alignedTable } from './aligned-table.ts';
 import type { Told } from './desk.ts';

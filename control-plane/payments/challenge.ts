@@ -1,6 +1,8 @@
 // The 402: one answer that the reader of the service document, x402 clients of both versions and MPP clients can pay.
+
+import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { mppChallenge } from './mpp.ts';
-import { AUTHORIZATION_TIMEOUT_SECONDS, caip2, NETWORKS, type Offer, type Sale } from './offer.ts';
+import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
 
 export interface Challenge {
   body: { x402Version: 1; error: string; accepts: AcceptedPayment[] };

@@ -1,10 +1,11 @@
 // An x402 facilitator: verifies an authorization and puts it on the chain for us (x402 v2, POST /verify and /settle).
 import type { Hex } from 'viem';
 import { z } from 'zod';
+import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { requirementsOf, resourceOf } from './challenge.ts';
-import { caip2, type Offer, type Sale } from './offer.ts';
+import type { Offer, Sale } from './offer.ts';
 import type { Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
 import type { Submission, Submitter } from './submitter.ts';
 

@@ -1,29 +1,6 @@
 // What the service sells, for how much, and in what it is paid: the one place that checks and challenges read.
 import type { Address } from 'viem';
-
-interface KnownNetwork {
-  /** Its name in x402 v1; a client of v1 refuses any other. */
-  network: string;
-  /** Circle's dollar there, and what it calls itself in signatures (EIP-712). */
-  usdc: { address: Address; domain: { name: string; version: string } };
-}
-
-/** The chains that payment clients know. */
-export const NETWORKS = {
-  8453: {
-    network: 'base',
-    usdc: {
-      address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-      domain: { name: 'USD Coin', version: '2' },
-    },
-  },
-  84532: {
-    network: 'base-sepolia',
-    usdc: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', domain: { name: 'USDC', version: '2' } },
-  },
-} as const satisfies Record<number, KnownNetwork>;
-
-export type ChainId = keyof typeof NETWORKS;
+import type { ChainId } from '#shared/api/payment-networks.ts';
 
 /** A network as an operator configures it. */
 export interface PaymentNetwork {
@@ -73,6 +50,3 @@ export interface Sale {
 
 /** Time that a payer gets between challenge and credential. */
 export const AUTHORIZATION_TIMEOUT_SECONDS = 300;
-
-/** CAIP-2. */
-export const caip2 = (chainId: ChainId): string => `eip155:${chainId}`;

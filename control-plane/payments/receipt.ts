@@ -1,7 +1,7 @@
 // What a payer gets as a proof that the payment was settled, in the header that its protocol reads.
 import type { Hex } from 'viem';
+import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import type { Credential } from './credential.ts';
-import { caip2, NETWORKS } from './offer.ts';
 
 /** Headers of a 200; `transaction` is the hash of the one that moved the money. */
 export function receiptHeaders(

@@ -1,6 +1,7 @@
 // x402 payloads, version 1 and 2, scheme "exact" on EVM: which offer they pay, and what they authorize.
 import { isAddressEqual } from 'viem';
 import { z } from 'zod';
+import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
   addressSchema,
   authorizationSchema,
@@ -8,7 +9,7 @@ import {
   checkTerms,
   uintSchema,
 } from './authorization.ts';
-import { caip2, NETWORKS, type Offer } from './offer.ts';
+import type { Offer } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
 

@@ -1,13 +1,10 @@
 // The stream of a call as plain audio: 16 kHz samples in binary frames, control as JSON in text frames.
 import type { WebSocket } from 'ws';
-import { clientFrameSchema, type ServerFrame } from '#shared/api/voice-frames.ts';
+import { clientFrameSchema, type ServerFrame, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Cleared } from './call-audio.ts';
 import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
-
-/** Clients that want text frames ask for this subprotocol. */
-export const VOICE_SUBPROTOCOL = 'voice.v1';
 
 const AUDIO_BYTES_MAX = 64 * 1024;
 export const RAW_MESSAGE_BYTES_MAX = AUDIO_BYTES_MAX + RIFF_HEADER_BYTES;

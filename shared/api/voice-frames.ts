@@ -4,6 +4,9 @@ import { dtmfDigitsSchema } from '../voice/media.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
 import { callIdField, countField, numberField, peerField, timeField } from './fields.ts';
 
+/** Clients that want text frames ask for this subprotocol. */
+export const VOICE_SUBPROTOCOL = 'voice.v1';
+
 const markNameField = z.string().min(1).max(256);
 
 /** From a client on the stream of a call. */
@@ -30,6 +33,7 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), message: z.string() }),
 ]);
 export type ServerFrame = z.input<typeof serverFrameSchema>;
+export type ClientFrame = z.output<typeof clientFrameSchema>;
 
 const presenceFields = {
   call_id: callIdField,
@@ -52,3 +56,4 @@ export const presenceEventSchema = z.discriminatedUnion('kind', [
     duration_ms: countField,
   }),
 ]);
+export type PresenceEvent = z.input<typeof presenceEventSchema>;

@@ -1,6 +1,6 @@
 // What `npm start` can be told.
 import { z } from 'zod';
-import { type ChainId, NETWORKS } from '#control-plane/payments/offer.ts';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';
 
 const OPTIONS = {

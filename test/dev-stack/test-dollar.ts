@@ -11,7 +11,7 @@ import {
   walletActions,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type ChainId, NETWORKS } from '#control-plane/payments/offer.ts';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { MINTER } from './wallets.ts';
 
 interface Artifact {

@@ -7,7 +7,7 @@ import t from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { decodeXPaymentResponse } from 'x402-fetch';
-import type { ChainId } from '#control-plane/payments/offer.ts';
+import type { ChainId } from '#shared/api/payment-networks.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';

@@ -6,7 +6,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { NETWORKS } from '#control-plane/payments/offer.ts';
+import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { DOLLAR, plantTestDollar } from '../../dev-stack/test-dollar.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';

@@ -1,0 +1,29 @@
+// The chains that payment clients know, and the dollar of each.
+
+interface KnownNetwork {
+  /** Its name in x402 v1; a client of v1 refuses any other. */
+  network: string;
+  /** Circle's dollar there, and what it calls itself in signatures (EIP-712). */
+  usdc: { address: `0x${string}`; domain: { name: string; version: string } };
+}
+
+export const NETWORKS = {
+  8453: {
+    network: 'base',
+    usdc: {
+      address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      domain: { name: 'USD Coin', version: '2' },
+    },
+  },
+  84532: {
+    network: 'base-sepolia',
+    usdc: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', domain: { name: 'USDC', version: '2' } },
+  },
+} as const satisfies Record<number, KnownNetwork>;
+
+export type ChainId = keyof typeof NETWORKS;
+
+export const CHAIN_IDS = Object.keys(NETWORKS).map(Number) as ChainId[];
+
+/** CAIP-2. */
+export const caip2 = (chainId: ChainId): string => `eip155:${chainId}`;

@@ -14,11 +14,11 @@ export function walkThrough(stack: DevStackFile, file: string): string {
 Paste this into a second terminal, in this folder: two wallets buy a number each, one texts the other.
 
   export DATA_DIR='${dataDir}'
-  A=$(${client} --print token subscribe --wallet 0)
-  B=$(${client} --print token subscribe --wallet 1)
-  B_NUMBER=$(${client} --print number number --token "$B")
-  ${client} send --token "$A" --to "$B_NUMBER" --body 'Hello from the first wallet 👋'
-  ${client} receive --token "$B" --wait 10
+  ${client} --wallet 0 subscribe
+  B=$(${client} --wallet 1 --print token subscribe --show-token)
+  B_NUMBER=$(${client} --wallet 1 --print number number)
+  ${client} --wallet 0 send --to "$B_NUMBER" --body 'Hello from the first wallet 👋'
+  ${client} --wallet 1 receive --wait 10
 
 And from the outside, with nothing but HTTP: the carrier delivers an SMS, the number's holder claims it.
 

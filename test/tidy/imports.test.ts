@@ -74,6 +74,11 @@ const RULES: readonly Rule[] = [
       'control-plane/payments/',
       'control-plane/nodes/',
       'control-plane/handlers/',
+      'control-plane/voice/',
+      'control-plane/bus/',
+      'control-plane/discovery/',
+      'control-plane/operator/',
+      'control-plane/signatures/',
     ],
   },
   {

@@ -1,0 +1,14 @@
+// Fields of payment challenges as they stand on the wire.
+import { type Address, getAddress } from 'viem';
+import { z } from 'zod';
+
+export const amountSchema = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
+
+/** Any letter case; comes out checksummed. */
+export const addressSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text): Address => getAddress(text.toLowerCase()));

@@ -1,0 +1,89 @@
+// Pays a 402 by MPP: method "evm", intent "charge", with an EIP-3009 authorization bound to the challenge.
+import { type Hex, isAddressEqual, keccak256, stringToBytes } from 'viem';
+import { z } from 'zod';
+import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
+import type { RawAnswer } from '../transport.ts';
+import { addressSchema, amountSchema } from './fields.ts';
+import type { Offer } from './offer.ts';
+import type { SignedTransfer } from './transfer.ts';
+import { offersV1 } from './x402.ts';
+
+const challengeSchema = z.object({
+  id: z.string().min(1),
+  realm: z.string(),
+  method: z.literal('evm'),
+  intent: z.literal('charge'),
+  request: z.string(),
+  expires: z.iso.datetime(),
+  opaque: z.string().optional(),
+});
+
+const requestSchema = z.object({
+  amount: amountSchema,
+  currency: addressSchema,
+  recipient: addressSchema,
+  methodDetails: z.object({ chainId: z.number(), credentialTypes: z.array(z.string()).optional() }),
+});
+
+export interface MppOffer {
+  offer: Offer;
+  challenge: z.output<typeof challengeSchema>;
+}
+
+/** The challenges that can be paid with an authorization; the token's domain is what the body says of it. */
+export function mppOffers(answer: RawAnswer): MppOffer[] {
+  const domains = offersV1(answer);
+  return challengesOf(answer.headers.get('www-authenticate') ?? '').flatMap((parameters) => {
+    const challenge = challengeSchema.safeParse(parameters);
+    const request = requestSchema.safeParse(decoded(challenge.data?.request));
+    if (!challenge.success || !request.success) return [];
+    const { amount, currency: asset, recipient: payTo, methodDetails } = request.data;
+    const { credentialTypes = ['authorization'] } = methodDetails;
+    const chainId = CHAIN_IDS.find((id) => id === methodDetails.chainId);
+    const known = domains.find(
+      ({ offer }) => offer.chainId === chainId && isAddressEqual(offer.asset, asset),
+    )?.offer;
+    if (chainId === undefined || known === undefined || !credentialTypes.includes('authorization')) return [];
+    return [{ challenge: challenge.data, offer: { ...known, chainId, asset, payTo, amount } }];
+  });
+}
+
+/** What the authorization must be, so that it pays this challenge and no other. */
+export function mppTerms({ challenge: { id, realm, expires } }: MppOffer): {
+  nonce: Hex;
+  validBefore: number;
+} {
+  return {
+    nonce: keccak256(stringToBytes(`${id}${realm}`)),
+    validBefore: Math.floor(Date.parse(expires) / 1000),
+  };
+}
+
+/** `Authorization`. */
+export function mppHeader({ challenge }: MppOffer, { signature, authorization }: SignedTransfer): string {
+  const credential = { challenge, payload: { type: 'authorization', signature, ...authorization } };
+  return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+}
+
+/** Several challenges in one header (RFC 9110 §11.6.1): those of the scheme, their parameters unquoted. */
+function challengesOf(header: string): Record<string, string>[] {
+  return header
+    .split(/(?:^|,)\s*(?=[\w-]+\s+[\w-]+=)/)
+    .filter((text) => /^payment\s/i.test(text))
+    .map((text) =>
+      Object.fromEntries(
+        [...text.matchAll(/([\w-]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [
+          name,
+          value.replace(/\\(.)/g, '$1'),
+        ]),
+      ),
+    );
+}
+
+function decoded(text: string | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(text ?? '', 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+// Pays a 402 by x402, scheme "exact": version 1 from the body, version 2 from the header.
+import { z } from 'zod';
+import { challengeSchema } from '#shared/api/answers.ts';
+import { CHAIN_IDS, type ChainId, caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import type { RawAnswer } from '../transport.ts';
+import { addressSchema, amountSchema } from './fields.ts';
+import type { Offer } from './offer.ts';
+import type { SignedTransfer } from './transfer.ts';
+
+const requirementsSchema = z.looseObject({
+  scheme: z.string(),
+  network: z.string(),
+  amount: amountSchema,
+  asset: addressSchema,
+  payTo: addressSchema,
+  maxTimeoutSeconds: z.number().int().positive(),
+  extra: z.object({ name: z.string(), version: z.string() }),
+});
+
+const requiredV2Schema = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()) });
+
+export interface X402Offer {
+  offer: Offer;
+  /** The entry as it stands in the challenge. */
+  entry: unknown;
+}
+
+/** Of the body of a 402. Entries of other schemes and networks are left out. */
+export function offersV1({ json }: RawAnswer): X402Offer[] {
+  const accepts = challengeSchema.pick({ accepts: true }).safeParse(json).data?.accepts ?? [];
+  return offersOf(accepts, (chainId) => NETWORKS[chainId].network);
+}
+
+export function offersV2({ headers }: RawAnswer): X402Offer[] {
+  return offersOf(requiredV2(headers)?.accepts ?? [], caip2);
+}
+
+/** `X-PAYMENT`. */
+export function headerV1({ offer }: X402Offer, payload: SignedTransfer): string {
+  return base64({ x402Version: 1, scheme: 'exact', network: NETWORKS[offer.chainId].network, payload });
+}
+
+/** `PAYMENT-SIGNATURE`. */
+export function headerV2({ headers }: RawAnswer, { entry }: X402Offer, payload: SignedTransfer): string {
+  return base64({ x402Version: 2, resource: requiredV2(headers)?.resource, accepted: entry, payload });
+}
+
+function offersOf(entries: readonly unknown[], nameOf: (chainId: ChainId) => string): X402Offer[] {
+  return entries.flatMap((entry) => {
+    const parsed = requirementsSchema.safeParse(entry);
+    const chainId = CHAIN_IDS.find((id) => nameOf(id) === parsed.data?.network);
+    if (!parsed.success || parsed.data.scheme !== 'exact' || chainId === undefined) return [];
+    const { amount, asset, payTo, maxTimeoutSeconds, extra } = parsed.data;
+    return [{ entry, offer: { chainId, asset, payTo, amount, maxTimeoutSeconds, domain: extra } }];
+  });
+}
+
+function requiredV2(headers: Headers): z.output<typeof requiredV2Schema> | undefined {
+  try {
+    const text = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString('utf8');
+    return requiredV2Schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

@@ -1,0 +1,97 @@
+// Watches a number's calls, through restarts and broken connections, until it is told to stop or may not any more.
+import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
+import { type Clock, sleep, systemClock } from '#shared/clock.ts';
+import { ApiError } from './api-error.ts';
+import { closed, openSocket } from './socket.ts';
+
+const FIRST_DELAY_MS = 250;
+const DELAY_MS_MAX = 30_000;
+const DOUBLINGS_MAX = 10;
+
+/** The token was revoked, or its year is over. */
+const TOKEN_ENDED = 4401;
+
+/** Waiting does not mend these. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404]);
+
+/** Events that are told once, although the service tells them again to whoever comes back. */
+const TOLD_MAX = 1_000;
+
+export interface WatchOptions {
+  onEvent: (event: PresenceEvent) => void;
+  /** Connected, or why not, and how long until the next attempt. */
+  onState?: (state: { connected: boolean; error?: ApiError; retryInMs?: number }) => void;
+  signal?: AbortSignal | undefined;
+  clock?: Clock;
+  /** From 0 to 1: spreads those who come back after a restart. */
+  random?: () => number;
+}
+
+/**
+ * Resolves when `signal` is aborted. Throws `ApiError` when the token or the number is not good (any more). What happens
+ * while there is no connection is told only of calls that still ring; the list of calls has all.
+ */
+export async function watchPresence(
+  { url, token }: { url: string; token: string },
+  { onEvent, onState, signal, clock = systemClock, random = Math.random }: WatchOptions,
+): Promise<void> {
+  const told = new Set<string>();
+  const onMessage = (data: Buffer): void => {
+    const event = eventOf(data);
+    if (event === undefined) return;
+    const key = `${event.kind} ${event.call_id}`;
+    if (told.has(key)) return;
+    told.add(key);
+    const [oldest] = told;
+    if (told.size > TOLD_MAX && oldest !== undefined) told.delete(oldest);
+    onEvent(event);
+  };
+  let failures = 0;
+  while (!isAborted(signal)) {
+    let error: ApiError;
+    try {
+      const socket = await openSocket({ url, token, signal, onMessage });
+      const end = closed(socket);
+      const stop = (): void => socket.close();
+      signal?.addEventListener('abort', stop, { once: true });
+      failures = 0;
+      onState?.({ connected: true });
+      const { code, reason } = await end;
+      signal?.removeEventListener('abort', stop);
+      error = closeError(code, reason);
+    } catch (cause) {
+      if (isAborted(signal)) return;
+      if (!(cause instanceof ApiError)) throw cause;
+      error = cause;
+    }
+    if (isAborted(signal)) return;
+    if (FINAL_STATUSES.has(error.status)) throw error;
+    const delayMs = delayOf(failures, random(), error.retryAfterSeconds);
+    failures += 1;
+    onState?.({ connected: false, error, retryInMs: delayMs });
+    await sleep(clock, delayMs, signal).catch(() => undefined);
+  }
+}
+
+// It changes while something is awaited: the compiler must not remember it.
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+
+/** Full jitter: anything up to a limit that doubles. What the service asks for comes on top. */
+function delayOf(failures: number, random: number, retryAfterSeconds = 0): number {
+  const limit = Math.min(DELAY_MS_MAX, FIRST_DELAY_MS * 2 ** Math.min(failures, DOUBLINGS_MAX));
+  return Math.round(retryAfterSeconds * 1000 + random * limit);
+}
+
+function closeError(code: number, reason: string): ApiError {
+  return code === TOKEN_ENDED
+    ? new ApiError({ status: 401, code: 'unauthorized', message: reason })
+    : new ApiError({ status: 0, code: 'unreachable', message: `closed with ${code} ${reason}`.trim() });
+}
+
+function eventOf(data: Buffer): PresenceEvent | undefined {
+  try {
+    return presenceEventSchema.safeParse(JSON.parse(data.toString())).data;
+  } catch {
+    return undefined;
+  }
+}

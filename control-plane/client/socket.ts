@@ -1,0 +1,85 @@
+// Opens a WebSocket of the service with a token; a refused upgrade is the same `ApiError` as a refused request.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import WebSocket from 'ws';
+import { type ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
+
+const OPEN_TIMEOUT_MS = 20_000;
+const REFUSAL_BYTES_MAX = 64 * 1024;
+
+/** The service pings every 25 s: whoever is silent for this long is gone. */
+const SILENCE_MS = 60_000;
+
+export interface SocketParts {
+  /** Of HTTP. */
+  url: string;
+  token: string;
+  protocols?: string[];
+  signal?: AbortSignal | undefined;
+  onMessage: (data: Buffer, isBinary: boolean) => void;
+}
+
+/** Resolves when it is open; nothing that comes first is missed. Throws `ApiError`. */
+export async function openSocket({
+  url,
+  token,
+  protocols = [],
+  signal,
+  onMessage,
+}: SocketParts): Promise<WebSocket> {
+  signal?.throwIfAborted();
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), protocols, {
+    headers: { Authorization: `Bearer ${token}` },
+    handshakeTimeout: OPEN_TIMEOUT_MS,
+    perMessageDeflate: false,
+  });
+  socket.binaryType = 'nodebuffer';
+  socket.on('message', (data: Buffer, isBinary) => onMessage(data, isBinary));
+  const opening = new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.on('error', (error) => reject(noAnswer('unreachable', `${url}: ${error.message}`, error)));
+    socket.once('unexpected-response', (request, response) => {
+      void refusalOf(response).then((refusal) => {
+        request.destroy();
+        reject(refusal);
+      });
+    });
+  });
+  const abort = (): void => socket.terminate();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await opening;
+    endWhenSilent(socket);
+    return socket;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** How a socket ends. To be asked before it has. */
+export async function closed(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+  return { code, reason: reason.toString() };
+}
+
+function endWhenSilent(socket: WebSocket): void {
+  const timer = setTimeout(() => socket.terminate(), SILENCE_MS);
+  for (const event of ['ping', 'message'] as const) socket.on(event, () => timer.refresh());
+  socket.once('close', () => clearTimeout(timer));
+}
+
+async function refusalOf(response: IncomingMessage): Promise<ApiError> {
+  let text = '';
+  try {
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length > REFUSAL_BYTES_MAX) break;
+    }
+    return errorOfAnswer(response.statusCode ?? 0, JSON.parse(text), response.headers['retry-after']);
+  } catch {
+    return errorOfAnswer(response.statusCode ?? 0, undefined, response.headers['retry-after']);
+  }
+}

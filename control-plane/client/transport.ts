@@ -1,0 +1,98 @@
+// One request of an operation: its query and body as the shared schemas have them, its answer checked by them.
+import type { z } from 'zod';
+import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
+import { ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
+
+/** What waits for a block, the carrier or a far end that rings. */
+const SLOW_TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 30_000;
+const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
+
+export interface RequestParts<O extends Operation> {
+  body?: BodyOf<O>;
+  query?: Partial<NonNullable<QueryOf<O>>>;
+  headers?: Readonly<Record<string, string>>;
+  token?: string | undefined;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** An answer before its status was looked at. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  json: unknown;
+}
+
+export class Transport {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl.replace(/\/+$/, '');
+  }
+
+  /** Throws `ApiError` for everything but 200 with the answer that the operation promises. */
+  async call<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<AnswerOf<O>> {
+    return answerOf(operation, await this.ask(operation, parts));
+  }
+
+  /** Throws `ApiError` only when there is no answer, and what `signal` gives when it is aborted. */
+  async ask<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<RawAnswer> {
+    const { path, method } = operation;
+    const { body, query, headers, token, signal } = parts;
+    const timeout = AbortSignal.timeout(parts.timeoutMs ?? (SLOW.has(path) ? SLOW_TIMEOUT_MS : TIMEOUT_MS));
+    try {
+      const response = await fetch(this.baseUrl + path + searchOf(query), {
+        method: method.toUpperCase(),
+        // A token or a payment goes to nobody else.
+        redirect: 'error',
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        headers: {
+          Accept: 'application/json',
+          ...headers,
+          ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, headers: response.headers, json: jsonOf(await response.text()) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (timeout.aborted) throw noAnswer('timeout', `${method} ${path}: no answer in time`, error);
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      throw noAnswer('unreachable', `${this.baseUrl}: ${String((cause as Error).message)}`, error);
+    }
+  }
+}
+
+/** Throws `ApiError` unless it is the promised one. */
+export function answerOf<O extends Operation>(
+  operation: O,
+  { status, headers, json }: RawAnswer,
+): AnswerOf<O> {
+  if (status !== 200) throw errorOfAnswer(status, json, headers.get('retry-after'));
+  const parsed = operation.answer.safeParse(json);
+  if (parsed.success) return json as z.input<O['answer']>;
+  const [issue] = parsed.error.issues;
+  throw noAnswer('invalid_answer', `${operation.path}: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+export const isApiError = (error: unknown, ...codes: string[]): error is ApiError =>
+  error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function searchOf(query: object | undefined): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) search.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  return search.size === 0 ? '' : `?${search}`;
+}

@@ -1,0 +1,107 @@
+// Messages through the client library: sending, waiting, history over pages, and how refusals and failures look.
+import t from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
+import { SimrackClient } from '#control-plane/client/simrack-client.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+async function alice(t: Parameters<typeof subscriber>[0]) {
+  const rigged = await subscriber(t, rig);
+  const token = rigged.headers.Authorization.replace('Bearer ', '');
+  return { ...rigged, token, client: new SimrackClient({ baseUrl: `${rigged.url}/`, token }) };
+}
+
+t.test('a wait gets the message that fits, and what it passed over is not lost', async (t) => {
+  const { client, node } = await alice(t);
+  const waiting = client.waitForMessage({
+    ...{ timeoutMs: 10_000, pollMs: 20, from: '+13105550199', match: ({ body }) => /\d{6}/.test(body) },
+  });
+  node.sendFact(1, received('from another one'));
+  node.sendFact(2, received('no digits', '+13105550199'));
+  node.sendFact(3, received('Your code is 417209', '+13105550199'));
+  t.match(await waiting, { body: 'Your code is 417209', from_number: '+13105550199' });
+  const rest = await client.receive();
+  t.same(
+    rest.messages.map(({ body }) => body),
+    ['from another one', 'no digits'],
+  );
+  t.equal(rest.count, 2);
+  t.match(await client.receive(), { messages: [], count: 0 });
+});
+
+t.test('a wait ends with its time, or when its caller gives up', async (t) => {
+  const { client } = await alice(t);
+  await t.rejects(client.waitForMessage({ timeoutMs: 50, pollMs: 20 }), { status: 0, code: 'timeout' });
+  const controller = new AbortController();
+  const waiting = client.waitForMessage({ timeoutMs: 60_000, pollMs: 20, signal: controller.signal });
+  controller.abort();
+  await t.rejects(waiting, { name: 'AbortError' });
+});
+
+t.test('the history comes over pages, newest first, and filters pass through', async (t) => {
+  const { client, node, number } = await alice(t);
+  for (let index = 1; index <= 7; index += 1) node.sendFact(index, received(`text ${index}`));
+  await until('all are stored', () => node.acknowledged === 7);
+  const since = new Date(Date.now() - 3_600_000);
+  const bodies: string[] = [];
+  for await (const { body } of client.history({ limit: 3, direction: 'received', since })) bodies.push(body);
+  t.same(
+    bodies,
+    [7, 6, 5, 4, 3, 2, 1].map((index) => `text ${index}`),
+  );
+  for await (const { body } of client.history({ until: since })) t.fail(body);
+  t.match(await client.send({ to: '+13105550188', body: 'hello' }), { status: 'queued', message_id: String });
+  for await (const message of client.history({ direction: 'sent' }))
+    t.match(message, { body: 'hello', from_number: number });
+});
+
+t.test('refusals have status, code, details and the time to wait', async (t) => {
+  const { client, url } = await alice(t);
+  await t.rejects(client.send({ to: '911', body: 'x' }), {
+    ...{ name: 'ApiError', status: 400, code: 'destination_not_allowed', message: String },
+  });
+  await t.rejects(client.send({ to: '+13105550188', body: '' }), {
+    ...{ status: 400, code: 'invalid_request', details: { field: 'body', request_id: String } },
+  });
+  await t.rejects(client.messages({ cursor: 'nonsense' }), { name: 'ApiError', status: 400 });
+  await t.rejects(client.hangUp({ call_id: 'none' }), {
+    code: 'call_not_found',
+    details: { call_id: 'none' },
+  });
+  await t.rejects(new SimrackClient({ baseUrl: url }).number(), { status: 401, code: 'unauthorized' });
+  const limited = await rig.start(t, { noncesPerMinute: 1 });
+  const stranger = new SimrackClient({ baseUrl: limited.url });
+  const account = privateKeyToAccount(ALICE.privateKey);
+  await t.rejects(stranger.recover(account), { status: 402, code: 'no_active_subscription' });
+  await t.rejects(stranger.recover(account), {
+    status: 429,
+    code: 'rate_limited',
+    retryAfterSeconds: Number,
+  });
+});
+
+t.test('a recovery gives a new token and ends the old one', async (t) => {
+  const { client, token, url, number } = await alice(t);
+  const recovered = await client.recover(privateKeyToAccount(ALICE.privateKey));
+  t.equal(client.token, recovered.token);
+  t.match(await client.number(), { number });
+  await t.rejects(new SimrackClient({ baseUrl: url, token }).number(), { name: 'ApiError', status: 401 });
+});
+
+t.test('nobody there, and somebody else there, are errors of the same kind', async (t) => {
+  const nobody = new SimrackClient({ baseUrl: 'http://127.0.0.1:9' });
+  await t.rejects(nobody.availability(), { name: 'ApiError', status: 0, code: 'unreachable' });
+  const { url } = await rig.start(t);
+  await t.rejects(new SimrackClient({ baseUrl: `${url}/nowhere` }).availability(), {
+    ...{ status: 404, code: 'not_found' },
+  });
+  const chain = new SimrackClient({ baseUrl: rig.chain.rpcUrl });
+  await t.rejects(chain.availability(), { name: 'ApiError' });
+  t.match(await new SimrackClient({ baseUrl: url }).catalog(), { name: 'Simrack', status: 'ok' });
+  t.match(await new SimrackClient({ baseUrl: url }).demo(), { demo: true });
+});

@@ -1,0 +1,154 @@
+// Buying with the client library: the three ways to pay, the limit, and that nothing that goes wrong makes it pay twice.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { privateKeyToAccount } from 'viem/accounts';
+import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/sign.ts';
+import { SimrackClient } from '#control-plane/client/simrack-client.ts';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const account = privateKeyToAccount(ALICE.privateKey);
+
+const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
+
+async function service(t: Test, numbers = 1) {
+  const { url } = await rig.start(t);
+  await rig.connect(t, url, { slots: Array.from({ length: numbers }, (_, index) => slotAt(index + 1)) });
+  return url;
+}
+
+/** Passes requests on; `answer` may write the answer to a payment in place of the service's, which it is given. */
+async function between(
+  t: Test,
+  url: string,
+  answer: (attempt: number, response: ServerResponse, pass: () => Promise<void>) => Promise<void>,
+) {
+  const payments: string[] = [];
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const payment = request.headers['x-payment'];
+    const answered = await fetch(url + String(request.url), {
+      method: String(request.method),
+      headers: {
+        ...(payment === undefined ? {} : { 'X-PAYMENT': String(payment) }),
+        ...(chunks.length === 0 ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+    });
+    const text = await answered.text();
+    const pass = async (): Promise<void> => {
+      response.writeHead(answered.status, { 'content-type': 'application/json' }).end(text);
+    };
+    if (payment === undefined) return pass();
+    payments.push(String(payment));
+    return answer(payments.length, response, pass);
+  };
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, payments };
+}
+
+t.test('each way pays the price once and gives a token that works; the second time renews', async (t) => {
+  const url = await service(t);
+  for (const [index, way] of PAYMENT_WAYS.entries()) {
+    const before = await paidSoFar();
+    const client = new SimrackClient({ baseUrl: url });
+    const bought = await client.subscribe({ account, way, maxAmount: PRICE });
+    t.match(bought, { recovered: false, renewed: index > 0, number: slotAt(1).number }, way);
+    t.equal((await paidSoFar()) - before, PRICE, way);
+    t.match(await client.number(), { number: bought.number, expires_at: bought.expires_at }, way);
+  }
+});
+
+t.test('no more than the caller’s limit, and no refused payment, costs anything', async (t) => {
+  const url = await service(t);
+  const before = await paidSoFar();
+  const client = new SimrackClient({ baseUrl: url });
+  for (const way of PAYMENT_WAYS) {
+    const onSigned = (): void => void t.fail('signed beyond the limit');
+    await t.rejects(client.subscribe({ account, way, maxAmount: PRICE - 1n, onSigned }), {
+      name: 'NotPayableError',
+      message: /1800000000.*1799999999/,
+    });
+  }
+  await t.rejects(client.subscribe({ account, maxAmount: PRICE, chainIds: [8453] }), {
+    name: 'NotPayableError',
+  });
+  const poor = privateKeyToAccount(`0x${'7'.repeat(64)}`);
+  await t.rejects(client.subscribe({ account: poor, maxAmount: PRICE }), {
+    ...{ name: 'ApiError', status: 402, code: 'insufficient_funds' },
+  });
+  t.equal(await paidSoFar(), before);
+  t.equal(client.token, undefined);
+});
+
+t.test('an empty pool is told before anything is charged', async (t) => {
+  const url = await service(t);
+  await new SimrackClient({ baseUrl: url }).subscribe({ account, maxAmount: PRICE });
+  const before = await paidSoFar();
+  const [, bob] = BUYERS as [Wallet, Wallet];
+  const second = new SimrackClient({ baseUrl: url });
+  await t.rejects(second.subscribe({ account: privateKeyToAccount(bob.privateKey), maxAmount: PRICE }), {
+    ...{ status: 503, code: 'pool_exhausted', details: { available: 0 } },
+  });
+  t.equal(await paidSoFar(), before);
+});
+
+for (const [name, spoil] of [
+  ['a connection that breaks', (response: ServerResponse) => response.destroy()],
+  ['a proxy’s page', (response: ServerResponse) => response.writeHead(502).end('<html>')],
+  ['half an answer', (response: ServerResponse) => response.writeHead(200).end('{"token":"si')],
+] as const) {
+  t.test(`after paying, ${name}: the token is of a signature, and the money moved once`, async (t) => {
+    const target = await service(t);
+    const { url, payments } = await between(t, target, async (attempt, response, pass) => {
+      if (attempt > 1) return pass();
+      spoil(response);
+    });
+    const before = await paidSoFar();
+    const client = new SimrackClient({ baseUrl: url });
+    const waits: string[] = [];
+    const bought = await client.subscribe({
+      ...{ account, maxAmount: PRICE, onWait: ({ code }) => waits.push(code) },
+    });
+    t.equal((await paidSoFar()) - before, PRICE);
+    t.equal(bought.recovered, true);
+    t.equal(waits.length, 1);
+    t.equal(payments.length, 2);
+    t.equal(new Set(payments).size, 1, 'one authorization, sent again');
+    t.match(await new SimrackClient({ baseUrl: target, token: bought.token }).number(), {
+      number: slotAt(1).number,
+    });
+  });
+}
+
+t.test(
+  'a payment of a program that died is resumed by the next one, without another signature',
+  async (t) => {
+    const target = await service(t);
+    const { url, payments } = await between(t, target, async (_, response) => void response.destroy());
+    const before = await paidSoFar();
+    const kept: SignedPayment[] = [];
+    const first = new SimrackClient({ baseUrl: url }).subscribe({
+      ...{ account, maxAmount: PRICE, settleTimeoutMs: 1, onSigned: (payment) => void kept.push(payment) },
+    });
+    await t.rejects(first, { code: 'settlement_pending', message: /do not pay again/ });
+    t.equal(payments.length, 1);
+    const next = new SimrackClient({ baseUrl: target });
+    const bought = await next.subscribe({
+      ...{ account, maxAmount: PRICE, resume: kept[0], onSigned: () => void t.fail('signed again') },
+    });
+    t.match(bought, { recovered: true, number: slotAt(1).number });
+    t.equal((await paidSoFar()) - before, PRICE);
+  },
+);

@@ -2,9 +2,10 @@
 import { formatUnits } from 'viem';
 import type { z } from 'zod';
 import type { servicesSchema } from '#shared/api/answers.ts';
+import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import { PLAN } from '../domain/subscription.ts';
-import { caip2, type Sale } from '../payments/offer.ts';
+import type { Sale } from '../payments/offer.ts';
 import type { Database } from '../store/database.ts';
 import { type CatalogParts, catalog } from './catalog.ts';
 import { availability } from './subscription.ts';

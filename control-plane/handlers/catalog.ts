@@ -30,5 +30,9 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
   };
 }
 
+/** What browsers are shown: name and path of each. */
+export const filesByName = (files: readonly DiscoveryFile[]): Record<string, string> =>
+  Object.fromEntries(files.map(({ path }) => [nameOf(path), path]));
+
 /** "x402" of "/.well-known/x402". */
-export const nameOf = (path: string): string => path.replace(/^\/(\.well-known\/)?/, '');
+const nameOf = (path: string): string => path.replace(/^\/(\.well-known\/)?/, '');

@@ -1,7 +1,7 @@
 // GET / for a browser: the page, with what is true right now.
 import { priceText } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
-import { type CatalogParts, nameOf } from './catalog.ts';
+import { type CatalogParts, filesByName } from './catalog.ts';
 import { demo } from './demo.ts';
 import { availability, type SubscribeParts } from './subscription.ts';
 
@@ -13,6 +13,6 @@ export async function landing(parts: LandingParts): Promise<string> {
   return landingPage({
     ...{ baseUrl, serviceName, available, demo: demo() },
     price: sale.offers.slice(0, 1).map(priceText).join(),
-    files: Object.fromEntries(files.map(({ path }) => [nameOf(path), path])),
+    files: filesByName(files),
   });
 }

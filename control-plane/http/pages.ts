@@ -9,7 +9,8 @@ export function prefersHtml(ctx: Context): boolean {
 }
 
 /** Answers with a page. */
-export function sendPage(ctx: Context, page: string): void {
+export function sendPage(ctx: Context, page: string, status = 200): void {
+  ctx.status = status;
   ctx.set({
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Content-Type': 'text/html; charset=utf-8',

@@ -1,4 +1,4 @@
-// A request's JSON body, checked before anybody trusts it.
+// A request's body, checked before anybody trusts it.
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
@@ -24,6 +24,12 @@ export async function readBody<T>(
 
 /** Reads a body of any shape. Throws `Refusal`: `payload_too_large`, `unsupported_media_type`, `invalid_json`. */
 export const readJson = async (ctx: Context): Promise<unknown> => parseJson(ctx, await readBytes(ctx));
+
+/** Reads the fields of a form. Throws `Refusal`: `payload_too_large`, `unsupported_media_type`. */
+export async function readForm(ctx: Context): Promise<Record<string, string>> {
+  const bytes = await readBytes(ctx);
+  return Object.fromEntries(new URLSearchParams(bytes.toString()));
+}
 
 async function readBytes(ctx: Context): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding');

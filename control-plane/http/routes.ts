@@ -22,8 +22,8 @@ import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
 import { serveTools } from './tool-route.ts';
-import { routeUnsubscribe, type UnsubscribeParts } from './unsubscribe.ts';
 import { untilGone } from './until-gone.ts';
+import { routeWaitlistPages } from './waitlist-pages.ts';
 
 export interface RouteLimits {
   /** Of a subscription, with all of its tokens. */
@@ -44,7 +44,6 @@ export type RouteParts = Omit<AnswerParts, 'limits'> &
   CatalogParts &
   HealthParts &
   WaitlistParts &
-  UnsubscribeParts &
   ToolEndpointParts &
   RouteLimits & { inbox: Inbox };
 
@@ -80,8 +79,8 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
   answer(OPERATION.availability, async () => availability(parts));
+  routeWaitlistPages(router, parts, limitWaitlist);
   answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limitWaitlist);
-  routeUnsubscribe(router, parts);
   answer(OPERATION.demo, async () => demo());
   for (const { mediaType, path, text } of parts.files)
     router.get(

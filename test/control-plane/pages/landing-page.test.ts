@@ -9,6 +9,7 @@ const PAGE_OCTETS_MAX = 60 * 1024;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
+const PAGES = { landing: '/', message: '/waitlist/unsubscribe?token=any' };
 const rig = await createRig();
 const skip = skipWithoutBrowser();
 
@@ -63,6 +64,16 @@ t.test('in a browser', { skip }, async (t) => {
     );
   });
 
+  t.test('the waitlist takes an address without leaving the page', async (t) => {
+    const { page, troubles } = await openPage(t, browser, { viewport: DESKTOP });
+    await page.goto(url);
+    await page.fill('#waitlist-form input', 'bob@example.org');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=You are on the list, since');
+    t.equal(page.url().split('#')[0], `${url}/`);
+    t.same(troubles, []);
+  });
+
   t.test('a code is copied as it stands', async (t) => {
     const { page } = await openPage(t, browser, {
       ...{ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] },
@@ -80,7 +91,11 @@ t.test('in a browser', { skip }, async (t) => {
     t.match(await page.textContent('body'), /Four requests/);
     t.notOk(await page.isVisible('#run'));
     t.notOk(await page.isVisible('.copy >> nth=0'));
-    t.ok(await page.isVisible('#waitlist-form button'));
+    await page.fill('#waitlist-form input', 'ann@example.org');
+    await page.click('#waitlist-form button');
+    t.equal(await page.textContent('h1'), 'You are on the list');
+    await page.click('text=Back to the waitlist');
+    t.ok(await page.isVisible('#waitlist-form'));
     t.same(troubles, []);
   });
 
@@ -107,17 +122,21 @@ t.test('in a browser', { skip }, async (t) => {
         const { page } = await openPage(t, browser, {
           ...{ colorScheme, viewport, bypassCSP: true, reducedMotion: 'reduce' },
         });
-        await page.goto(url);
-        await page.evaluate(AXE);
-        const { violations } = (await page.evaluate(
-          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-        )) as { violations: { id: string; nodes: { html: string }[] }[] };
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-        t.same(found, []);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        t.ok(Number(overflow) <= 0, 'nothing sticks out');
-        const folder = process.env['SCREENSHOTS'];
-        if (folder !== undefined)
-          await page.screenshot({ path: `${folder}/${colorScheme}-${viewport.width}.png`, fullPage: true });
+        for (const [name, path] of Object.entries(PAGES)) {
+          await page.goto(url + path);
+          await page.evaluate(AXE);
+          const { violations } = (await page.evaluate(
+            `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+          )) as { violations: { id: string; nodes: { html: string }[] }[] };
+          const found = violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+          );
+          t.same(found, [], name);
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          t.ok(Number(overflow) <= 0, `${name}: nothing sticks out`);
+          const folder = process.env['SCREENSHOTS'];
+          const picture = `${folder}/${name}-${colorScheme}-${viewport.width}.png`;
+          if (folder !== undefined) await page.screenshot({ path: picture, fullPage: true });
+        }
       });
 });

@@ -1,0 +1,58 @@
+// The waitlist for people: its form where no script sends it, and the link at the end of its mails (RFC 8058).
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { OPERATION } from '#shared/api/operations.ts';
+import { check } from '../domain/checked-input.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
+import { type CatalogParts, filesByName } from '../handlers/catalog.ts';
+import { joinWaitlist, leaveWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
+import { html } from '../pages/html.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { sendPage } from './pages.ts';
+import { readForm } from './request-body.ts';
+import type { RequestLimit } from './request-limit.ts';
+
+export type WaitlistPagesParts = WaitlistParts & Pick<CatalogParts, 'files' | 'serviceName'>;
+
+const unsubscribeSchema = z.object({
+  token: z.string('must be that of a link').regex(/^[\w-]{1,64}$/, 'must be that of a link'),
+});
+
+const back = html`<p><a href="/#waitlist">Back to the waitlist</a></p>`;
+
+export function routeWaitlistPages(router: Router, parts: WaitlistPagesParts, limit: RequestLimit): void {
+  const frame = { serviceName: parts.serviceName, files: filesByName(parts.files) };
+  const { body: joinSchema, fieldRefusal, path } = OPERATION.waitlist;
+
+  router.post(path, async (ctx, next) => {
+    if (!ctx.is('urlencoded')) return next();
+    ctx.set(limit(ctx.ip));
+    const form = await readForm(ctx);
+    try {
+      const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
+      const text = `On the waitlist since ${at.slice(0, 10)}. One mail comes when numbers are free again.`;
+      sendPage(ctx, messagePage(frame, { title: 'You are on the list', text, action: back }));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'invalid_email') throw error;
+      const text = 'That is no e-mail address that a mail can be sent to.';
+      sendPage(ctx, messagePage(frame, { title: 'Not on the list', text, action: back }), 400);
+    }
+  });
+
+  // Not limited by address: a mail provider sends the requests of all its users from a few.
+  // Scanners follow every link of a mail: looking changes nothing.
+  router.get(UNSUBSCRIBE_PATH, (ctx) => {
+    check(unsubscribeSchema, ctx.query);
+    ctx.set('X-Robots-Tag', 'noindex');
+    const action = html`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`;
+    const text = 'Your address is deleted here, and gets no more mail.';
+    sendPage(ctx, messagePage(frame, { title: 'Leave the waitlist?', text, action }));
+  });
+  // The body says nothing that the request does not.
+  router.post(UNSUBSCRIBE_PATH, async (ctx) => {
+    await leaveWaitlist(parts, check(unsubscribeSchema, ctx.query).token);
+    const text = 'Your address is not on the waitlist any more.';
+    sendPage(ctx, messagePage(frame, { title: 'Done', text, action: back }));
+  });
+}

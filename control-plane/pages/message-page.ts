@@ -1,0 +1,14 @@
+// A page that says one thing, and may ask one: the answer to a form.
+import { type Html, html } from './html.ts';
+import { type Frame, page } from './page.ts';
+
+/** `action` stands below the text: a form, or the way back. */
+export function messagePage(
+  frame: Pick<Frame, 'serviceName' | 'files'>,
+  { title, text, action }: { title: string; text: string; action: Html },
+): string {
+  return page(
+    { ...frame, title: `${title} (${frame.serviceName})`, description: text, isInteractive: false },
+    html`<div class="wide message"><h1>${title}</h1><p class="lead">${text}</p>${action}</div>`,
+  );
+}

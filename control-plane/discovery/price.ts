@@ -5,8 +5,13 @@ import type { Offer } from '../payments/offer.ts';
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 
+/** "1800". */
+export const priceUnits = ({ amountAtomic, assetDecimals }: Offer): string =>
+  formatUnits(amountAtomic, assetDecimals);
+
 /** "1,800 USDC". */
-export function priceText({ amountAtomic, asset, assetDecimals, assetName, chainId }: Offer): string {
+export function priceText(offer: Offer): string {
+  const { asset, assetName, chainId } = offer;
   const isUsdc = asset.toLowerCase() === NETWORKS[chainId].usdc.address.toLowerCase();
-  return `${NUMBER.format(Number(formatUnits(amountAtomic, assetDecimals)))} ${isUsdc ? 'USDC' : assetName}`;
+  return `${NUMBER.format(Number(priceUnits(offer)))} ${isUsdc ? 'USDC' : assetName}`;
 }

@@ -1,5 +1,5 @@
 // GET / for a browser: the page, with what is true right now.
-import { priceText } from '../discovery/price.ts';
+import { priceText, priceUnits } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
 import { type CatalogParts, filesByName } from './catalog.ts';
 import { demo } from './demo.ts';
@@ -9,10 +9,13 @@ export type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 
 
 export async function landing(parts: LandingParts): Promise<string> {
   const { baseUrl, files, sale, serviceName } = parts;
+  const [offer] = sale.offers;
+  if (offer === undefined) throw new Error('nothing is for sale');
   const { available } = await availability(parts);
   return landingPage({
     ...{ baseUrl, serviceName, available, demo: demo() },
-    price: sale.offers.slice(0, 1).map(priceText).join(),
+    price: priceText(offer),
+    priceDollars: priceUnits(offer),
     files: filesByName(files),
   });
 }

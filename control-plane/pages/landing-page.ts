@@ -6,8 +6,10 @@ import { page } from './page.ts';
 export interface LandingPageParts {
   baseUrl: string;
   serviceName: string;
-  /** As people read it: "1,800 USDC on base". */
+  /** As people read it: "1,800 USDC". */
   price: string;
+  /** The most that a payment client has to be allowed: "1800". */
+  priceDollars: string;
   available: number;
   demo: AnswerOf<typeof OPERATION.demo>;
   files: Readonly<Record<string, string>>;
@@ -70,18 +72,22 @@ ${received.messages.map(({ body }) => html`<p class="bubble in">${body}</p>`)}
 </div>`;
 }
 
-function howItWorks({ baseUrl, price }: LandingPageParts): Html {
-  const socketUrl = baseUrl.replace(/^http/, 'ws');
+function howItWorks({ baseUrl, price, priceDollars }: LandingPageParts): Html {
   const steps: Step[] = [
     {
       title: 'Pay',
       text: `Ask for a number, and the answer is 402 with every way to pay: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet: use one that you keep.`,
       language: 'javascript',
-      code: `import { wrapFetchWithPayment } from 'x402-fetch';
+      code: `import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 
-const pay = wrapFetchWithPayment(fetch, wallet, 2_000_000_000n);
-const answer = await pay('${baseUrl}/subscribe', { method: 'POST' });
-const { token, number, expires_at } = await answer.json();`,
+const client = new x402Client();
+registerExactEvmScheme(client, { signer: wallet }); // an account of viem
+client.setSpendControls({ maxAmountPerPayment: '$${priceDollars}' });
+
+const pay = wrapFetchWithPayment(fetch, client);
+const bought = await pay('${baseUrl}/subscribe', { method: 'POST' });
+const { token, number, expires_at } = await bought.json();`,
     },
     {
       title: 'Text',
@@ -95,28 +101,40 @@ curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
     },
     {
       title: 'Call',
-      text: 'Dial, then open the stream: 20 ms frames of 16 kHz PCM both ways, ready for a speech model. Calls that come in ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
-      language: 'shell',
-      code: `curl ${baseUrl}/voice/dial -H "Authorization: Bearer $TOKEN" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"phone_number": "'$NUMBER'", "to": "+13105550188"}'
+      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Calls that come in ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
+      language: 'javascript',
+      code: `import WebSocket from 'ws';
 
-${socketUrl}/voice/stream/{call_id}
-${socketUrl}/voice/presence/{your number}`,
+const headers = { Authorization: \`Bearer \${token}\`, 'Content-Type': 'application/json' };
+const dialled = await fetch('${baseUrl}/voice/dial', {
+  method: 'POST',
+  headers,
+  body: JSON.stringify({ phone_number: number, to: '+13105550188' }),
+});
+const { stream_url } = await dialled.json();
+
+const call = new WebSocket(stream_url, { headers });
+call.on('message', (heard) => call.send(heard)); // 20 ms each: an echo`,
     },
     {
       title: 'Come back',
       text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the time of grace after it, and the number stays yours.',
-      language: 'shell',
-      code: `curl -X POST ${baseUrl}/auth/nonce
-# sign "message" with the wallet (personal_sign), then
-curl ${baseUrl}/auth -H 'Content-Type: application/json' \\
-  -d '{"wallet": "0x…", "nonce": "…", "signature": "0x…"}'`,
+      language: 'javascript',
+      code: `const asked = await fetch('${baseUrl}/auth/nonce', { method: 'POST' });
+const { nonce, message } = await asked.json();
+const signature = await wallet.signMessage({ message });
+
+const signedIn = await fetch('${baseUrl}/auth', {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ wallet: wallet.address, nonce, signature }),
+});
+const { token: newToken } = await signedIn.json();`,
     },
   ];
   return html`<section id="steps" aria-labelledby="steps-title"><div class="wide">
 <h2 id="steps-title">Four requests, and it is yours</h2>
-<p>Nothing to install. Every answer is JSON, every refusal has a code to switch on.</p>
+<p>Plain HTTP and WebSockets: every answer is JSON, every refusal has a code to switch on.</p>
 <ol class="steps">
 ${steps.map(
   ({ code, language, text, title }) =>

@@ -1,0 +1,67 @@
+// The code of the landing page, copied and run as it stands: a number bought, called, recovered and texted with.
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { FRAME_BYTES } from '#shared/voice/media.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedLine } from '../../fixtures/scripted-line.ts';
+import { until } from '../../fixtures/until.ts';
+
+const run = promisify(execFile);
+const PROGRAM_TIMEOUT_MS = 60_000;
+const [ALICE] = BUYERS as [Wallet];
+const rig = await createRig();
+
+/** What a browser would copy of the block with this title. */
+async function shownCode(url: string, title: string): Promise<string> {
+  const html = await (await fetch(url, { headers: { Accept: 'text/html' } })).text();
+  const code = new RegExp(`<pre [^>]*"Code: ${title}">([^<]+)</pre>`).exec(html)?.[1];
+  if (code === undefined) throw new Error(`no code of "${title}"`);
+  return code.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
+}
+
+t.test('each step does what is said beside it', async (t) => {
+  const { url } = await rig.start(t);
+  const line = new ScriptedLine(url);
+  line.node = await rig.connect(t, url, { onCommand: line.onCommand });
+
+  const program = join(t.testdir({}), 'steps.mjs');
+  writeFileSync(
+    program,
+    [
+      "import { privateKeyToAccount } from 'viem/accounts';",
+      `const wallet = privateKeyToAccount('${ALICE.privateKey}');`,
+      await shownCode(url, 'Pay'),
+      await shownCode(url, 'Call'),
+      "await new Promise((resolve) => call.once('close', resolve));",
+      await shownCode(url, 'Come back'),
+      'console.log(JSON.stringify({ number, token, expires_at, newToken }));',
+    ].join('\n'),
+  );
+  const running = run(process.execPath, [program], { timeout: PROGRAM_TIMEOUT_MS });
+  running.catch(() => undefined);
+  const call = await until('the call', () => line.calls[0], PROGRAM_TIMEOUT_MS);
+  t.match(call, { direction: 'outbound', peer: '+13105550188' });
+  line.answer(call.call_id);
+  const media = await until('the media link', () => line.media);
+  await until('an echo', () => {
+    media.capture(Buffer.alloc(FRAME_BYTES, 7));
+    return media.heard.includes(Buffer.alloc(FRAME_BYTES, 7));
+  });
+  line.end(call, { reason: 'remote_hangup', cause: 16 });
+
+  const { number, token, expires_at: expiresAt, newToken } = JSON.parse((await running).stdout);
+  t.match(number, /^\+1206555\d{4}$/);
+  t.ok(Date.parse(expiresAt) > Date.now());
+  const withToken = (TOKEN: string) => run('bash', ['-c', code], { env: { ...process.env, TOKEN } });
+  const code = await shownCode(url, 'Text');
+  t.match((await withToken(newToken)).stdout, /"status":"queued".*"messages":\[\]/s);
+  t.match(
+    (await withToken(token)).stdout,
+    /"unauthorized".*"unauthorized"/s,
+    'the lost one is worth nothing',
+  );
+});

@@ -1,6 +1,6 @@
 // The files that programs look for before they call: each with its path, its media type and its text.
 import type { Sale } from '../payments/offer.ts';
-import { apiCatalog } from './api-catalog.ts';
+import { API_CATALOG_PATH, apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
 import { llmsText } from './llms-text.ts';
 import { openApiDocument } from './open-api-document.ts';
@@ -45,7 +45,7 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     json('/asyncapi.json', asyncApiDocument(parts)),
     file('/llms.txt', MARKDOWN_TYPE, llmsText(parts)),
     json('/.well-known/x402', x402Manifest(parts)),
-    json('/.well-known/api-catalog', apiCatalog(parts), 'application/linkset+json'),
+    json(API_CATALOG_PATH, apiCatalog(parts), 'application/linkset+json'),
     json(PROTECTED_RESOURCE_PATH, protectedResource(parts)),
     json('/.well-known/mcp/server-card.json', card),
     json('/.well-known/mcp.json', card),

@@ -30,7 +30,8 @@ export function openApiDocument(parts: DiscoveryParts): Json {
       summary: sale.description,
       description:
         'Pay with a wallet at POST /subscribe, keep the token, then text and call. A lost token comes back by a signature: ' +
-        'POST /auth/nonce, POST /auth. Switch on `error` of a refusal, never on its message.',
+        'POST /auth/nonce, POST /auth. Switch on `error` of a refusal, never on its message. ' +
+        'Refusals are RFC 9457 problems for who prefers `application/problem+json`.',
       contact: { name: serviceName, url: baseUrl },
       license: { name: 'Proprietary', url: baseUrl },
     },

@@ -30,7 +30,7 @@ export function createApp(
   app.use(nameRequest);
   app.use(openToPages);
   app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
-  app.use(errorBody(log));
+  app.use(errorBody({ baseUrl, log }));
   app.use(router.routes());
   app.use(refuseUnrouted(router));
   return app;

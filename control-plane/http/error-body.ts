@@ -1,15 +1,16 @@
 // Every "no" of the API as `{error, message, …}`.
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
-import { REFUSALS } from '#shared/api/refusals.ts';
+import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { REQUEST_ID } from './headers.ts';
+import { PROBLEM_TYPE, prefersProblem, problemOf } from './problem.ts';
 
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
-  body: { error: string; message: string } & Record<string, unknown>;
+  body: { error: RefusalCode; message: string } & Record<string, unknown>;
 }
 
 /** What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` is our fault, and says nothing of the inside. */
@@ -31,7 +32,7 @@ export function answerOf(error: unknown, log: Logger, requestId: string = random
 }
 
 /** The outermost middleware: nothing leaves without a body, and nothing is cached. */
-export function errorBody(log: Logger): Middleware {
+export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): Middleware {
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
     try {
@@ -40,7 +41,10 @@ export function errorBody(log: Logger): Middleware {
       const answer = answerOf(error, log, ctx.response.get(REQUEST_ID));
       ctx.status = answer.status;
       ctx.set(answer.headers);
-      ctx.body = answer.body;
+      if (prefersProblem(ctx)) {
+        ctx.body = problemOf(baseUrl, answer.body);
+        ctx.type = PROBLEM_TYPE;
+      } else ctx.body = answer.body;
     }
   };
 }

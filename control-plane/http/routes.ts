@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { API_CATALOG_LINK } from '../discovery/api-catalog.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog, TOOLS_PATH } from '../handlers/catalog.ts';
@@ -62,6 +63,10 @@ export function createRouter(parts: RouteParts): Router {
     subscription: perMinute('token', parts.tokenRequestsPerMinute),
   };
   const answer = createAnswer(router, { ...parts, limits });
+  const linked: Middleware = (ctx, next) => {
+    ctx.set('Link', API_CATALOG_LINK);
+    return next();
+  };
   const limited: Middleware = (ctx, next) => {
     ctx.set(limits.address(ctx.ip));
     return next();
@@ -71,7 +76,7 @@ export function createRouter(parts: RouteParts): Router {
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
   const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);
 
-  router.get('/', async (ctx, next) => {
+  router.get('/', linked, async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
     ctx.set(limits.address(ctx.ip));
     sendPage(ctx, await landing(parts));
@@ -85,6 +90,7 @@ export function createRouter(parts: RouteParts): Router {
   for (const { mediaType, path, text } of parts.files)
     router.get(
       path,
+      linked,
       limited,
       serveDocument(() => text(new Date(parts.clock.now())), mediaType),
     );

@@ -37,7 +37,7 @@ export function composeOpeningMail(mail: OpeningMail): Promise<Buffer> {
     text: [
       `You asked to be told when ${serviceName} has phone numbers again. It has, while they last:`,
       baseUrl,
-      `This is the only mail about it. To be told of the next time too, register again at ${baseUrl}/waitlist.`,
+      `This is the only mail about it. To be told of the next time too, register again at ${baseUrl}/#waitlist.`,
       `Your address can be deleted from the waitlist here:\n${unsubscribeUrl}`,
     ].join('\n\n'),
   });

@@ -38,6 +38,7 @@ t.test('the catalog names each file that is served', async (t) => {
     const text = await response.text();
     if (type.endsWith('json')) t.doesNotThrow(() => JSON.parse(text), name);
     const head = await fetch(files[name] ?? url, { method: 'HEAD' });
+    t.equal(head.headers.get('link'), '</.well-known/api-catalog>; rel="api-catalog"', `${name}: Link`);
     t.equal(head.headers.get('etag'), response.headers.get('etag'), `${name}: HEAD`);
     t.equal((await fetch(files[name] ?? url, { method: 'POST' })).status, 405, name);
   }

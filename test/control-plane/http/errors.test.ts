@@ -165,3 +165,26 @@ t.test('when the database is gone it is 500 with a request id and nothing of the
   t.match(answer.body, { error: 'internal_error', message: String, request_id: /^[0-9a-f-]{36}$/ });
   t.notMatch(JSON.stringify(answer.body), /database|postgres|terminat|select/i);
 });
+
+t.test('who asks for a problem gets one, with the same code', async (t) => {
+  const { url } = await setup(t);
+  const refused = (accept: string) => ask(url, 'GET', '/number', { headers: { Accept: accept } });
+  const problem = await refused('application/problem+json, application/json;q=0.5');
+  t.match(problem.headers.get('content-type'), /^application\/problem\+json/);
+  const { request_id: id, message } = problem.body;
+  t.same(problem.body, {
+    ...{ error: 'unauthorized', message, request_id: id },
+    ...{ type: `${url}/llms.txt#unauthorized`, status: 401, detail: message },
+    title: 'The bearer token is missing, unknown, revoked or expired.',
+  });
+  for (const accept of [
+    '*/*',
+    'application/json',
+    'text/html',
+    'application/json, application/problem+json',
+  ]) {
+    const plain = await refused(accept);
+    t.match(plain.headers.get('content-type'), /^application\/json/, accept);
+    t.same(Object.keys(plain.body).sort(), ['error', 'message', 'request_id'], accept);
+  }
+});

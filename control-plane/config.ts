@@ -210,6 +210,27 @@ export const OPTIONS = {
     about: 'proxies in front; that many entries at the end of X-Forwarded-For are believed, 0 is none',
     schema: integerOption(0, 10, 0),
   },
+  headersTimeoutMs: {
+    env: 'HEADERS_TIMEOUT_MS',
+    about: 'time in which the headers of a request must be there',
+    schema: integerOption(100, 600_000, 10_000),
+  },
+  requestTimeoutMs: {
+    env: 'REQUEST_TIMEOUT_MS',
+    about: 'time in which all of a request must be there',
+    schema: integerOption(100, 600_000, 30_000),
+  },
+  // Longer than the idle time-out of common proxies (60 s), so that they close first.
+  keepAliveTimeoutMs: {
+    env: 'KEEP_ALIVE_TIMEOUT_MS',
+    about: 'time for which a connection is kept on which nothing is asked',
+    schema: integerOption(100, 600_000, 65_000),
+  },
+  unreadTimeoutMs: {
+    env: 'UNREAD_TIMEOUT_MS',
+    about: 'time after which a client is cut off that does not read its answer',
+    schema: integerOption(100, 600_000, 30_000),
+  },
   heartbeatMs: {
     env: 'HEARTBEAT_MS',
     about: 'time between two heartbeats on a node link',

@@ -10,7 +10,7 @@ import { PROBLEM_TYPE, prefersProblem, problemOf } from './problem.ts';
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
-  body: { error: RefusalCode; message: string } & Record<string, unknown>;
+  body: { error: RefusalCode; message: string; request_id: string } & Record<string, unknown>;
 }
 
 /** What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` is our fault, and says nothing of the inside. */

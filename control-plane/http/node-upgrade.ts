@@ -6,7 +6,8 @@ import { Refusal } from '../domain/refusal.ts';
 import { identify } from '../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
 import { answerOf } from './error-body.ts';
-import { type UpgradeHandler, writeAnswer } from './server.ts';
+import { writeAnswer } from './raw-answer.ts';
+import type { UpgradeHandler } from './server.ts';
 
 /** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
 const CHECKS_MAX = 1_000;

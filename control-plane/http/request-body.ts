@@ -1,4 +1,5 @@
 // A request's body, checked before anybody trusts it.
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
@@ -7,6 +8,9 @@ import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
+
+/** Of a body that is refused. */
+const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Reads and checks the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`,
@@ -40,13 +44,30 @@ async function readBytes(ctx: Context): Promise<Buffer> {
     return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.get('Content-Length') || null });
   } catch (cause) {
     if (cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large') {
-      // The rest of the body is not read, so the connection cannot be used again.
-      throw new Refusal('payload_too_large', `a body has ${BODY_BYTES_MAX} bytes at most`, {
-        headers: { Connection: 'close' },
-      });
+      const rest = discardRest(ctx.req);
+      // A connection that ends with its answer is closed on what is unread.
+      if (!ctx.res.shouldKeepAlive) await rest;
+      throw new Refusal('payload_too_large', `a body has ${BODY_BYTES_MAX} bytes at most`);
     }
     throw new Refusal('invalid_request', 'the body could not be read', { cause });
   }
+}
+
+/**
+ * Many clients read the answer only when they have sent everything; who sends without end is cut off. Resolves when all has
+ * come, or no more will.
+ */
+function discardRest(request: IncomingMessage): Promise<void> {
+  let left = DISCARDED_BYTES_MAX;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.socket.destroy();
+  });
+  request.resume();
+  return new Promise((resolve) => {
+    request.once('end', resolve);
+    request.once('close', resolve);
+  });
 }
 
 function parseJson(ctx: Context, bytes: Buffer): unknown {

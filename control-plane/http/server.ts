@@ -1,17 +1,21 @@
 // The HTTP server: limits that hold before Koa sees a request, refusals on the raw socket, upgrades.
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
-import { answerOf, type ErrorAnswer } from './error-body.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { Connections } from './connections.ts';
+import { answerOf } from './error-body.ts';
+import { HEADERS_MAX, normalize } from './framing.ts';
+import { endWith, writeAnswer } from './raw-answer.ts';
 
-/** A request that is not complete by then is a slow-loris or a broken client. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 10_000;
+/** Of the request line and the headers together; the meaning of `headers_too_large` says it. */
+const HEADER_BYTES_MAX = 16 * 1024;
 
-/** Longer than the idle time-out of common proxies (60 s), so that they close first. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** How often connections are looked at: what a time-out may be late by. */
+const CHECK_SHARE = 0.25;
+const CHECK_MS = { min: 25, max: 1_000 };
 
 /** Requests in flight at a stop get this long. */
 const DRAIN_TIMEOUT_MS = 5_000;
@@ -28,39 +32,79 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
+export interface HttpOptions {
+  host: string;
+  port: number;
+  log: Logger;
+  /** Until the headers are there, from the first octet or from the connection. */
+  headersTimeoutMs: number;
+  /** Until all of a request is there. */
+  requestTimeoutMs: number;
+  /** Of a connection on which nothing is asked. */
+  keepAliveTimeoutMs: number;
+  /** Of a client that does not read its answer. */
+  unreadTimeoutMs: number;
+}
+
 /** Takes the port, so that the parts to build can know it. Throws when it cannot be had. */
-export async function listenHttp(options: { host: string; port: number; log: Logger }): Promise<HttpServer> {
+export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
+  const { headersTimeoutMs, keepAliveTimeoutMs, log, requestTimeoutMs, unreadTimeoutMs } = options;
+  const checkMs = Math.min(headersTimeoutMs, requestTimeoutMs) * CHECK_SHARE;
   const server = createServer({
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(CHECK_MS.max, Math.max(CHECK_MS.min, checkMs)),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // Checked here, where the answer has a body.
+    requireHostHeader: false,
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else writeAnswer(socket, unreadable(error));
+  server.timeout = unreadTimeoutMs;
+  server.maxHeadersCount = HEADERS_MAX;
+  const connections = new Connections(log);
+  server.on('clientError', (error, socket) => connections.fail(error, socket));
+  server.on('timeout', (socket) => connections.idle(socket, unreadTimeoutMs));
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    writeAnswer(socket, answerOf(noTunnel(), log));
   });
   await listen(server, options.host, options.port);
   return {
     port: (server.address() as AddressInfo).port,
     serve(app, onUpgrade) {
       const handle = app.callback();
-      server.on('request', (request, response) => void handle(request, response));
-      server.on('upgrade', (request, socket, head) => {
-        socket.on('error', () => socket.destroy());
-        if (!isWebSocket(request)) {
-          ignoreUpgrade(server, request, socket, head);
+      const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+        connections.open(request, response);
+        try {
+          normalize(request);
+        } catch (error) {
+          endWith(response, answerOf(error, log));
           return;
         }
-        onUpgrade(request, socket, head).catch((error: unknown) =>
-          writeAnswer(socket, answerOf(error, options.log)),
-        );
+        void handle(request, response);
+      };
+      server.on('request', onRequest);
+      // An expectation that nobody knows may be passed over (RFC 9110 §10.1.1).
+      server.on('checkExpectation', onRequest);
+      server.on('upgrade', (request, socket, head) => {
+        if (!isWebSocket(request)) {
+          connections.whenAnswered(socket, () => ignoreUpgrade(server, request, socket, head));
+          return;
+        }
+        socket.on('error', () => socket.destroy());
+        onUpgrade(request, socket, head).catch((error: unknown) => writeAnswer(socket, answerOf(error, log)));
       });
     },
     stop: () => drain(server),
   };
 }
 
-const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+const noTunnel = (): Refusal =>
+  new Refusal('method_not_allowed', 'this is no proxy', { headers: { Allow: 'GET, HEAD, POST, OPTIONS' } });
+
+/** RFC 6455 §4.1: a GET. Any other method offers it in vain. */
+const isWebSocket = ({ headers, method }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
  * A request that offers another protocol, such as h2c, is one like any other (RFC 9110 §7.8): it is read again,
@@ -77,36 +121,6 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
   const start = Buffer.from(`${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
   socket.unshift(Buffer.concat([start, head]));
   server.emit('connection', socket);
-}
-
-function unreadable(error: NodeJS.ErrnoException): ErrorAnswer {
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  return {
-    status: isTooLarge ? 431 : isSlow ? 408 : 400,
-    headers: {},
-    body: {
-      error: 'invalid_request',
-      message: isTooLarge
-        ? 'the headers are too long'
-        : isSlow
-          ? 'the request took too long'
-          : 'this is not HTTP',
-    },
-  };
-}
-
-/** Answers on a socket that Koa never gets, and ends it. */
-export function writeAnswer(socket: Duplex, { status, headers, body }: ErrorAnswer): void {
-  const text = JSON.stringify(body);
-  const lines = Object.entries({
-    ...headers,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(text)),
-    'Cache-Control': 'no-store',
-    Connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -14,7 +14,7 @@ import { RAW_MESSAGE_BYTES_MAX } from '../voice/raw-stream.ts';
 import { closeSoon } from '../voice/stream-client.ts';
 import { TWILIO_MESSAGE_BYTES_MAX } from '../voice/twilio-stream.ts';
 import { answerOf } from './error-body.ts';
-import { writeAnswer } from './server.ts';
+import { writeAnswer } from './raw-answer.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import type { UpgradeHandlers } from './upgrades.ts';
 

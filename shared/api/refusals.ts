@@ -19,6 +19,7 @@ export const REFUSALS = {
   phone_number_not_found: { status: 404, meaning: 'There is no such number here.' },
   call_not_found: { status: 404, meaning: 'The call is unknown, or has ended.' },
   method_not_allowed: { status: 405, meaning: 'The path is there, for the methods of `Allow`.' },
+  request_timeout: { status: 408, meaning: 'The request did not come to its end in time.' },
   payment_already_used: {
     status: 409,
     meaning: 'This authorization has paid already. Sign in with POST /auth for a token.',
@@ -29,6 +30,7 @@ export const REFUSALS = {
   unsupported_media_type: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
   upgrade_required: { status: 426, meaning: 'This path is a WebSocket.' },
   rate_limited: { status: 429, meaning: 'Too many requests; wait for `Retry-After` seconds.' },
+  headers_too_large: { status: 431, meaning: 'The headers have more than 16 KiB, or are too many.' },
   internal_error: {
     status: 500,
     meaning: 'Something is wrong on our side; `request_id` names it in our log.',

@@ -112,13 +112,13 @@ async function raw(url: string, bytes: string): Promise<string> {
 
 t.test('what is no HTTP, or has endless headers, gets the same shape', async (t) => {
   const { url } = await setup(t);
-  for (const [bytes, status] of [
-    ['hello\r\n\r\n', 400],
-    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  for (const [bytes, status, error] of [
+    ['hello\r\n\r\n', 400, 'invalid_request'],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ] as const) {
     const answer = await raw(url, bytes);
     t.match(answer, `HTTP/1.1 ${status} `);
-    t.match(JSON.parse(answer.split('\r\n\r\n')[1] ?? ''), { error: 'invalid_request', message: String });
+    t.match(JSON.parse(answer.split('\r\n\r\n')[1] ?? ''), { error, message: String });
   }
 });
 

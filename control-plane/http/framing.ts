@@ -1,0 +1,27 @@
+// What HTTP asks of a request beyond its grammar, before anything is read of it.
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../domain/refusal.ts';
+
+/** RFC 3986 §3.2.2, and a port. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d{0,5})?$/i;
+
+/** Beyond these Node gives none to anybody, and says nothing. */
+export const HEADERS_MAX = 256;
+
+/**
+ * Checks the version, the number of headers and `Host` (RFC 9112 §3.2) and brings the target into origin form, for whatever form the client wrote: what is behind knows
+ * paths only. Throws `Refusal` `invalid_request`, `headers_too_large`.
+ */
+export function normalize(request: IncomingMessage): void {
+  const { httpVersion, rawHeaders, url = '' } = request;
+  if (!httpVersion.startsWith('1.')) throw new Refusal('invalid_request', 'this is not HTTP/1');
+  if (rawHeaders.length >= 2 * HEADERS_MAX)
+    throw new Refusal('headers_too_large', `a request has fewer than ${HEADERS_MAX} headers`);
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || !HOST.test(request.headers.host ?? ''))
+    throw new Refusal('invalid_request', 'a request has one Host header');
+  if (url.startsWith('/') || url === '*') return;
+  if (!URL.canParse(url)) throw new Refusal('invalid_request', 'the target is no URL');
+  const { pathname, search } = new URL(url);
+  request.url = pathname + search;
+}

@@ -1,0 +1,46 @@
+// An answer that Koa has no part in: on the response of a request, or on the socket itself where there is none.
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorAnswer } from './error-body.ts';
+import { REQUEST_ID } from './headers.ts';
+
+/** Time in which a client that has been answered reads it. */
+const LINGER_MS = 1_000;
+
+const lingering = new WeakSet<Duplex>();
+
+/** Answers on a socket, and ends it. `method` is that of the request, where one is known: HEAD is sent no body. */
+export function writeAnswer(socket: Duplex, answer: ErrorAnswer, method?: string): void {
+  const text = JSON.stringify(answer.body);
+  const lines = Object.entries(headersOf(answer, text)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const start = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n`;
+  socket.end(method === 'HEAD' ? start : start + text);
+  linger(socket);
+}
+
+/**
+ * Reads on for a moment what a client is still sending: a connection that is closed with something unread is reset, and
+ * takes the answer with it (RFC 9112 §9.6).
+ */
+export function linger(socket: Duplex): void {
+  if (lingering.has(socket)) return;
+  lingering.add(socket);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
+}
+
+/** Answers a request when it is its turn, and ends the connection. */
+export function endWith(response: ServerResponse, answer: ErrorAnswer): void {
+  const text = JSON.stringify(answer.body);
+  response.writeHead(answer.status, headersOf(answer, text)).end(text);
+}
+
+const headersOf = ({ body, headers }: ErrorAnswer, text: string): Record<string, string> => ({
+  ...headers,
+  [REQUEST_ID]: body.request_id,
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': String(Buffer.byteLength(text)),
+  'Cache-Control': 'no-store',
+  Connection: 'close',
+});

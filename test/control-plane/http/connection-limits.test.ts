@@ -1,0 +1,182 @@
+// What a connection may take: time, octets, answers that it does not read, and sockets of one token.
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { RawConnection, rawAnswers } from '../../fixtures/raw-connection.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { telephone } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+/** Less than every time-out of these tests. */
+const TRICKLE_MS = 30;
+const MEGABYTE = 1024 * 1024;
+
+/** Writes an octet now and then, for as long as the service takes it. */
+async function trickle(connection: RawConnection): Promise<void> {
+  while (!connection.isClosed) {
+    connection.write('x');
+    await pause(TRICKLE_MS);
+  }
+}
+
+function checkRefused(t: Test, { answers }: RawConnection, status: number, error: string): void {
+  t.equal(answers.length, 1);
+  const [answer] = answers;
+  t.equal(answer?.status, status);
+  const body = JSON.parse(String(answer?.body)) as Record<string, unknown>;
+  t.match(body, { error, message: String, request_id: /^[0-9a-f-]{36}$/ });
+  t.equal(answer?.headers.get('x-request-id'), body['request_id']);
+  t.equal(answer?.headers.get('connection'), 'close');
+}
+
+t.test('headers that do not come to an end are not waited for, nor is a silent connection', async (t) => {
+  const { url } = await rig.start(t, { headersTimeoutMs: 300 });
+  const slow = new RawConnection(url).write('GET /availability HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+  const silent = new RawConnection(url);
+  await trickle(slow);
+  checkRefused(t, slow, 408, 'request_timeout');
+  checkRefused(t, await silent.closed(), 408, 'request_timeout');
+});
+
+t.test('nor is a body, of a request that needs one or of one that does not', async (t) => {
+  const { url } = await rig.start(t, { requestTimeoutMs: 400 });
+  const json = 'Content-Type: application/json\r\n';
+  const start = (path: string, length: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${json}${length}\r\n\r\n`;
+  const counted = new RawConnection(url).write(start('/auth', 'Content-Length: 60000'));
+  await trickle(counted);
+  checkRefused(t, counted, 408, 'request_timeout');
+  const chunked = new RawConnection(url).write(`${start('/auth', 'Transfer-Encoding: chunked')}5\r\nabc`);
+  checkRefused(t, await chunked.closed(), 408, 'request_timeout');
+  const unread = new RawConnection(url).write(start('/demo', 'Content-Length: 60000'));
+  await trickle(unread);
+  t.equal(unread.answers[0]?.status, 200, 'it was answered before');
+});
+
+t.test('who waits for an answer is not slow', async (t) => {
+  const impatient = {
+    requestTimeoutMs: 200,
+    headersTimeoutMs: 200,
+    unreadTimeoutMs: 200,
+    keepAliveTimeoutMs: 200,
+  };
+  const { dial, line } = await telephone(t, rig, { service: { ...impatient, dialTimeoutMs: 1_000 } });
+  line.dialled = () => undefined;
+  t.match(await dial(), { status: 502, body: { reason: 'no_answer_from_node' } });
+});
+
+t.test('request line and headers are bounded, whatever they are made of', async (t) => {
+  const { url } = await rig.start(t);
+  const request = (path: string, headers: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+  for (const octets of [
+    request('/availability', `X: ${'a'.repeat(17_000)}\r\n`),
+    request(`/availability?${'a'.repeat(17_000)}`, ''),
+    request('/availability', 'a: b\r\n'.repeat(300)),
+  ])
+    checkRefused(t, await new RawConnection(url).write(octets).closed(), 431, 'headers_too_large');
+  const [most] = await rawAnswers(
+    url,
+    request('/availability', `X: ${'a'.repeat(16_000)}\r\nConnection: close\r\n`),
+  );
+  t.equal(most?.status, 200);
+});
+
+t.test('a body has 64 KiB; who sends more reads the refusal also while it still sends', async (t) => {
+  const { url } = await rig.start(t);
+  const post = (body: Uint8Array | ReadableStream): Promise<Response> =>
+    fetch(`${url}/auth`, {
+      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, duplex: 'half', body },
+    } as RequestInit);
+  const octets = new Uint8Array(8 * MEGABYTE);
+  const stream = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(MEGABYTE));
+    },
+  });
+  for (const body of [octets, stream]) {
+    const answer = await post(body);
+    t.equal(answer.status, 413);
+    t.match(await answer.json(), { error: 'payload_too_large', message: String, request_id: String });
+  }
+  t.equal((await post(new Uint8Array(64 * 1024).fill(0x20))).status, 400, 'the most that is read');
+});
+
+t.test('so does who reads only after all was sent', async (t) => {
+  const { url } = await rig.start(t);
+  const chunk = `100000\r\n${' '.repeat(MEGABYTE)}\r\n`;
+  const start = 'POST /auth HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  for (const [octets, status] of [
+    [`${start}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(8)}0\r\n\r\n`, 413],
+    [`${start}X: ${'x'.repeat(3 * MEGABYTE)}`, 431],
+  ] as const) {
+    const connection = new RawConnection(url).write(octets);
+    connection.socket.pause();
+    await until('sent', () => connection.socket.writableLength === 0);
+    // As long as a slow client takes to turn to the answer.
+    await pause(100);
+    connection.socket.resume();
+    t.equal((await connection.closed()).answers[0]?.status, status);
+  }
+  const endless = new RawConnection(url).write(`${start}Transfer-Encoding: chunked\r\n\r\n`);
+  await until('cut off', () => endless.write(chunk).isClosed);
+});
+
+t.test('a connection is kept for the next request for some time, and not longer', async (t) => {
+  const { url } = await rig.start(t, { keepAliveTimeoutMs: 400 });
+  const connection = new RawConnection(url);
+  const ask = async (count: number): Promise<void> => {
+    connection.write('GET /availability HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until('an answer', () => connection.text.split('HTTP/1.1 200').length > count);
+  };
+  await ask(1);
+  await ask(2);
+  const askedAt = performance.now();
+  await connection.closed();
+  t.ok(performance.now() - askedAt >= 350, 'not before');
+});
+
+t.test('who asks and does not read the answers is cut off', async (t) => {
+  const { url } = await rig.start(t, { unreadTimeoutMs: 300 });
+  const connection = new RawConnection(url);
+  connection.socket.pause();
+  const requests = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100);
+  await until(
+    'cut off',
+    () => {
+      connection.write(requests);
+      return connection.isClosed || connection.socket.destroyed;
+    },
+    15_000,
+  );
+  t.equal((await fetch(`${url}/availability`)).status, 200);
+});
+
+t.test('sockets of a token are bounded over all kinds, also when they all come at once', async (t) => {
+  const { presence, stream, url, headers } = await telephone(t, rig, { service: { socketsPerToken: 5 } });
+  const asked = [
+    ...Array.from({ length: 20 }, () => presence()),
+    ...Array.from({ length: 20 }, () => stream('call_of_nobody')),
+  ];
+  const isOpen = (open: PromiseSettledResult<unknown>): boolean => open.status === 'fulfilled';
+  const opened = (await Promise.allSettled(asked)).filter(isOpen).length;
+  // Streams of no call are closed at once, and make room.
+  t.ok(opened >= 5 && opened <= 25, `${opened}`);
+  await until('all streams are closed', async () => {
+    const more = await Promise.allSettled([presence(), presence()]);
+    return more.every((open) => !isOpen(open));
+  });
+  t.equal((await fetch(`${url}/number`, { headers })).status, 200, 'requests are another matter');
+});
+
+t.test('of X-Forwarded-For as many entries count as there are proxies, from the end', async (t) => {
+  const { url } = await rig.start(t, { proxyHops: 2, requestsPerMinute: 1 });
+  const ask = async (forwarded: string): Promise<number> =>
+    (await fetch(`${url}/availability`, { headers: { 'X-Forwarded-For': forwarded } })).status;
+  t.equal(await ask('192.0.2.1, 10.0.0.1'), 200);
+  t.equal(await ask('forged, 192.0.2.1, 10.0.0.2'), 429, 'the entry of the outer proxy');
+  t.equal(await ask('192.0.2.1, 192.0.2.2, 10.0.0.1'), 200, 'another one');
+  t.equal(await ask('192.0.2.3, 192.0.2.2, 10.0.0.1'), 429, 'what the client wrote is nothing');
+  t.equal(await ask('192.0.2.9'), 200, 'past the outer proxy');
+});

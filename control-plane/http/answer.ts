@@ -45,9 +45,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
 
   return (operation, handler, limit = limits.address) => {
     const { auth, body, fieldRefusal, isClaim = false, method, path, query } = operation;
-    router[method](path, async (ctx) => {
-      if (isClaim && ctx.method === 'HEAD')
-        throw new Refusal('method_not_allowed', 'use GET', { headers: { Allow: 'GET' } });
+    const route = router.register(path, [method], async (ctx: Context) => {
       if (auth !== 'bearer') ctx.set(limit(ctx.ip));
       const asked = {
         ctx,
@@ -58,5 +56,6 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
       // What the operation asks for is what it gets: the types of both cannot be followed through a field that may be missing.
       ctx.body = await handler(asked as unknown as Asked<typeof operation>);
     });
+    if (isClaim) route.methods = route.methods.filter((each) => each !== 'HEAD');
   };
 }

@@ -45,7 +45,10 @@ const tellAnswers: Middleware = async (ctx, next) => {
 
 function refuseUnrouted(router: Router): Middleware {
   return (ctx) => {
-    const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    // `OPTIONS *` asks for the service as a whole (RFC 9110 §9.3.7).
+    const isWhole = ctx.path === '*' && ctx.method === 'OPTIONS';
+    const layers = isWhole ? router.stack : router.match(ctx.path, ctx.method).path;
+    const allowed = new Set(layers.flatMap((layer) => layer.methods));
     if (allowed.size === 0) throw new Refusal('not_found', `there is nothing at ${ctx.path}`);
     const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
     if (ctx.method === 'OPTIONS') {

@@ -1,0 +1,48 @@
+// What the served description says an operation can be answered with.
+import type { Schema } from '@cfworker/json-schema';
+
+interface Response {
+  content?: Record<string, { schema: Schema }>;
+}
+
+export interface Described {
+  openapi: string;
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, Response> }>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** An operation, as one asks for it. */
+export interface Asked {
+  id: string;
+  method: string;
+  path: string;
+}
+
+/** One answer that it can be given. */
+export interface Documented extends Asked {
+  status: number;
+  /** Undefined where the answer is no refusal. */
+  code: string | undefined;
+  schema: Schema;
+}
+
+export function documentedAnswers({ paths }: Described): Documented[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId: id, responses }]) =>
+      Object.entries(responses).flatMap(([status, { content }]) => {
+        const { schema = {} } = content?.['application/json'] ?? {};
+        return codesOf(schema).map((code) => ({
+          ...{ id, method: method.toUpperCase(), path, status: Number(status), code, schema },
+        }));
+      }),
+    ),
+  );
+}
+
+function codesOf({ properties }: Schema): Array<string | undefined> {
+  const error = properties?.['error'];
+  return typeof error === 'object' && error.enum !== undefined ? error.enum : [undefined];
+}
+
+export const nameOf = ({ id, status, code }: Pick<Documented, 'id' | 'status' | 'code'>): string =>
+  `${id} ${status} ${code ?? '-'}`;

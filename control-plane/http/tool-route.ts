@@ -10,6 +10,7 @@ import type { Caller } from '../mcp/tool.ts';
 import { callsIn, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
+import { REQUEST_ID } from './headers.ts';
 import { readJson } from './request-body.ts';
 import { untilGone } from './until-gone.ts';
 
@@ -31,6 +32,7 @@ const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']
 export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middleware {
   const origins = originsOf(parts.baseUrl);
   return async (ctx) => {
+    const refusalOf = (error: unknown) => answerOf(error, parts.log, ctx.response.get(REQUEST_ID));
     let message: unknown;
     try {
       checkOrigin(ctx.get('Origin'), origins);
@@ -46,11 +48,11 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       );
       const lost = untilGone(ctx.res);
       const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
-      const explain = (error: unknown) => toolRefusal(answerOf(error, parts.log));
+      const explain = (error: unknown) => toolRefusal(refusalOf(error));
       const response = await endpoint.answer({ request, message, caller, lost, explain });
       if (!lost.aborted) await copy(response, ctx);
     } catch (error) {
-      refuse(ctx, answerOf(error, parts.log), idOf(message));
+      refuse(ctx, refusalOf(error), idOf(message));
     }
   };
 }

@@ -49,6 +49,18 @@ t.test('a tool that needs a token answers 401 and says where to look', async (t)
   t.match(await response.json(), { resource: url, bearer_methods_supported: ['header'] });
 });
 
+t.test('a refusal has the name of its request, of HTTP or of a tool', async (t) => {
+  const { url, headers } = await subscriber(t, rig);
+  const refused = await post(url, toolRequest('tools/call', { name: 'get_number' }));
+  const { data } = refused.body['error'] as { data: Json };
+  t.equal(data['request_id'], refused.headers.get('x-request-id'));
+  const wrong = { name: 'hangup_call', arguments: { call_id: 'call_of_nobody' } };
+  const failed = await post(url, toolRequest('tools/call', wrong, headers));
+  const { structuredContent } = failed.body['result'] as { structuredContent: Json };
+  t.match(structuredContent, { error: 'call_not_found' });
+  t.equal(structuredContent['request_id'], failed.headers.get('x-request-id'));
+});
+
 t.test('pages of others may not call, our own and programs may', async (t) => {
   const { url } = await rig.start(t);
   const port = new URL(url).port;

@@ -16,6 +16,8 @@ export interface Operation {
   readonly auth: 'none' | 'bearer' | 'payment';
   /** Its answer is the only copy of something: without a body it must not be given. */
   readonly isClaim?: boolean;
+  /** The same for all and at all times: there is nothing in it that can fail. */
+  readonly isConstant?: boolean;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** What a field of the body that is missing or wrong is refused with, where it is not `invalid_request`. */
@@ -58,6 +60,7 @@ const demo = {
   ...{ id: 'runDemo', method: 'post', path: '/demo', tag: 'service', auth: 'none' },
   summary: 'See what subscribing, sending and receiving answer, without paying',
   description: 'Made-up contents in the exact shapes of the real answers. Nothing is written.',
+  isConstant: true,
   answer: answers.demoSchema,
   refusals: [],
 } as const satisfies Operation;
@@ -71,7 +74,7 @@ const subscribe = {
   answer: answers.subscribedSchema,
   refusals: [
     ...(['invalid_request', 'payment_already_used', 'pool_exhausted', 'settlement_pending'] as const),
-    ...(['settlement_unavailable', 'overloaded', 'restarting'] as const),
+    ...(['settlement_unavailable', 'overloaded'] as const),
   ],
 } as const satisfies Operation;
 
@@ -109,7 +112,7 @@ const send = {
     'Answers when the carrier has accepted it. After a time-out look into /sms/messages before sending again: it may have been sent.',
   body: requests.smsSendRequestSchema,
   answer: answers.sentSchema,
-  refusals: ['destination_not_allowed', 'phone_node_error', 'restarting'],
+  refusals: ['destination_not_allowed', 'phone_node_error'],
 } as const satisfies Operation;
 
 const receive = {
@@ -145,7 +148,7 @@ const dial = {
       'phone_number_not_found',
       'subscription_not_bound',
     ] as const),
-    ...(['line_busy', 'phone_node_unreachable', 'restarting'] as const),
+    ...(['line_busy', 'phone_node_unreachable'] as const),
   ],
 } as const satisfies Operation;
 
@@ -181,7 +184,7 @@ export type QueryOf<O extends Operation> = O['query'] extends z.ZodType ? z.outp
 export type AnswerOf<O extends Operation> = z.input<O['answer']>;
 
 /** All refusals that an operation can be answered with. */
-export function refusalsOf({ auth, body, query, refusals }: Operation): RefusalCode[] {
+export function refusalsOf({ auth, body, isConstant = false, query, refusals }: Operation): RefusalCode[] {
   return [
     ...new Set<RefusalCode>([
       ...(body === undefined
@@ -190,7 +193,8 @@ export function refusalsOf({ auth, body, query, refusals }: Operation): RefusalC
       ...(query === undefined ? [] : (['invalid_request'] as const)),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,
-      ...(['rate_limited', 'internal_error'] as const),
+      ...(['rate_limited', 'request_timeout', 'headers_too_large'] as const),
+      ...(isConstant ? [] : (['internal_error'] as const)),
     ]),
   ];
 }

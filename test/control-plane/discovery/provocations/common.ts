@@ -1,0 +1,63 @@
+// Answers that every operation has, or every one with a body, a query or a token: provoked in the same way for all.
+import type { Asked } from '../documented.ts';
+import { type Answer, ask, askRaw, JSON_TYPE } from './ask.ts';
+import { ALICE, type Stages } from './stages.ts';
+
+export type Provocation = (stages: Stages) => Answer | Promise<Answer>;
+
+const UNKNOWN_TOKEN = { Authorization: `Bearer simrack_${'A'.repeat(43)}` };
+
+/** A body that an operation takes, where it looks further than its form. */
+const BODIES: Record<string, object> = {
+  joinWaitlist: { email: 'someone@example.com' },
+  signIn: { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` },
+};
+
+let askers = 0;
+/** An address from which nobody has asked. */
+const newAddress = (): Record<string, string> => {
+  askers += 1;
+  return { 'X-Forwarded-For': `198.51.100.${askers}` };
+};
+
+/** By the code; what an operation does in its own way comes first. */
+export const COMMON: Record<string, (asked: Asked) => Provocation> = {
+  unauthorized: (asked) => (stages) => ask(stages.good.url, asked, { headers: UNKNOWN_TOKEN }),
+  rate_limited: (asked) => async (stages) => {
+    const headers = newAddress();
+    await ask(stages.limited, asked, { headers });
+    return ask(stages.limited, asked, { headers });
+  },
+  request_timeout:
+    ({ method, path }) =>
+    (stages) =>
+      askRaw(stages.hasty, `${method} ${path} HTTP/1.1\r\nHost: x\r\n`),
+  headers_too_large:
+    ({ method, path }) =>
+    (stages) =>
+      askRaw(stages.good.url, `${method} ${path} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
+  internal_error: (asked) => (stages) => {
+    const body = BODIES[asked.id];
+    const headers = {
+      ...UNKNOWN_TOKEN,
+      // Only its page has something that can fail.
+      ...(asked.id === 'getCatalog' ? { Accept: 'text/html' } : {}),
+      ...(asked.id === 'subscribe' ? { 'X-PAYMENT': stages.payment } : {}),
+    };
+    if (asked.id === 'subscribe') headers.Authorization = '';
+    return ask(stages.broken, asked, { headers, ...(body === undefined ? {} : { body }) });
+  },
+  invalid_request: (asked) => (stages) => {
+    const headers = stages.good.headers;
+    if (asked.method === 'GET') return ask(stages.good.url, asked, { headers, query: '?limit=0' });
+    return ask(stages.good.url, asked, { headers, body: [] });
+  },
+  invalid_json: (asked) => (stages) =>
+    ask(stages.good.url, asked, { headers: stages.good.headers, body: '{' }),
+  payload_too_large: (asked) => (stages) =>
+    ask(stages.good.url, asked, { headers: stages.good.headers, body: ' '.repeat(64 * 1024 + 1) }),
+  unsupported_media_type: (asked) => (stages) => {
+    const headers = { ...stages.good.headers, ...JSON_TYPE, 'Content-Type': 'text/plain' };
+    return ask(stages.good.url, asked, { headers, body: '{}' });
+  },
+};

@@ -1,0 +1,76 @@
+// Services in every state that an answer depends on: one that works, and those to which something has happened.
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
+import { signPaymentHeader } from '../../../fixtures/payer.ts';
+import type { Rig } from '../../../fixtures/rig.ts';
+import { type RpcProxy, startRpcProxy } from '../../../fixtures/rpc-proxy.ts';
+import { slotAt } from '../../../fixtures/scripted-node.ts';
+import { type Account, subscribeInStore } from '../../../fixtures/subscribed.ts';
+import { telephone } from '../../../fixtures/telephone.ts';
+import { until } from '../../../fixtures/until.ts';
+
+export const [ALICE, BOB, CAROL, DAVE] = BUYERS as [Wallet, Wallet, Wallet, Wallet];
+
+export interface Stages {
+  /** All is well: Alice has the number of slot 1, and there are more. */
+  good: Awaited<ReturnType<typeof telephone>>;
+  /** The chain as `good` sees it. */
+  rpc: RpcProxy;
+  /** Carol, whose number of slot 2 is not bound at this moment. */
+  unbound(): Promise<Account>;
+  /** Alice's telephone after its node went away during a call. */
+  away: Awaited<ReturnType<typeof telephone>> & { callId: string };
+  /** Every limit is one request. Believes X-Forwarded-For. */
+  limited: string;
+  /** The database is gone. */
+  broken: string;
+  /** Gives a request a tenth of a second. */
+  hasty: string;
+  /** There are no numbers. */
+  empty: string;
+  /** One payment of Bob's to `good`. */
+  payment: string;
+}
+
+export async function setStages(t: Test, rig: Rig): Promise<Stages> {
+  const rpc = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => rpc.stop());
+  const good = await telephone(t, rig, {
+    slots: [1, 2, 3, 4, 5].map((index) => slotAt(index)),
+    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000 },
+  });
+  const carol = await subscribeInStore(good.databaseUrl, CAROL, String(slotAt(2).number));
+  const doomed = await rig.postgres.createDatabase();
+  const broken = await rig.start(t, { databaseUrl: doomed });
+  await rig.postgres.dropDatabase(doomed);
+  const one = { requestsPerMinute: 1, tokenRequestsPerMinute: 1, noncesPerMinute: 1, signInsPerMinute: 1 };
+  const limited = await rig.start(t, { ...one, waitlistPerMinute: 1, proxyHops: 1 });
+  const hasty = await rig.start(t, { headersTimeoutMs: 100, requestTimeoutMs: 100 });
+  return {
+    ...{ good, rpc, away: await awayStage(t, rig) },
+    unbound: () => unbind(good.databaseUrl, carol),
+    ...{ limited: limited.url, broken: broken.url, hasty: hasty.url },
+    empty: (await rig.start(t)).url,
+    payment: await signPaymentHeader(good.url, BOB.privateKey),
+  };
+}
+
+/** Until the node tells of its slots again. */
+async function unbind(databaseUrl: string, account: Account): Promise<Account> {
+  const { subscriptionId } = account;
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  await db.updateTable('sims').set({ bound_to: null }).where('bound_to', '=', subscriptionId).execute();
+  await close();
+  return account;
+}
+
+async function awayStage(t: Test, rig: Rig): Promise<Stages['away']> {
+  const phone = await telephone(t, rig);
+  const { call_id: callId } = phone.line.ring(undefined, `in-${randomUUID()}`);
+  await until('the call is known', async () => (await phone.calls())[0]?.['state'] === 'ringing');
+  await phone.node.drop();
+  await until('offline', async () => (await phone.dial()).body['reason'] === 'node_offline');
+  return { ...phone, callId };
+}

@@ -86,7 +86,8 @@ t.test('unknown, used, replaced and expired codes have the same answer', async (
   );
   const [first] = answers;
   t.match(first, { status: 403, body: { error: 'enrolment_refused', message: /operator/ } });
-  for (const { status, body } of answers) t.same({ status, body }, { status: 403, body: first?.body });
+  const told = answers.map(({ status, body }) => ({ status, ...body, request_id: '' }));
+  for (const answer of told) t.same(answer, told[0]);
 });
 
 t.test('what is no code or no key is told by its field', async (t) => {

@@ -59,3 +59,7 @@ export function errorOfAnswer(
 export function noAnswer(code: NoAnswerCode, message: string, cause?: unknown): ApiError {
   return new ApiError({ status: 0, code, message, cause });
 }
+
+/** With one of these codes; without any, with whichever. */
+export const isApiError = (error: unknown, ...codes: string[]): error is ApiError =>
+  error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));

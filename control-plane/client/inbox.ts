@@ -1,20 +1,23 @@
 // Messages that were claimed but not yet asked for: a claim is the only one, so none may be dropped by a filter.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
-import { type ApiError, noAnswer } from './api-error.ts';
-import { isApiError } from './transport.ts';
+import { sleep, systemClock } from '#shared/clock.ts';
+import { type ApiError, isApiError, noAnswer } from './api-error.ts';
 
+/** `body`, `from_number`, `to_number` (E.164), `id`, `message_id`, `created_at` and `received_at` (RFC 3339, UTC). */
 export type InboundMessage = AnswerOf<typeof OPERATION.receive>['messages'][number];
 
+const TIMEOUT_MS = 60_000;
 const POLL_MS = 500;
 const TRANSIENT = ['unreachable', 'timeout', 'rate_limited', 'restarting', 'overloaded', 'internal_error'];
 
 export interface WaitOptions {
-  timeoutMs: number;
-  /** Only a message of this sender. */
+  /** How long to wait at most, a minute where it is left out; 0 asks once. */
+  timeoutMs?: number;
+  /** Only a message of this sender, E.164. */
   from?: string | undefined;
   /** Only a message that this says yes to. */
   match?: ((message: InboundMessage) => boolean) | undefined;
+  /** How often the service is asked: 500 ms where it is left out. */
   pollMs?: number;
   signal?: AbortSignal | undefined;
   /** Told of what is waited through: the service restarts, or cannot be reached. */
@@ -22,38 +25,49 @@ export interface WaitOptions {
 }
 
 export class Inbox {
-  readonly #claim: (signal: AbortSignal | undefined) => Promise<readonly InboundMessage[]>;
-  #held: InboundMessage[] = [];
+  readonly #claim: () => Promise<readonly InboundMessage[]>;
+  readonly #held: InboundMessage[] = [];
+  #claiming: Promise<void> | undefined;
 
-  constructor(claim: (signal: AbortSignal | undefined) => Promise<readonly InboundMessage[]>) {
+  constructor(claim: () => Promise<readonly InboundMessage[]>) {
     this.#claim = claim;
   }
 
-  /** All that were passed over, oldest first; they are not held any more. */
-  takeAll(): InboundMessage[] {
+  /** All that were passed over, oldest first, and what a claim under way brings; they are not held any more. */
+  async takeAll(): Promise<InboundMessage[]> {
+    await this.#claiming?.catch(() => undefined);
     return this.#held.splice(0);
   }
 
   /** The first message that fits. Throws `ApiError` `timeout`; what came meanwhile and did not fit stays here. */
   async wait(options: WaitOptions): Promise<InboundMessage> {
-    const { timeoutMs, pollMs = POLL_MS, signal, onTrouble } = options;
+    const { timeoutMs = TIMEOUT_MS, pollMs = POLL_MS, signal, onTrouble } = options;
     const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const found = this.#take(options);
-      if (found !== undefined) return found;
       let waitMs = pollMs;
       try {
-        this.#held.push(...(await this.#claim(signal)));
-        const claimed = this.#take(options);
-        if (claimed !== undefined) return claimed;
+        const found = this.#take(options) ?? (await this.#claimed(options));
+        if (found !== undefined) return found;
       } catch (error) {
         if (!isApiError(error, ...TRANSIENT)) throw error;
         onTrouble?.(error);
         waitMs = Math.max(pollMs, (error.retryAfterSeconds ?? 0) * 1000);
       }
       if (Date.now() + waitMs > deadline) throw noAnswer('timeout', `no such message within ${timeoutMs} ms`);
-      await pause(waitMs, undefined, { signal });
+      await sleep(systemClock, waitMs, signal);
     }
+  }
+
+  /** One claim serves all who wait; who gives up does not end it, or what it brings would be lost. */
+  async #claimed(options: WaitOptions): Promise<InboundMessage | undefined> {
+    options.signal?.throwIfAborted();
+    this.#claiming ??= this.#claim()
+      .then((messages) => void this.#held.push(...messages))
+      .finally(() => {
+        this.#claiming = undefined;
+      });
+    await untilAborted(this.#claiming, options.signal);
+    return this.#take(options);
   }
 
   #take({ from, match }: WaitOptions): InboundMessage | undefined {
@@ -62,5 +76,18 @@ export class Inbox {
         (from === undefined || message.from_number === from) && (match === undefined || match(message)),
     );
     return index < 0 ? undefined : this.#held.splice(index, 1)[0];
+  }
+}
+
+async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  const given = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: given.signal });
+  });
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    given.abort();
   }
 }

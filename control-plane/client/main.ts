@@ -2,7 +2,8 @@
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account-commands.ts';
 import { wholeNumber } from './commands/arguments.ts';
-import { described, EXIT, EXIT_HELP, exitCodeOf, messageOf } from './commands/exit-codes.ts';
+import { EXIT, EXIT_HELP, exitCodeOf } from './commands/failures.ts';
+import { bearClosedPipes, Output } from './commands/output.ts';
 import { type GlobalOptions, Session } from './commands/session.ts';
 import { addSmsCommands } from './commands/sms-commands.ts';
 import { addVoiceCommands } from './commands/voice-commands.ts';
@@ -13,11 +14,13 @@ const program = new Command('simrack')
   .option('--wallet <n>', 'which wallet of npm start; its token is kept apart', wholeNumber)
   .option('--token <token>', 'bearer token; better SIMRACK_TOKEN, or the file that subscribe leaves')
   .option('--token-file <file>', 'where the token is kept, in place of ~/.config/simrack')
-  .option('--json', 'one line of JSON, errors too')
-  .option('--print <field>', 'print only this field of the answer')
+  .option('--json', 'one line of JSON, errors too; no progress')
+  .option('--print <field>', 'print only this field of the answer, or of each message')
   .addHelpText('after', `\nThe wallet’s private key comes from WALLET_KEY.\n\n${EXIT_HELP}`)
+  .showHelpAfterError('(--help says how)')
   .exitOverride();
 
+bearClosedPipes();
 const session = (): Session => new Session(program.opts<GlobalOptions>(), process.env);
 for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(program, session);
 
@@ -26,8 +29,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   else {
-    const isJson = program.opts<GlobalOptions>().json === true;
-    process.stderr.write(`${isJson ? JSON.stringify(described(error)) : `error: ${messageOf(error)}`}\n`);
-    process.exitCode = exitCodeOf(error);
+    new Output(program.opts<GlobalOptions>()).failure(error);
+    // Not at leisure: a request that was given up may be under way.
+    process.exit(exitCodeOf(error));
   }
 }

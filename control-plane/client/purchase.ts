@@ -2,10 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LocalAccount } from 'viem/accounts';
 import { type AnswerOf, OPERATION } from '#shared/api/operations.ts';
-import { ApiError, errorOfAnswer } from './api-error.ts';
+import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
+import { ApiError, errorOfAnswer, isApiError } from './api-error.ts';
 import type { SpendLimit } from './payments/offer.ts';
-import { type PaymentWay, type SignedPayment, signPayment } from './payments/sign.ts';
-import { answerOf, isApiError, type Transport } from './transport.ts';
+import { signPayment } from './payments/sign.ts';
+import type { PaymentWay, SignedPayment } from './payments/signed-payment.ts';
+import { answerOf, type Transport } from './transport.ts';
 
 /** A settlement that takes longer is looked after by a person. */
 const SETTLE_TIMEOUT_MS = 300_000;
@@ -14,8 +16,9 @@ const SETTLE_TIMEOUT_MS = 300_000;
 const ASK_AGAIN_MS = 2_000;
 
 export interface PurchaseOptions extends SpendLimit {
-  /** The number belongs to it: never pay with one that you will not keep. */
+  /** The number belongs to it: never pay with one that you will not keep. Signs only: it needs no gas and no chain. */
   account: LocalAccount;
+  /** `x402-v1` where it is left out; all pay the same. */
   way?: PaymentWay;
   /** A payment of an earlier attempt whose end is not known: it is sent, and none is signed. */
   resume?: SignedPayment | undefined;
@@ -23,25 +26,24 @@ export interface PurchaseOptions extends SpendLimit {
   onSigned?: (payment: SignedPayment) => void | Promise<void>;
   /** Told why the end is waited for. */
   onWait?: (reason: ApiError) => void;
-  /** Time to find out what became of a payment. */
+  /** Time to find out what became of a payment; five minutes where it is left out. */
   settleTimeoutMs?: number;
 }
 
-/** `recovered`: the payment had been taken before, and the token is of a signature. */
+/** `recovered`: the payment had been taken before, and the token is of a signature; earlier tokens are revoked then. */
 export type Purchase =
   | (AnswerOf<typeof OPERATION.subscribe> & { recovered: false })
   | (AnswerOf<typeof OPERATION.signIn> & { recovered: true });
 
-/** Refusals after which the authorization may have moved money, or may yet. */
-const isUnclear = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  (error.isNoAnswer ||
-    error.code === 'settlement_pending' ||
-    (error.status >= 500 && !CHARGED_NOTHING.has(error.code)));
+/** All but these may have been said after the authorization was sent to the chain, or by a proxy that gave up. */
+const movedNothing = ({ status, code }: ApiError): boolean =>
+  status === 402 || (code in REFUSALS && (status < 500 || CHARGED_NOTHING.has(code)));
 
-const CHARGED_NOTHING: ReadonlySet<string> = new Set([
+const CHARGED_NOTHING: ReadonlySet<string> = new Set<RefusalCode>([
   ...(['pool_exhausted', 'settlement_unavailable', 'overloaded', 'restarting'] as const),
 ]);
+
+const isUnclear = (error: unknown): error is ApiError => error instanceof ApiError && !movedNothing(error);
 
 /**
  * Throws `ApiError`: after a refusal by code nothing was paid; with `settlement_pending` it is not known yet, and the

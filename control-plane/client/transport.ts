@@ -1,7 +1,7 @@
 // One request of an operation: its query and body as the shared schemas have them, its answer checked by them.
 import type { z } from 'zod';
 import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
-import { ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
+import { errorOfAnswer, noAnswer } from './api-error.ts';
 
 /** What waits for a block, the carrier or a far end that rings. */
 const SLOW_TIMEOUT_MS = 120_000;
@@ -28,7 +28,9 @@ export class Transport {
   /** Without a slash at its end. */
   readonly baseUrl: string;
 
+  /** Throws `TypeError` for what is no URL. */
   constructor(baseUrl: string) {
+    if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`not a URL of HTTP: ${baseUrl}`);
     this.baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
@@ -77,9 +79,6 @@ export function answerOf<O extends Operation>(
   const [issue] = parsed.error.issues;
   throw noAnswer('invalid_answer', `${operation.path}: ${issue?.path.join('.')}: ${issue?.message}`);
 }
-
-export const isApiError = (error: unknown, ...codes: string[]): error is ApiError =>
-  error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));
 
 function jsonOf(text: string): unknown {
   try {

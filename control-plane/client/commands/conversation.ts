@@ -1,7 +1,9 @@
 // A call from a terminal: says a file, presses keys, records what is heard, until the call ends or its time is over.
+import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
-import type { Session } from './session.ts';
+import { interruptible } from './interrupt.ts';
+import type { Output } from './output.ts';
 import { Recording, readAudio } from './wave-file.ts';
 
 export interface ConversationOptions {
@@ -29,7 +31,7 @@ const BYTES_PER_MS = 32;
 
 /** Opens the stream of a call, which answers one that rings. Ctrl-C hangs up. */
 export async function converse(
-  { client, callId, session }: { client: SimrackClient; callId: string; session: Session },
+  { client, callId, output }: { client: SimrackClient; callId: string; output: Output },
   options: ConversationOptions,
   { speech, recording }: ReturnType<typeof prepare>,
 ): Promise<Conversation> {
@@ -37,37 +39,43 @@ export async function converse(
   const answered = new Promise<boolean>((resolve) => {
     onAnswered = resolve;
   });
-  let isAnswered = false;
-  const stream = await client.stream(callId, {
-    onAudio: (frame) => recording?.add(frame),
-    onEvent(event) {
-      if (event.type === 'dtmf') session.note(`the far end pressed ${event.digit}`);
-      if (event.type !== 'answered') return;
-      session.note('answered');
-      isAnswered = true;
-      onAnswered(true);
-    },
+  const end = await interruptible(async (interrupted) => {
+    const stream = await client.stream(callId, {
+      onAudio: (frame) => recording?.add(frame),
+      onEvent(event) {
+        if (event.type === 'dtmf') output.note(`the far end pressed ${event.digit}`);
+        if (event.type === 'answered') onAnswered(true);
+      },
+    });
+    const hangUp = (): void => stream.close();
+    interrupted.addEventListener('abort', hangUp, { once: true });
+    if (interrupted.aborted) hangUp();
+    void answered.then(async (isAnswered) => {
+      if (!isAnswered) return;
+      output.waiting('answered');
+      await talk(stream, options, { speech, recording });
+    });
+    return stream.ended;
   });
-  const hangUp = (): void => stream.close();
-  process.once('SIGINT', hangUp);
-  let timer: NodeJS.Timeout | undefined;
-  const talk = async (): Promise<void> => {
-    if (!(await answered)) return;
-    if (options.for !== undefined) timer = setTimeout(hangUp, options.for * 1000);
-    if (options.press !== undefined) stream.press(options.press);
-    if (speech !== undefined) await stream.play(speech);
-    // Who only says something has nothing to wait for.
-    if (speech !== undefined && recording === undefined && options.for === undefined) hangUp();
-  };
-  const talking = talk();
-  const end = await stream.ended;
   onAnswered(false);
-  await talking;
-  clearTimeout(timer);
-  process.off('SIGINT', hangUp);
   recording?.close();
+  if (recording?.problem !== undefined) output.note(recording.problem);
   return {
-    ...{ answered: isAnswered, end },
+    ...{ answered: await answered, end },
     ...(recording === undefined ? {} : { recorded_ms: recording.bytes / BYTES_PER_MS }),
   };
+}
+
+async function talk(
+  stream: CallStream,
+  options: ConversationOptions,
+  { speech, recording }: ReturnType<typeof prepare>,
+): Promise<void> {
+  const timer = options.for === undefined ? undefined : setTimeout(() => stream.close(), options.for * 1000);
+  if (options.press !== undefined) stream.press(options.press);
+  if (speech !== undefined) await stream.play(speech);
+  // Who only says something has nothing to wait for.
+  if (speech !== undefined && recording === undefined && timer === undefined) stream.close();
+  await stream.ended;
+  clearTimeout(timer);
 }

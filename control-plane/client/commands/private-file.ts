@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
-import { UsageError } from './exit-codes.ts';
+import { UsageError } from './failures.ts';
 
 /** Undefined where there is none. Throws `UsageError` for one that others can read, or that holds something else. */
 export function readPrivate<S extends z.ZodType>(file: string, schema: S): z.output<S> | undefined {

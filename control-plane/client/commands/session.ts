@@ -1,13 +1,13 @@
-// What every command has of its options: the service, the wallet, the token, and where answers and progress go.
-import { existsSync, readFileSync } from 'node:fs';
+// What every command has of its options and its environment: the service, the wallet and the token.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
-import { type LocalAccount, privateKeyToAccount } from 'viem/accounts';
-import { z } from 'zod';
+import type { LocalAccount } from 'viem/accounts';
 import { SimrackClient } from '../simrack-client.ts';
 import { CredentialStore } from './credentials.ts';
-import { UsageError } from './exit-codes.ts';
+import { type DevStack, devStackFile, readDevStack } from './dev-stack.ts';
+import { UsageError } from './failures.ts';
+import { Output } from './output.ts';
 
 export interface GlobalOptions {
   url?: string;
@@ -22,25 +22,24 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KEY_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
-const devStackSchema = z.object({
-  base_url: z.string(),
-  wallets: z.array(z.object({ private_key: z.string() })),
-});
-
 export class Session {
+  readonly output: Output;
   readonly #options: GlobalOptions;
   readonly #env: Environment;
 
   constructor(options: GlobalOptions, env: Environment) {
     this.#options = options;
     this.#env = env;
+    this.output = new Output(options);
   }
 
   get baseUrl(): string {
     const url = this.#options.url ?? (this.#env['SIMRACK_URL'] || this.#devStack()?.base_url);
     if (url === undefined)
-      throw new UsageError(`give --url, or run npm start first (no ${this.#devStackFile})`);
-    if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`--url: not a URL of HTTP: ${url}`);
+      throw new UsageError(
+        `which service? --url or SIMRACK_URL, or npm start first (no ${devStackFile(this.#dataDir)})`,
+      );
+    if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`not a URL of HTTP: ${url}`);
     return url;
   }
 
@@ -62,50 +61,38 @@ export class Session {
     const token = given ?? this.store.read()?.token;
     if (token === undefined)
       throw new UsageError(`no token in ${this.store.file}: simrack subscribe, or recover`);
+    return this.clientOf(token);
+  }
+
+  clientOf(token: string): SimrackClient {
     return new SimrackClient({ baseUrl: this.baseUrl, token });
   }
 
   /** `WALLET_KEY`, or a wallet of `npm start`. */
-  account(): LocalAccount {
+  async account(): Promise<LocalAccount> {
     const { wallet } = this.#options;
-    const ofStack = (): string | undefined => this.#devStack()?.wallets[wallet ?? 0]?.private_key;
-    const key = wallet === undefined ? this.#env['WALLET_KEY'] || ofStack() : ofStack();
-    if (key === undefined) throw new UsageError('no wallet: set WALLET_KEY, or run npm start first');
+    const key = (wallet === undefined ? this.#env['WALLET_KEY'] : undefined) || this.#stackKey(wallet ?? 0);
     if (!KEY_PATTERN.test(key)) throw new UsageError('WALLET_KEY: a key is 0x and 64 hexadecimal digits');
+    // Most commands sign nothing, and viem takes longer to load than they take to run.
+    const { privateKeyToAccount } = await import('viem/accounts');
     return privateKeyToAccount(key as Hex);
   }
 
-  /** Answers, on standard output: with `--json` in one line. */
-  answer(value: object): void {
-    const { print, json } = this.#options;
-    if (print !== undefined) {
-      const field = (value as Record<string, unknown>)[print];
-      if (field === undefined) throw new UsageError(`--print: the answer has no ${print}`);
-      process.stdout.write(`${typeof field === 'string' ? field : JSON.stringify(field)}\n`);
-    } else process.stdout.write(`${JSON.stringify(value, null, json === true ? undefined : 2)}\n`);
+  #stackKey(wallet: number): string {
+    const wallets = this.#devStack()?.wallets;
+    if (wallets === undefined) throw new UsageError('no wallet: set WALLET_KEY, or npm start first');
+    const found = wallets[wallet];
+    if (found === undefined)
+      throw new UsageError(`--wallet: npm start has wallets 0 to ${wallets.length - 1}`);
+    return found.private_key;
   }
 
-  /** One of many answers. */
-  line(value: object): void {
-    process.stdout.write(`${JSON.stringify(value)}\n`);
+  get #dataDir(): string {
+    return this.#env['DATA_DIR'] || 'data';
   }
 
-  /** Progress, for people. */
-  note(text: string): void {
-    process.stderr.write(`${text}\n`);
-  }
-
-  get #devStackFile(): string {
-    return join(this.#env['DATA_DIR'] || 'data', 'dev-stack.json');
-  }
-
-  #devStack(): z.output<typeof devStackSchema> | undefined {
-    if (!existsSync(this.#devStackFile)) return undefined;
-    try {
-      return devStackSchema.parse(JSON.parse(readFileSync(this.#devStackFile, 'utf8')));
-    } catch {
-      throw new UsageError(`${this.#devStackFile} is not of npm start`);
-    }
+  #devStack(): DevStack | undefined {
+    return readDevStack(this.#dataDir);
   }
 }
 

@@ -1,17 +1,25 @@
 // `simrack dial | listen | hangup`: calls from a terminal.
 import type { Command } from 'commander';
-import type { PresenceEvent } from '#shared/api/voice-frames.ts';
+import { OPERATION } from '#shared/api/operations.ts';
+import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { ApiError, noAnswer } from '../api-error.ts';
-import { wholeNumber } from './arguments.ts';
+import { answering, fieldsOf, keys, wholeNumber } from './arguments.ts';
 import { type ConversationOptions, converse, prepare } from './conversation.ts';
+import { InterruptedError } from './failures.ts';
+import { interruptible } from './interrupt.ts';
 import type { Session } from './session.ts';
+
+const CONVERSATION = ['answered', 'end', 'recorded_ms'];
+const EVENT = presenceEventSchema.options.flatMap(({ shape }) => Object.keys(shape));
 
 const withAudio = (command: Command): Command =>
   command
     .option('--say <file>', 'play this to the far end: WAVE, or samples alone; 16 kHz, 16 bit, mono')
     .option('--record <file>', 'write what the far end says, as WAVE where it ends in .wav')
-    .option('--press <keys>', 'press these keys once it is answered')
+    .option('--press <keys>', 'press these keys once it is answered', keys)
     .option('--for <seconds>', 'hang up this long after the answer', wholeNumber);
+
+type DialOptions = ConversationOptions & { detach?: boolean };
 
 interface ListenOptions extends ConversationOptions {
   answer?: boolean;
@@ -19,45 +27,38 @@ interface ListenOptions extends ConversationOptions {
 }
 
 export function addVoiceCommands(program: Command, session: () => Session): void {
-  withAudio(program.command('dial'))
+  withAudio(answering(program.command('dial'), [...fieldsOf(OPERATION.dial), ...CONVERSATION]))
     .description('call a number, and talk until the call ends; Ctrl-C hangs up')
     .argument('<number>', 'E.164')
     .option('--detach', 'only place the call; it ends after 30 s unless its stream is opened')
-    .action((to: string, options: ConversationOptions & { detach?: boolean }) =>
-      dial(session(), to, options),
-    );
-  withAudio(program.command('listen'))
-    .description('tell of calls as they ring, are answered and end, a line of JSON each')
+    .action((to: string, options: DialOptions) => dial(session(), to, options));
+  withAudio(answering(program.command('listen'), [...new Set([...EVENT, ...CONVERSATION])]))
+    .description('tell of calls as they ring, are answered and end, a line of JSON each, until Ctrl-C')
     .option('--answer', 'answer the first one that rings, and end with it')
     .option('--wait <seconds>', 'give up after this long', wholeNumber)
     .action((options: ListenOptions) => listen(session(), options));
-  program
-    .command('hangup')
+  answering(program.command('hangup'), fieldsOf(OPERATION.hangUp))
     .description('end a call, or reject one that rings')
     .argument('<call_id>')
     .action(async (callId: string) => {
       const at = session();
-      at.answer(await at.client().hangUp({ call_id: callId }));
+      at.output.answer(await at.client().hangUp({ call_id: callId }));
     });
 }
 
-async function dial(
-  at: Session,
-  to: string,
-  { detach, ...options }: ConversationOptions & { detach?: boolean },
-): Promise<void> {
+async function dial(at: Session, to: string, { detach, ...options }: DialOptions): Promise<void> {
   const client = at.client();
   const files = prepare(options);
   const { number } = await client.number();
-  at.note(`calling ${to} …`);
+  at.output.waiting(`calling ${to}`);
   const call = await client.dial({ phone_number: number, to });
   if (detach === true) {
-    at.answer(call);
+    at.output.answer(call);
     return;
   }
-  at.note('it rings');
-  const talk = await converse({ client, callId: call.call_id, session: at }, options, files);
-  at.answer({ ...call, ...talk });
+  at.output.waiting('it rings');
+  const talk = await converse({ client, callId: call.call_id, output: at.output }, options, files);
+  at.output.answer({ ...call, ...talk });
   if (!talk.answered) throw notAnswered(talk.end.reason);
 }
 
@@ -65,30 +66,50 @@ async function listen(at: Session, { answer, wait, ...options }: ListenOptions):
   const client = at.client();
   const files = prepare(options);
   const { number } = await client.number();
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  process.once('SIGINT', stop);
-  const timer = wait === undefined ? undefined : setTimeout(stop, wait * 1000);
+  const rings = await interruptible((interrupted) =>
+    watch(at, { number, answers: answer === true, wait, interrupted }),
+  );
+  if (rings === undefined) return;
+  at.output.note(`${rings.caller ?? 'somebody'} calls`);
+  const talk = await converse({ client, callId: rings.call_id, output: at.output }, options, files);
+  at.output.answer({ ...rings, ...talk });
+}
+
+/** The call to be answered; none, where they are only told. */
+async function watch(
+  at: Session,
+  {
+    number,
+    answers,
+    wait,
+    interrupted,
+  }: {
+    number: string;
+    answers: boolean;
+    wait: number | undefined;
+    interrupted: AbortSignal;
+  },
+): Promise<PresenceEvent | undefined> {
+  const { output } = at;
+  const found = new AbortController();
+  const ends = [interrupted, found.signal, ...(wait === undefined ? [] : [AbortSignal.timeout(wait * 1000)])];
   let rings: PresenceEvent | undefined;
-  await client.watchCalls(number, {
-    signal: controller.signal,
+  await at.client().watchCalls(number, {
+    signal: AbortSignal.any(ends),
     onEvent(event) {
-      if (answer !== true) at.line(event);
+      if (!answers) output.line(event);
       else if (event.kind === 'ringing' && rings === undefined) {
         rings = event;
-        stop();
+        found.abort();
       }
     },
     onState: ({ connected, error }) =>
-      at.note(connected ? `listening for calls to ${number} …` : `${error?.message}: connecting again …`),
+      output.waiting(connected ? `listening for calls to ${number}` : `${error?.message}: connecting again`),
   });
-  clearTimeout(timer);
-  process.off('SIGINT', stop);
-  if (answer !== true) return;
-  if (rings === undefined) throw noAnswer('timeout', 'no call came in');
-  at.note(`${rings.caller ?? 'somebody'} calls`);
-  const talk = await converse({ client, callId: rings.call_id, session: at }, options, files);
-  at.answer({ ...rings, ...talk });
+  if (!answers || rings !== undefined) return rings;
+  throw interrupted.reason instanceof InterruptedError
+    ? interrupted.reason
+    : noAnswer('timeout', 'no call came in');
 }
 
 const notAnswered = (reason: string): ApiError =>

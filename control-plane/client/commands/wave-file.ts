@@ -1,7 +1,7 @@
 // Audio files of calls: WAVE (RIFF, PCM) as the line has it, or its samples alone.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
-import { UsageError } from './exit-codes.ts';
+import { UsageError } from './failures.ts';
 
 const HEADER_BYTES = 44;
 const PCM = 1;
@@ -50,6 +50,8 @@ export class Recording {
   readonly #file: number;
   readonly #isWave: boolean;
   #bytes = 0;
+  /** Why it holds less than was heard. */
+  problem: string | undefined;
 
   constructor(file: string) {
     try {
@@ -65,9 +67,15 @@ export class Recording {
     return this.#bytes;
   }
 
+  /** A full disk ends the recording, not the call. */
   add(samples: Buffer): void {
-    writeSync(this.#file, samples);
-    this.#bytes += samples.length;
+    if (this.problem !== undefined) return;
+    try {
+      writeSync(this.#file, samples);
+      this.#bytes += samples.length;
+    } catch (error) {
+      this.problem = `the recording ends early: ${(error as Error).message}`;
+    }
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 // Fields of payment challenges as they stand on the wire.
-import { type Address, getAddress } from 'viem';
+import type { Address } from 'viem';
 import { z } from 'zod';
 
 export const amountSchema = z
@@ -7,8 +7,11 @@ export const amountSchema = z
   .regex(/^\d{1,78}$/)
   .transform(BigInt);
 
-/** Any letter case; comes out checksummed. */
+/** Any letter case; comes out in lower case, of which nobody expects a checksum. */
 export const addressSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text): Address => getAddress(text.toLowerCase()));
+  .transform((text): Address => text.toLowerCase() as Address);
+
+export const isSameAddress = (one: Address, other: Address): boolean =>
+  one.toLowerCase() === other.toLowerCase();

@@ -1,9 +1,9 @@
 // Pays a 402 by MPP: method "evm", intent "charge", with an EIP-3009 authorization bound to the challenge.
-import { type Hex, isAddressEqual, keccak256, stringToBytes } from 'viem';
+import { type Hex, keccak256, stringToBytes } from 'viem';
 import { z } from 'zod';
 import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
 import type { RawAnswer } from '../transport.ts';
-import { addressSchema, amountSchema } from './fields.ts';
+import { addressSchema, amountSchema, isSameAddress } from './fields.ts';
 import type { Offer } from './offer.ts';
 import type { SignedTransfer } from './transfer.ts';
 import { offersV1 } from './x402.ts';
@@ -41,7 +41,7 @@ export function mppOffers(answer: RawAnswer): MppOffer[] {
     const { credentialTypes = ['authorization'] } = methodDetails;
     const chainId = CHAIN_IDS.find((id) => id === methodDetails.chainId);
     const known = domains.find(
-      ({ offer }) => offer.chainId === chainId && isAddressEqual(offer.asset, asset),
+      ({ offer }) => offer.chainId === chainId && isSameAddress(offer.asset, asset),
     )?.offer;
     if (chainId === undefined || known === undefined || !credentialTypes.includes('authorization')) return [];
     return [{ challenge: challenge.data, offer: { ...known, chainId, asset, payTo, amount } }];

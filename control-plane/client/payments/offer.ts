@@ -1,6 +1,7 @@
 // What a 402 asks for, whichever of the three protocols says it, and whether the caller lets it be paid.
-import { type Address, isAddressEqual } from 'viem';
+import type { Address } from 'viem';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { isSameAddress } from './fields.ts';
 
 export interface Offer {
   chainId: ChainId;
@@ -41,5 +42,5 @@ export function payableOffer<T extends { offer: Offer }>(found: readonly T[], li
 
 function isAllowed({ chainId, asset }: Offer, { chainIds, assets = [] }: SpendLimit): boolean {
   if (chainIds !== undefined && !chainIds.includes(chainId)) return false;
-  return [NETWORKS[chainId].usdc.address, ...assets].some((allowed) => isAddressEqual(allowed, asset));
+  return [NETWORKS[chainId].usdc.address, ...assets].some((allowed) => isSameAddress(allowed, asset));
 }

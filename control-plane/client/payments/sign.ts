@@ -1,22 +1,10 @@
-// One payment for one 402, by the way that the caller chose. It can be sent again as often as needed: it moves money once.
+// One payment for one 402, by the way that the caller chose.
 import type { LocalAccount } from 'viem/accounts';
-import { z } from 'zod';
 import type { RawAnswer } from '../transport.ts';
-import { mppHeader, mppOffers, mppTerms } from './mpp.ts';
 import { payableOffer, type SpendLimit } from './offer.ts';
+import type { PaymentWay, SignedPayment } from './signed-payment.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
-
-/** x402 version 1, x402 version 2, or MPP. */
-export const PAYMENT_WAYS = ['x402-v1', 'x402-v2', 'mpp'] as const;
-export type PaymentWay = (typeof PAYMENT_WAYS)[number];
-
-/** The header of a signed payment, for programs that keep it until they know what became of it. */
-export const signedPaymentSchema = z.object({
-  header: z.enum(['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Authorization']),
-  value: z.string(),
-});
-export type SignedPayment = z.infer<typeof signedPaymentSchema>;
 
 export interface SignOptions extends SpendLimit {
   account: LocalAccount;
@@ -42,6 +30,8 @@ export async function signPayment(
       return { header: 'PAYMENT-SIGNATURE', value: headerV2(answer, found, transfer) };
     }
     case 'mpp': {
+      // It hashes, for which it loads most of viem.
+      const { mppHeader, mppOffers, mppTerms } = await import('./mpp.ts');
       const found = payableOffer(mppOffers(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds, ...mppTerms(found) });
       return { header: 'Authorization', value: mppHeader(found, transfer) };

@@ -1,6 +1,6 @@
 // Signs an EIP-3009 authorization for an offer: no gas, no RPC.
 import { randomBytes } from 'node:crypto';
-import { type Address, type Hex, toHex } from 'viem';
+import type { Address, Hex } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import type { Offer } from './offer.ts';
@@ -30,7 +30,7 @@ export interface TransferTerms {
 export async function signTransfer(
   account: LocalAccount,
   offer: Offer,
-  { nowSeconds, nonce = toHex(randomBytes(32)), validBefore }: TransferTerms,
+  { nowSeconds, nonce = `0x${randomBytes(32).toString('hex')}`, validBefore }: TransferTerms,
 ): Promise<SignedTransfer> {
   const message = {
     from: account.address,

@@ -1,78 +1,110 @@
-// `npx simrack` as a process of its own, beside a stack: from no number to a received text, and how it ends when it cannot.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// `npx simrack` as a process of its own, beside a stack: from no number to a received text.
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import t from 'tap';
-import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PAY_TO } from '../../dev-stack/wallets.ts';
+import { commandLine } from '../../fixtures/command-line.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { received, subscriber } from '../../fixtures/subscriber.ts';
 import { FAR_END } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 
-t.test('beside npm start: buy, look, text, wait for a text', async (t) => {
+t.test('beside npm start: buy, look, text, get a new token', async (t) => {
   const { url } = await rig.start(t);
-  const node = await rig.connect(t, url, { journalId: 'journal-1' });
-  const folder = temporaryFolder(t);
-  const wallets = BUYERS.map(({ privateKey }) => ({ private_key: privateKey }));
-  writeFileSync(join(folder, 'dev-stack.json'), JSON.stringify({ base_url: url, wallets }));
-  const simrack = async (...args: string[]) => {
-    const ran = await runProgram('simrack', args, { DATA_DIR: folder, XDG_CONFIG_HOME: folder });
-    return { ...ran, json: () => JSON.parse(ran.stdout) as Record<string, unknown> };
-  };
+  await rig.connect(t, url);
+  const { simrack, kept } = commandLine(t, url);
   const { number } = slotAt(1);
-  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  const before = await paidSoFar();
 
+  t.same((await simrack('availability')).json(), { available: 1 });
   const dear = await simrack('subscribe', '--max', '1799.99', '--json');
   t.equal(dear.status, 1, 'more than is allowed is refused');
-  t.match(JSON.parse(dear.stderr), { error: 'not_payable' });
+  t.match(dear.failure(), { error: 'not_payable' });
   const early = await simrack('number');
-  t.equal(early.status, 2, 'no token yet');
-  t.match(early.stderr, /simrack subscribe, or recover/);
+  t.match(early, { status: 2, stdout: '', stderr: /simrack subscribe, or recover/ }, 'no token yet');
 
   const bought = await simrack('subscribe', '--way', 'mpp', '--json');
   t.equal(bought.status, 0, bought.stderr);
-  t.match(bought.json(), { number, renewed: false, recovered: false });
-  t.equal((await rig.chain.dollar.balanceOf(PAY_TO.address)) - before, PRICE);
-  const file = join(folder, 'simrack', new URL(url).host.replace(':', '_'), 'default.json');
-  t.equal(statSync(file).mode & 0o777, 0o600, 'only the owner can read the token');
+  t.same(Object.keys(bought.json()), ['number', 'expires_at', 'outcome'], 'the token is not printed');
+  t.match(bought.json(), { number, outcome: 'bought' });
+  t.equal(bought.stderr, '', 'with --json progress is not told');
+  t.equal((await paidSoFar()) - before, PRICE);
+  const file = kept(url, 'default.json');
   const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };
-  t.notMatch(bought.stdout + bought.stderr, new RegExp(token), 'which is not printed');
+  t.equal(statSync(file).mode & 0o777, 0o600, 'only the owner can read the token');
+  t.equal(statSync(dirname(file)).mode & 0o777, 0o700, 'in a folder of its own');
 
   t.equal((await simrack('number', '--print', 'number')).stdout, `${number}\n`);
   t.match((await simrack('send', '--to', FAR_END, '--body', 'hello')).json(), { status: 'queued' });
   const refused = await simrack('send', '--to', '911', '--body', 'hello', '--json');
   t.equal(refused.status, 1);
-  t.match(JSON.parse(refused.stderr), { error: 'destination_not_allowed', status: 400 });
+  t.match(refused.failure(), { error: 'destination_not_allowed', status: 400, request_id: String });
 
-  const waiting = simrack('receive', '--wait', '30', '--from', FAR_END, '--json');
+  const empty = await simrack('subscribe', '--wallet', '1');
+  t.match(empty, { status: 1, stdout: '', stderr: /pool_exhausted: .*\n.*simrack waitlist/s });
+  t.match((await simrack('waitlist', 'alice@example.com')).json(), {
+    status: 'added',
+    registered_at: String,
+  });
+  t.match(await simrack('waitlist', 'alice'), { status: 1, stderr: /^error: invalid_email: / });
+
+  const recovered = await simrack('recover', '--print', 'token');
+  t.match(recovered, { status: 0, stderr: /the token is in / });
+  t.not(recovered.stdout.trim(), token, 'who asks for the token gets it');
+  t.equal((await simrack('number')).status, 0, 'and it is in use');
+  const revoked = await simrack('number', '--token', token);
+  t.match(revoked, { status: 1, stderr: /unauthorized: .*\n.*simrack recover/s });
+});
+
+t.test('messages are claimed, waited for and listed', async (t) => {
+  const { url, node, headers } = await subscriber(t, rig);
+  const { simrack } = commandLine(t, url, { token: headers.Authorization.replace('Bearer ', '') });
+  const waiting = simrack('receive', '--wait', '60', '--from', FAR_END, '--json');
   node.sendFact(1, received('of another one', '+13105550199'));
   node.sendFact(2, received('Your code is 417209'));
   const got = await waiting;
-  t.equal(got.status, 0);
+  t.match(got, { status: 0, stderr: '' });
+  t.equal(got.stdout.trim().split('\n').length, 1, 'one line');
   t.match(got.json(), { messages: [{ body: 'of another one' }, { body: 'Your code is 417209' }], count: 2 });
   const nothing = await simrack('receive', '--wait', '0', '--json');
   t.equal(nothing.status, 3, 'a wait that ends without a message');
   t.match(nothing.json(), { messages: [], count: 0 });
-  t.match((await simrack('messages', '--direction', 'received', '--limit', '1')).json(), {
-    messages: [{ body: 'Your code is 417209' }],
-    count: 1,
-  });
+  t.match(nothing.failure(), { error: 'timeout' });
+
+  node.sendFact(3, received('third'));
+  node.sendFact(4, received('fourth'));
+  await until('they are stored', () => node.acknowledged === 4);
+  const misspelt = await simrack('receive', '--print', 'text');
+  t.match(misspelt, { status: 2, stdout: '', stderr: /no text, but .*body/ }, 'nothing is claimed in vain');
+  t.equal((await simrack('receive', '--print', 'body')).stdout, 'third\nfourth\n');
+  const newest = await simrack('messages', '--direction', 'received', '--limit', '1');
+  t.match(newest.json(), { messages: [{ body: 'fourth' }], count: 1 });
+  t.equal(
+    (await simrack('messages', '--limit', '3', '--print', 'body')).stdout,
+    'fourth\nthird\nYour code is 417209\n',
+  );
 });
 
-t.test('what is wrong with its use, and nobody there, have codes of their own', async (t) => {
-  const folder = temporaryFolder(t);
-  const env = { DATA_DIR: folder, XDG_CONFIG_HOME: folder };
-  const unreachable = await runProgram('simrack', ['availability', '--url', 'http://127.0.0.1:9'], env);
-  t.equal(unreachable.status, 3);
-  t.match(unreachable.stderr, /^error: unreachable: /);
-  t.equal((await runProgram('simrack', ['availability'], env)).status, 2);
-  t.equal((await runProgram('simrack', ['sing'], env)).status, 2);
-  const loose = join(folder, 'token.json');
-  writeFileSync(loose, '{}', { mode: 0o644 });
-  const read = ['number', '--url', 'http://127.0.0.1:9', '--token-file', loose];
-  t.match(await runProgram('simrack', read, env), { status: 2, stderr: /can be read by others/ });
+t.test('two wallets in one home, and a token that is kept elsewhere', async (t) => {
+  const { url } = await rig.start(t);
+  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  const { simrack, kept, folder } = commandLine(t, url);
+  t.equal((await simrack('subscribe')).status, 0);
+  const second = await simrack('subscribe', '--wallet', '1', '--print', 'token');
+  t.match(second, { status: 0 });
+  const tokens = ['default.json', 'wallet-1.json'].map(
+    (name) => (JSON.parse(readFileSync(kept(url, name), 'utf8')) as { token: string }).token,
+  );
+  t.equal(second.stdout.trim(), tokens[1]);
+  t.not(tokens[0], tokens[1]);
+  mkdirSync(`${folder}/elsewhere`);
+  const elsewhere = `${folder}/elsewhere/token.json`;
+  t.equal((await simrack('recover', '--token-file', elsewhere)).status, 0);
+  t.equal(statSync(elsewhere).mode & 0o777, 0o600);
+  t.equal((await simrack('number', '--token-file', elsewhere)).status, 0);
 });

@@ -1,12 +1,12 @@
 // Buying with the client library: the three ways to pay, the limit, and that nothing that goes wrong makes it pay twice.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/sign.ts';
+import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/signed-payment.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
+import { paymentsBetween } from '../../fixtures/payments-between.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 
@@ -20,42 +20,6 @@ async function service(t: Test, numbers = 1) {
   const { url } = await rig.start(t);
   await rig.connect(t, url, { slots: Array.from({ length: numbers }, (_, index) => slotAt(index + 1)) });
   return url;
-}
-
-/** Passes requests on; `answer` may write the answer to a payment in place of the service's, which it is given. */
-async function between(
-  t: Test,
-  url: string,
-  answer: (attempt: number, response: ServerResponse, pass: () => Promise<void>) => Promise<void>,
-) {
-  const payments: string[] = [];
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const payment = request.headers['x-payment'];
-    const answered = await fetch(url + String(request.url), {
-      method: String(request.method),
-      headers: {
-        ...(payment === undefined ? {} : { 'X-PAYMENT': String(payment) }),
-        ...(chunks.length === 0 ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
-    });
-    const text = await answered.text();
-    const pass = async (): Promise<void> => {
-      response.writeHead(answered.status, { 'content-type': 'application/json' }).end(text);
-    };
-    if (payment === undefined) return pass();
-    payments.push(String(payment));
-    return answer(payments.length, response, pass);
-  };
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, payments };
 }
 
 t.test('each way pays the price once and gives a token that works; the second time renews', async (t) => {
@@ -111,7 +75,7 @@ for (const [name, spoil] of [
 ] as const) {
   t.test(`after paying, ${name}: the token is of a signature, and the money moved once`, async (t) => {
     const target = await service(t);
-    const { url, payments } = await between(t, target, async (attempt, response, pass) => {
+    const { url, payments } = await paymentsBetween(t, target, async (attempt, response, pass) => {
       if (attempt > 1) return pass();
       spoil(response);
     });
@@ -136,7 +100,11 @@ t.test(
   'a payment of a program that died is resumed by the next one, without another signature',
   async (t) => {
     const target = await service(t);
-    const { url, payments } = await between(t, target, async (_, response) => void response.destroy());
+    const { url, payments } = await paymentsBetween(
+      t,
+      target,
+      async (_, response) => void response.destroy(),
+    );
     const before = await paidSoFar();
     const kept: SignedPayment[] = [];
     const first = new SimrackClient({ baseUrl: url }).subscribe({

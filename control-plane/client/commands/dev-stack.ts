@@ -1,0 +1,24 @@
+// What `npm start` leaves in its folder for programs beside it: where the service is, and wallets with test dollars.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from './failures.ts';
+
+const devStackSchema = z.object({
+  base_url: z.string(),
+  wallets: z.array(z.object({ private_key: z.string() })),
+});
+export type DevStack = z.output<typeof devStackSchema>;
+
+export const devStackFile = (dataDir: string): string => join(dataDir, 'dev-stack.json');
+
+/** Undefined while it does not run. Throws `UsageError` for a file of something else. */
+export function readDevStack(dataDir: string): DevStack | undefined {
+  const file = devStackFile(dataDir);
+  if (!existsSync(file)) return undefined;
+  try {
+    return devStackSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    throw new UsageError(`${file} is not of npm start`);
+  }
+}

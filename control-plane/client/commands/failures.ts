@@ -1,0 +1,96 @@
+// How the command line ends when it did not do what it was told: an exit code for scripts, a text for people.
+import { ApiError } from '../api-error.ts';
+import { NotPayableError } from '../payments/offer.ts';
+
+export const EXIT = {
+  ok: 0,
+  /** The service said no; also a payment that this client refused to make. */
+  refused: 1,
+  /** Wrong options, or a file that cannot be used. */
+  usage: 2,
+  /** No answer, or not in time; a wait that ended without a message. */
+  noAnswer: 3,
+  /** Nobody knows yet whether the payment has arrived: run it again, it does not pay again. */
+  pending: 4,
+  /** Too many requests, or the service is busy or starts: nothing was done, try again later. */
+  later: 5,
+  /** EX_SOFTWARE of sysexits.h: a fault of this program. */
+  fault: 70,
+} as const;
+
+export const EXIT_HELP = `Exit codes:
+  ${EXIT.ok}  done
+  ${EXIT.refused}  refused by the service, or dearer than --max
+  ${EXIT.usage}  wrong use: an option, a file, no wallet, no token
+  ${EXIT.noAnswer}  no answer, or nothing in time
+  ${EXIT.pending}  the payment is under way: run the same command again, it does not pay twice
+  ${EXIT.later}  too many requests, or the service is busy: nothing was done, try again (retry_after_seconds)
+  130, 143  ended by Ctrl-C, by SIGTERM`;
+
+/** The message is for people; nothing is known to be wrong with the service. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** Ctrl-C or SIGTERM: ended as a shell reports it. */
+export class InterruptedError extends Error {
+  override name = 'InterruptedError';
+  readonly exitCode: number;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM', message = 'interrupted') {
+    super(message);
+    this.exitCode = signal === 'SIGINT' ? 130 : 143;
+  }
+}
+
+const LATER: ReadonlySet<string> = new Set(['rate_limited', 'overloaded', 'restarting']);
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof ApiError) {
+    if (error.code === 'settlement_pending') return EXIT.pending;
+    if (LATER.has(error.code)) return EXIT.later;
+    return error.isNoAnswer ? EXIT.noAnswer : EXIT.refused;
+  }
+  if (error instanceof InterruptedError) return error.exitCode;
+  if (error instanceof UsageError) return EXIT.usage;
+  return error instanceof NotPayableError ? EXIT.refused : EXIT.fault;
+}
+
+/** As JSON, for `--json`. */
+export function described(error: unknown): Record<string, unknown> {
+  if (error instanceof ApiError) {
+    const { status, code, message, details, retryAfterSeconds } = error;
+    return {
+      ...details,
+      ...{ error: code, message, status },
+      ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
+    };
+  }
+  return { error: kindOf(error), message: messageOf(error) };
+}
+
+/** For people: what happened, and what they can do about it. */
+export function explained(error: unknown): string {
+  if (!(error instanceof ApiError)) return messageOf(error);
+  const { code, message, retryAfterSeconds } = error;
+  const text = code === message ? message : `${code}: ${message}`;
+  const hint =
+    HINTS[code] ?? (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
+  return hint === undefined ? text : `${text}\n${hint}`;
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  unauthorized: 'A new token, for nothing: simrack recover',
+  no_active_subscription: 'Buy a number: simrack subscribe',
+  pool_exhausted: 'Be told when there are numbers again: simrack waitlist <email>',
+  settlement_pending: 'Run the same command again: it does not pay twice.',
+  unreachable: 'Is the service running? --url, SIMRACK_URL, or npm start in this folder',
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function kindOf(error: unknown): string {
+  if (error instanceof NotPayableError) return 'not_payable';
+  if (error instanceof InterruptedError) return 'interrupted';
+  return error instanceof UsageError ? 'usage' : 'fault';
+}

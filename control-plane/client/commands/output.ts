@@ -1,0 +1,101 @@
+// Where a command speaks: answers to standard output for programs, progress and errors to standard error for people.
+import { described, explained, UsageError } from './failures.ts';
+
+export interface OutputOptions {
+  json?: boolean;
+  print?: string;
+}
+
+/** Back to the beginning of the line, and all of it erased (ECMA-48). */
+const ERASE_LINE = '\r\u001b[K';
+const TICK_MS = 1_000;
+
+export class Output {
+  readonly #isJson: boolean;
+  readonly #print: string | undefined;
+  #waiting: { text: string; since: number; timer: NodeJS.Timeout } | undefined;
+
+  constructor({ json, print }: OutputOptions) {
+    this.#isJson = json === true;
+    this.#print = print;
+  }
+
+  /** `--print` of a field that the answer will not have is told before anything is paid, sent or claimed. */
+  expect(fields: readonly string[]): void {
+    if (this.#print !== undefined && !fields.includes(this.#print))
+      throw new UsageError(`--print: the answer has no ${this.#print}, but ${fields.join(', ')}`);
+  }
+
+  prints(field: string): boolean {
+    return this.#print === field;
+  }
+
+  /** The answer of a command; with `--print` a field of it, or of each of its `items`. */
+  answer(value: object, items: readonly object[] = []): void {
+    this.#stopWaiting();
+    if (this.#print === undefined) write(JSON.stringify(value, null, this.#isJson ? undefined : 2));
+    else for (const each of this.#print in value ? [value] : items) this.#printField(each, this.#print);
+  }
+
+  /** One of many answers, a line each. */
+  line(value: object): void {
+    this.#stopWaiting();
+    if (this.#print === undefined) write(JSON.stringify(value));
+    else this.#printField(value, this.#print);
+  }
+
+  /** Something that happened, for people. */
+  note(text: string): void {
+    this.#stopWaiting();
+    if (!this.#isJson) process.stderr.write(`${text}\n`);
+  }
+
+  /** Something that takes its time, until the next that is said; on a terminal with the seconds that it takes. */
+  waiting(text: string): void {
+    this.#stopWaiting();
+    if (this.#isJson) return;
+    if (!process.stderr.isTTY) {
+      process.stderr.write(`${text} …\n`);
+      return;
+    }
+    const timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#waiting = { text, since: Date.now(), timer };
+    this.#tick();
+  }
+
+  failure(error: unknown): void {
+    this.#stopWaiting();
+    process.stderr.write(
+      `${this.#isJson ? JSON.stringify(described(error)) : `error: ${explained(error)}`}\n`,
+    );
+  }
+
+  #tick(): void {
+    if (this.#waiting === undefined) return;
+    const seconds = Math.round((Date.now() - this.#waiting.since) / 1000);
+    process.stderr.write(`${ERASE_LINE}${this.#waiting.text} … ${seconds === 0 ? '' : `${seconds} s`}`);
+  }
+
+  #stopWaiting(): void {
+    if (this.#waiting === undefined) return;
+    clearInterval(this.#waiting.timer);
+    this.#waiting = undefined;
+    process.stderr.write(ERASE_LINE);
+  }
+
+  #printField(value: object, name: string): void {
+    const field = (value as Record<string, unknown>)[name];
+    write(typeof field === 'string' ? field : JSON.stringify(field ?? null));
+  }
+}
+
+const write = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Readers that have enough, as `head`, end the program in peace; progress that nobody reads is no reason to stop paying. */
+export function bearClosedPipes(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  process.stderr.on('error', () => undefined);
+}

@@ -1,0 +1,127 @@
+// `simrack subscribe`: pays for a year, once, however often it is killed and run again.
+import type { LocalAccount } from 'viem/accounts';
+import { ApiError, isApiError } from '../api-error.ts';
+import type { PaymentWay, SignedPayment } from '../payments/signed-payment.ts';
+import type { Purchase } from '../purchase.ts';
+import { InterruptedError } from './failures.ts';
+import { interruptible } from './interrupt.ts';
+import type { Session } from './session.ts';
+import { keepToken, type SignedIn } from './token-keeping.ts';
+
+export interface SubscribeOptions {
+  max: bigint;
+  way: PaymentWay;
+  renew?: boolean;
+}
+
+export interface Subscribed extends SignedIn {
+  /** `unchanged` and `recovered` have cost nothing now. */
+  outcome: 'bought' | 'renewed' | 'recovered' | 'unchanged';
+}
+
+/** `tell` is given what came of it. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
+export async function subscribe(
+  session: Session,
+  options: SubscribeOptions,
+  tell: (subscribed: Subscribed) => void,
+): Promise<void> {
+  const account = await session.account();
+  const { store } = session;
+  await store.whilePaying(async () => {
+    const resume = store.pending(account.address);
+    const asks = resume === undefined && options.renew !== true;
+    tell(
+      (asks ? await known(session, account) : undefined) ??
+        (await payOnce(session, account, options, resume)),
+    );
+    // Only now: until somebody was told, the next run tells it, and pays nothing.
+    store.clearPending(account.address);
+  });
+}
+
+/** Of a wallet that has bought here before, nothing is paid: who runs this twice wants one number. */
+async function known(session: Session, account: LocalAccount): Promise<Subscribed | undefined> {
+  const kept = session.store.read();
+  if (kept?.wallet !== account.address) return undefined;
+  try {
+    const { number, expires_at } = await session.clientOf(kept.token).number();
+    session.output.note('this wallet has a number; --renew pays for a year more');
+    return { token: kept.token, number, expires_at, outcome: 'unchanged' };
+  } catch (error) {
+    if (!isApiError(error, 'unauthorized')) throw error;
+  }
+  try {
+    const recovered = await session.stranger().recover(account);
+    keepToken(session, account, recovered);
+    return { ...recovered, outcome: 'recovered' };
+  } catch (error) {
+    if (isApiError(error, 'no_active_subscription')) return undefined;
+    throw error;
+  }
+}
+
+async function payOnce(
+  session: Session,
+  account: LocalAccount,
+  options: SubscribeOptions,
+  resume: SignedPayment | undefined,
+): Promise<Subscribed> {
+  if (resume === undefined) return pay(session, account, options, undefined);
+  session.output.note('an earlier payment is looked after; no other is made');
+  try {
+    return await pay(session, account, options, resume);
+  } catch (error) {
+    // 402: it moved nothing, and never will.
+    if (!(error instanceof ApiError) || error.status !== 402) throw error;
+    session.output.note(`the earlier payment has moved nothing (${error.code}): paying anew`);
+    return pay(session, account, options, undefined);
+  }
+}
+
+async function pay(
+  session: Session,
+  account: LocalAccount,
+  { max, way }: SubscribeOptions,
+  resume: SignedPayment | undefined,
+): Promise<Subscribed> {
+  const { store, output } = session;
+  try {
+    const bought = await interruptible((signal) =>
+      untilInterrupted(
+        signal,
+        session.stranger().subscribe({
+          ...{ account, way, maxAmount: max, resume },
+          onSigned(payment) {
+            signal.throwIfAborted();
+            store.savePending(account.address, payment);
+            output.waiting('paying');
+          },
+          onWait: ({ code }) => output.waiting(`waiting for the payment to arrive (${code})`),
+        }),
+      ),
+    );
+    keepToken(session, account, bought);
+    const { token, number, expires_at } = bought;
+    return { token, number, expires_at, outcome: outcomeOf(bought) };
+  } catch (error) {
+    // Every other refusal says that this payment has moved nothing, or has been used up.
+    if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
+      store.clearPending(account.address);
+    if (error instanceof InterruptedError && store.pending(account.address) !== undefined)
+      output.note('the payment is under way: run the same command again, it does not pay twice');
+    throw error;
+  }
+}
+
+const outcomeOf = (bought: Purchase): Subscribed['outcome'] => {
+  if (bought.recovered) return 'recovered';
+  return bought.renewed ? 'renewed' : 'bought';
+};
+
+/** What was sent is not taken back; the program that ends does not wait for its end. */
+function untilInterrupted<T>(signal: AbortSignal, purchase: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    purchase.then(resolve, reject);
+  });
+}

@@ -1,0 +1,16 @@
+// A token that was got for a wallet, from the answer to the file.
+import type { LocalAccount } from 'viem/accounts';
+import type { Session } from './session.ts';
+
+export interface SignedIn {
+  token: string;
+  number: string;
+  expires_at: string;
+}
+
+export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
+  const { store, output, baseUrl } = session;
+  const aside = store.save({ base_url: baseUrl, wallet: address, token, number });
+  if (aside !== undefined) output.note(`the token of the wallet before is in ${aside}: --token-file`);
+  output.note(`the token is in ${store.file}`);
+}

@@ -1,0 +1,145 @@
+// `npx simrack subscribe` that is killed, doubled, interrupted: the money moves once, and the token is not lost.
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import t, { type Test } from 'tap';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { commandLine } from '../../fixtures/command-line.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { type Between, paymentsBetween } from '../../fixtures/payments-between.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
+const paymentFile = `payment-${ALICE.address.toLowerCase()}.json`;
+
+/** A service with two numbers, what stands before it, and a command line that knows the latter. */
+async function shop(t: Test, handle: Between, reaches?: (attempt: number) => boolean) {
+  const target = (await rig.start(t)).url;
+  await rig.connect(t, target, { slots: [slotAt(1), slotAt(2)] });
+  const { url, payments } = await paymentsBetween(
+    t,
+    target,
+    handle,
+    reaches === undefined ? {} : { reaches },
+  );
+  const before = await paidSoFar();
+  const paid = async (): Promise<bigint> => ((await paidSoFar()) - before) / PRICE;
+  return { payments, paid, ...commandLine(t, url), url };
+}
+
+const hold = async (): Promise<void> => undefined;
+
+t.test('killed before the service has the payment: the same one is sent by the next run', async (t) => {
+  const { payments, paid, start, simrack, kept, url } = await shop(
+    t,
+    async (attempt, _, pass) => (attempt === 1 ? hold() : pass()),
+    (attempt) => attempt > 1,
+  );
+  const killed = await start(['subscribe'], (child) => {
+    void until('the payment', () => payments.length === 1, 30_000).then(() => child.kill('SIGKILL'));
+  });
+  t.equal(killed.status, null);
+  t.ok(existsSync(kept(url, paymentFile)), 'the payment is kept');
+  const bought = await simrack('subscribe');
+  t.match(bought, { status: 0, stderr: /earlier payment is looked after/ });
+  t.match(bought.json(), { outcome: 'bought', number: slotAt(1).number });
+  t.equal(payments[1], payments[0]);
+  t.equal(await paid(), 1n);
+  t.notOk(existsSync(kept(url, paymentFile)));
+});
+
+t.test('killed after the service has taken it: the next run gets a token for nothing', async (t) => {
+  let wasAnswered = false;
+  const { paid, start, simrack, kept, url, folder } = await shop(t, async (attempt, _, pass) => {
+    wasAnswered = true;
+    return attempt === 1 ? hold() : pass();
+  });
+  await start(['subscribe'], (child) => {
+    void until('the answer', () => wasAnswered, 30_000).then(() => child.kill('SIGKILL'));
+  });
+  t.equal(await paid(), 1n);
+  copyFileSync(kept(url, paymentFile), `${folder}/payment.json`);
+  const recovered = await simrack('subscribe', '--json');
+  t.match(recovered.json(), { outcome: 'recovered', number: slotAt(1).number });
+  t.equal((await simrack('number')).status, 0, 'its token is good');
+
+  // Killed when the token was stored and the payment not yet forgotten.
+  renameSync(`${folder}/payment.json`, kept(url, paymentFile));
+  t.match((await simrack('subscribe')).json(), { outcome: 'recovered' });
+  t.match((await simrack('subscribe')).json(), { outcome: 'unchanged' });
+  t.equal(await paid(), 1n);
+  t.match((await simrack('subscribe', '--renew')).json(), { outcome: 'renewed' });
+  t.equal(await paid(), 2n, 'a year more is paid by who asks for it');
+});
+
+t.test('Ctrl-C while it pays, and another one at the same time', async (t) => {
+  const { payments, paid, start, simrack } = await shop(t, async (attempt, _, pass) =>
+    attempt === 1 ? hold() : pass(),
+  );
+  let meanwhile: ReturnType<typeof simrack> | undefined;
+  const interrupted = await start(['subscribe'], (child) => {
+    void (async () => {
+      await until('the payment', () => payments.length === 1, 30_000);
+      meanwhile = simrack('subscribe', '--json');
+      const { status, failure } = await meanwhile;
+      t.equal(status, 2);
+      t.match(failure(), { message: 'another simrack subscribe is under way' });
+      child.kill('SIGINT');
+    })();
+  });
+  t.match(interrupted, { status: 130, stderr: /payment is under way: run the same command again/ });
+  t.equal(payments.length, 1);
+  t.match((await simrack('subscribe')).json(), { outcome: /^(bought|recovered)$/ });
+  t.equal(new Set(payments).size, 1);
+  t.equal(await paid(), 1n);
+});
+
+t.test('a payment whose end is not known is told with a code of its own', async (t) => {
+  const pending = (response: ServerResponse): void => {
+    response.writeHead(503, { 'retry-after': '400', 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: 'settlement_pending', message: 'wait', request_id: 'r-1' }));
+  };
+  const { simrack, kept, url, paid } = await shop(t, async (attempt, response, pass) =>
+    attempt === 1 ? pending(response) : pass(),
+  );
+  const open = await simrack('subscribe', '--json');
+  t.equal(open.status, 4);
+  t.match(open.failure(), { error: 'settlement_pending', retry_after_seconds: 400 });
+  t.ok(existsSync(kept(url, paymentFile)));
+  t.match((await simrack('subscribe')).json(), { outcome: 'recovered' });
+  t.equal(await paid(), 1n);
+});
+
+t.test('a kept payment that can move nothing is followed by one that does', async (t) => {
+  const { simrack, kept, url, paid } = await shop(t, async (_, __, pass) => pass());
+  t.equal((await simrack('subscribe')).status, 0);
+  const file = kept(url, paymentFile);
+  writeFileSync(file, JSON.stringify({ header: 'X-PAYMENT', value: 'AAAA' }), { mode: 0o600 });
+  const anew = await simrack('subscribe', '--renew');
+  t.match(anew, { status: 0, stderr: /has moved nothing \(invalid_encoding\): paying anew/ });
+  t.equal(await paid(), 2n);
+  t.notOk(existsSync(file));
+});
+
+t.test('the token of another wallet is put aside, and a revoked one replaced, without paying', async (t) => {
+  const target = (await rig.start(t)).url;
+  await rig.connect(t, target, { slots: [slotAt(1), slotAt(2)] });
+  const { simrack, kept, folder } = commandLine(t, target);
+  const tokenIn = (file: string): string =>
+    (JSON.parse(readFileSync(file, 'utf8')) as { token: string }).token;
+  t.equal((await simrack('subscribe')).status, 0);
+  const token = tokenIn(kept(target, 'default.json'));
+  const other = await simrack('subscribe', '--token-file', kept(target, 'default.json'), '--wallet', '1');
+  t.match(other, { status: 0, stderr: /token of the wallet before is in/ });
+  t.equal(tokenIn(kept(target, `${ALICE.address}.json`)), token);
+  t.not(tokenIn(kept(target, 'default.json')), token);
+
+  const before = await paidSoFar();
+  t.equal((await simrack('recover', '--wallet', '1', '--token-file', `${folder}/bob.json`)).status, 0);
+  const again = await simrack('subscribe', '--token-file', kept(target, 'default.json'), '--wallet', '1');
+  t.match(again.json(), { outcome: 'recovered' }, 'another program has ended its token');
+  t.equal(await paidSoFar(), before);
+});

@@ -101,7 +101,7 @@ export class CallStream {
     return cleared;
   }
 
-  /** Presses keys: `0-9*#A-D`. */
+  /** Presses keys: `0-9*#A-D`, 32 at most. They are lost before the first audio of the far end has come. */
   press(digits: string): void {
     this.#tell({ type: 'dtmf', digits });
   }

@@ -1,38 +1,123 @@
-// `npx simrack dial` as a process of its own: a call that is answered, recorded, and ended by the far end.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+// `npx simrack dial | listen | hangup` as processes of their own: what is said, pressed and recorded, and how it ends.
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { FRAME_BYTES } from '#shared/voice/media.ts';
+import { commandLine } from '../../fixtures/command-line.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { FAR_END, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const WAIT_MS = 30_000;
 
-t.test('a call is dialled, recorded as WAVE, and its end is told', async (t) => {
-  const { url, line, token } = await telephone(t, rig);
-  const folder = temporaryFolder(t);
+async function phone(t: Test) {
+  const telephoned = await telephone(t, rig);
+  return { ...telephoned, ...commandLine(t, telephoned.url, { token: telephoned.token }) };
+}
+
+t.test('a call is dialled: it presses, says, records, and its end is told', async (t) => {
+  const { line, simrack, folder } = await phone(t);
   const recording = join(folder, 'heard.wav');
-  const calling = runProgram('simrack', ['dial', FAR_END, '--record', recording, '--json'], {
-    ...{ SIMRACK_URL: url, SIMRACK_TOKEN: token, XDG_CONFIG_HOME: folder },
-  });
-  const call = await until('the call', () => line.calls[0], 30_000);
+  const speech = join(folder, 'said.raw');
+  writeFileSync(speech, Buffer.alloc(5 * FRAME_BYTES, 3));
+  const calling = simrack(
+    ...['dial', FAR_END, '--say', speech, '--press', '42#', '--record', recording, '--json'],
+  );
+  const call = await until('the call', () => line.calls[0], WAIT_MS);
   line.answer(call.call_id);
-  const media = await until('the media link', () => line.media, 30_000);
-  const heard = Buffer.alloc(640, 9);
-  await until('some audio', () => {
+  const media = await until('the media link', () => line.media, WAIT_MS);
+  const heard = Buffer.alloc(FRAME_BYTES, 9);
+  await until('audio both ways', () => {
     media.capture(heard);
-    return existsSync(recording) && statSync(recording).size >= 44 + 10 * heard.length;
+    const isRecorded = existsSync(recording) && statSync(recording).size >= 44 + 10 * heard.length;
+    return isRecorded && media.heard.length >= 5 * FRAME_BYTES && media.texts.length > 0;
   });
+  t.same(media.heard.subarray(0, 5 * FRAME_BYTES), readFileSync(speech));
+  t.match(media.texts, [{ type: 'dtmf', digits: '42#' }]);
   line.end(call, { reason: 'remote_hangup', cause: 16 });
   const called = await calling;
-  t.equal(called.status, 0, called.stderr);
-  t.match(JSON.parse(called.stdout), {
-    ...{ caller: FAR_END, answered: true, end: { kind: 'call_ended', cause: 16 } },
+  t.match(called, { status: 0, stderr: '' });
+  t.match(called.json(), {
+    ...{ caller: FAR_END, answered: true, end: { kind: 'call_ended', cause: 16 }, recorded_ms: Number },
   });
   const wave = readFileSync(recording);
   t.equal(wave.toString('latin1', 0, 4), 'RIFF');
   t.equal(wave.readUInt32LE(40), wave.length - 44, 'a WAVE with the right size');
   t.same(wave.subarray(44, 44 + heard.length), heard);
+});
+
+t.test('who only says something hangs up when it was said', async (t) => {
+  const { line, simrack, folder } = await phone(t);
+  const speech = join(folder, 'said.raw');
+  writeFileSync(speech, Buffer.alloc(3 * FRAME_BYTES, 3));
+  const calling = simrack('dial', FAR_END, '--say', speech);
+  const call = await until('the call', () => line.calls[0], WAIT_MS);
+  line.answer(call.call_id);
+  const media = await until('the media link', () => line.media, WAIT_MS);
+  await until('the end', () => {
+    media.capture();
+    return line.calls.length === 0;
+  });
+  t.equal(media.heard.length, 3 * FRAME_BYTES);
+  t.match((await calling).json(), { answered: true });
+});
+
+t.test('a call that is not answered, refused, or not to be had is no success', async (t) => {
+  const { line, simrack, start, folder } = await phone(t);
+  const rung = start(['dial', FAR_END, '--json'], (child) => {
+    void until('it rings', () => line.calls.length === 1, WAIT_MS).then(() => child.kill('SIGINT'));
+  });
+  t.equal((await rung).status, 1);
+  t.match((await rung).failure(), { error: 'not_answered' });
+  await until('Ctrl-C has hung up', () => line.calls.length === 0);
+  line.dialled = () => ({ status: 'ended', reason: 'busy', cause: 17 });
+  const busy = await simrack('dial', FAR_END, '--json');
+  t.equal(busy.status, 1);
+  t.match(busy.failure(), { error: 'phone_node_unreachable', reason: 'busy', cause: 17 });
+  t.match(await simrack('dial', FAR_END, '--press', '1x'), { status: 2, stderr: /keys are 0-9/ });
+  const missing = await simrack('dial', FAR_END, '--say', join(folder, 'none.wav'));
+  t.match(missing, { status: 2, stderr: /none.wav/ }, 'a bad file costs nobody a ring');
+  t.match(await simrack('hangup', 'call-none', '--json'), { status: 1, stderr: /"call_not_found"/ });
+});
+
+t.test('listen tells of calls until Ctrl-C; hangup rejects one', async (t) => {
+  const { line, simrack, start } = await phone(t);
+  let output = '';
+  const told = (kind: string): boolean => output.includes(`"kind":"${kind}"`);
+  const listening = start(['listen'], (child) => {
+    child.stdout?.on('data', (data) => {
+      output += String(data);
+    });
+    child.stderr?.once('data', () => void line.ring());
+    void until('the end is told', () => told('ended'), WAIT_MS).then(() => child.kill('SIGINT'));
+  });
+  await until('the ring is told', () => told('ringing'), WAIT_MS);
+  const { call_id: callId } = JSON.parse(output.split('\n')[0] ?? '') as { call_id: string };
+  t.match((await simrack('hangup', callId)).json(), { call_id: callId, status: 'hangup_sent' });
+  t.match(await listening, { status: 0, stderr: /listening for calls to/ });
+  const kinds = output
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text).kind);
+  t.same(kinds, ['ringing', 'ended']);
+});
+
+t.test('listen --answer takes the first call; where none comes it says so', async (t) => {
+  const { line, simrack, folder } = await phone(t);
+  const none = await simrack('listen', '--answer', '--wait', '0', '--json');
+  t.match(none, { status: 3, stderr: /"timeout"/ });
+  const recording = join(folder, 'heard.raw');
+  const listening = simrack('listen', '--answer', '--record', recording, '--json');
+  const ringing = line.ring();
+  const media = await until('the media link', () => line.media, WAIT_MS);
+  await until('some audio', () => {
+    media.capture(Buffer.alloc(FRAME_BYTES, 5));
+    return statSync(recording).size >= FRAME_BYTES;
+  });
+  line.end(ringing, { reason: 'remote_hangup', cause: 16 });
+  const answered = await listening;
+  t.match(answered, { status: 0, stderr: '' });
+  t.match(answered.json(), { call_id: ringing.call_id, caller: FAR_END, answered: true });
+  t.same(readFileSync(recording).subarray(0, 4), Buffer.alloc(4, 5));
 });

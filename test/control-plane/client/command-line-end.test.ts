@@ -1,0 +1,134 @@
+// How `npx simrack` ends when it cannot do what it is told: exit codes, closed pipes, Ctrl-C; and what a terminal shows.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { commandLine } from '../../fixtures/command-line.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { FAR_END } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+
+const rig = await createRig();
+/** Nobody listens there. */
+const NOWHERE = 'http://127.0.0.1:1';
+
+async function alice(t: Test, service: Parameters<typeof rig.start>[1] = {}) {
+  const subscribed = await subscriber(t, rig, { service });
+  const token = subscribed.headers.Authorization.replace('Bearer ', '');
+  return { ...subscribed, ...commandLine(t, subscribed.url, { token }) };
+}
+
+t.test('wrong use ends with 2, and says what is wrong', async (t) => {
+  const { simrack, folder } = commandLine(t, NOWHERE);
+  const loose = join(folder, 'token.json');
+  writeFileSync(loose, '{}');
+  chmodSync(loose, 0o644);
+  const wrong: Array<[args: string[], says: RegExp]> = [
+    [['sing'], /unknown command 'sing'/],
+    [['receive', '--from', FAR_END], /--from needs --wait/],
+    [['subscribe', '--max', 'all'], /dollars, as 1800 or 0.50/],
+    [['subscribe', '--wallet', '99'], /wallets 0 to 4/],
+    [['number', '--print', 'colour'], /the answer has no colour, but number, /],
+    [['number', '--token-file', loose], /can be read by others: chmod 600/],
+  ];
+  // Two cores: two at a time.
+  for (let index = 0; index < wrong.length; index += 2)
+    await Promise.all(
+      wrong.slice(index, index + 2).map(async ([args, says]) => {
+        const ran = await simrack(...args);
+        t.match(ran, { status: 2, stdout: '', stderr: says }, args.join(' '));
+      }),
+    );
+  const lost = commandLine(t, NOWHERE, { env: { DATA_DIR: '/nonexistent', WALLET_KEY: '0x12' } });
+  t.match(await lost.simrack('availability'), { status: 2, stderr: /or npm start first/ });
+  const keyless = await lost.simrack('recover', '--url', NOWHERE);
+  t.match(keyless, { status: 2, stderr: /64 hexadecimal digits/ });
+  t.notMatch(keyless.stderr, /0x12/, 'a key is not shown, not even a wrong one');
+});
+
+t.test('nobody there, somebody else there, and who is asked too much', async (t) => {
+  const nobody = commandLine(t, NOWHERE);
+  const unreachable = await nobody.simrack('availability', '--json');
+  t.equal(unreachable.status, 3);
+  t.match(unreachable.failure(), { error: 'unreachable', status: 0 });
+
+  const page = createServer((_, response) => response.end('<html>'));
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => page.close());
+  const pageUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  t.match(await nobody.simrack('availability', '--url', pageUrl), { status: 3, stderr: /invalid_answer/ });
+
+  const { url } = await rig.start(t, { noncesPerMinute: 1 });
+  const { simrack } = commandLine(t, url);
+  t.match(await simrack('recover'), { status: 1, stderr: /no_active_subscription.*\n.*simrack subscribe/s });
+  const limited = await simrack('recover', '--json');
+  t.equal(limited.status, 5);
+  t.match(limited.failure(), { error: 'rate_limited', status: 429, retry_after_seconds: Number });
+});
+
+t.test('who reads no more ends it in peace', async (t) => {
+  const { node, environment, start } = await alice(t);
+  node.sendFact(1, received('first'));
+  node.sendFact(2, received('second'));
+  await until('they are stored', () => node.acknowledged === 2);
+  const closed = await start(['messages'], (child) => child.stdout?.destroy());
+  t.match(closed, { status: 0, stderr: '' });
+  const pipeline = spawn(
+    'bash',
+    ['-o', 'pipefail', '-c', 'node control-plane/client/bin.mjs messages --print body | head -1'],
+    {
+      ...{ cwd: PROJECT_FOLDER, stdio: ['ignore', 'pipe', 'inherit'] },
+      env: { ...environment, PATH: String(process.env['PATH']) },
+    },
+  );
+  const [output, [status]] = await Promise.all([text(pipeline.stdout), once(pipeline, 'close')]);
+  t.same({ output, status }, { output: 'second\n', status: 0 });
+});
+
+t.test('a wait that is interrupted prints what it claimed', async (t) => {
+  const { node, start, history } = await alice(t);
+  const args = ['receive', '--wait', '60', '--from', FAR_END];
+  for (const [sequence, signal, code] of [
+    [1, 'SIGINT', 130],
+    [2, 'SIGTERM', 143],
+  ] as const) {
+    const body = `not awaited ${signal}`;
+    const claimed = async (): Promise<boolean> =>
+      (await history('?direction=received')).some((row) => row.body === body && row.delivered_at !== null);
+    const waiting = await start(args, (child) => {
+      child.stderr?.once('data', () => node.sendFact(sequence, received(body, '+13105550199')));
+      void until('it is claimed', claimed, 30_000).then(() => child.kill(signal));
+    });
+    t.equal(waiting.status, code);
+    t.match(waiting.json(), { messages: [{ body }], count: 1 });
+    t.match(waiting.stderr, /^waiting up to 60 s for a message of \+13105550188 …\nerror: interrupted\n$/);
+  }
+});
+
+t.test('a terminal shows the seconds of a wait, and answers stay apart', async (t) => {
+  const { node, environment, folder } = await alice(t);
+  const answer = join(folder, 'answer.json');
+  const command = `node control-plane/client/bin.mjs receive --wait 60 > ${answer}`;
+  // script(1) of util-linux: the command has a terminal.
+  const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
+    ...{ cwd: PROJECT_FOLDER, stdio: ['ignore', 'pipe', 'inherit'] },
+    env: { ...environment, PATH: String(process.env['PATH']), SHELL: '/bin/sh', TERM: 'xterm' },
+  });
+  let shown = '';
+  terminal.stdout.on('data', (data) => {
+    shown += String(data);
+  });
+  await until('seconds are shown', () => /… 1 s/.test(shown), 30_000);
+  node.sendFact(1, received('here'));
+  const [status] = (await once(terminal, 'close')) as [number];
+  t.equal(status, 0);
+  t.ok(shown.endsWith('\r\u001b[K'), 'the line is gone at the end');
+  t.ok(existsSync(answer));
+  t.match(JSON.parse(readFileSync(answer, 'utf8')), { messages: [{ body: 'here' }], count: 1 });
+});

@@ -11,7 +11,7 @@ import { addVoiceCommands } from './commands/voice-commands.ts';
 const program = new Command('simrack')
   .description('A phone number for an agent: buys it, texts and calls with it.')
   .option('--url <url>', 'base URL of the service (SIMRACK_URL, or that of npm start)')
-  .option('--wallet <n>', 'which wallet of npm start; its token is kept apart', wholeNumber)
+  .option('--wallet <n>', 'which wallet of npm start, from 0; its token is kept apart', wholeNumber)
   .option('--token <token>', 'bearer token; better SIMRACK_TOKEN, or the file that subscribe leaves')
   .option('--token-file <file>', 'where the token is kept, in place of ~/.config/simrack')
   .option('--json', 'one line of JSON, errors too; no progress')

@@ -11,6 +11,7 @@ export type StreamEndKind =
   /** Open it again: the call goes on. */
   | 'restarting'
   | 'refused'
+  /** By this side, which hangs up; or without a word why. */
   | 'closed'
   /** The connection broke. Open it again within some seconds: the call goes on. */
   | 'lost';

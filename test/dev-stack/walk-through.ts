@@ -1,9 +1,13 @@
 // What `npm start` prints when all is up: what is where, and a walk through it that can be pasted.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { DevStackFile } from './dev-stack.ts';
 
+const CLIENT = join(dirname(fileURLToPath(import.meta.url)), '../../control-plane/client/bin.mjs');
+const FAR_END = '+13105550188';
+
 export function walkThrough(stack: DevStackFile, file: string): string {
-  const client = 'npm run --silent client --';
-  const dataDir = file.replace(/\/dev-stack\.json$/, '');
+  const dataDir = dirname(file);
   return `
   API          ${stack.base_url}
   chain        ${stack.rpc_url}  (chain id ${stack.chain_id}, test dollar ${stack.asset})
@@ -11,28 +15,27 @@ export function walkThrough(stack: DevStackFile, file: string): string {
   all of it    ${file}
   logs         ${dataDir}/*.log
 
-Paste this into a second terminal, in this folder: two wallets buy a number each, one texts the other.
+Paste this into a second terminal: two wallets buy a number each, one texts the other. (In this folder "npx simrack" is the same.)
 
   export DATA_DIR='${dataDir}'
-  ${client} --wallet 0 subscribe
-  B=$(${client} --wallet 1 --print token subscribe --show-token)
-  B_NUMBER=$(${client} --wallet 1 --print number number)
-  ${client} --wallet 0 send --to "$B_NUMBER" --body 'Hello from the first wallet 👋'
-  ${client} --wallet 1 receive --wait 10
+  simrack() { node '${CLIENT}' "$@"; }
+  simrack subscribe
+  NUMBER=$(simrack subscribe --wallet 1 --print number)
+  simrack send --to "$NUMBER" --body 'Hello from the first wallet 👋'
+  simrack receive --wallet 1 --wait 10
 
-And from the outside, with nothing but HTTP: the carrier delivers an SMS, the number's holder claims it.
+From the outside, with nothing but HTTP: the carrier delivers an SMS, and a modem's moment later the number's holder claims it.
 
+  TOKEN=$(simrack subscribe --wallet 1 --print token)
   curl -s ${stack.simulator_url}/sms -H 'Content-Type: application/json' \\
-    -d '{"from": "+13105550188", "to": "'"$B_NUMBER"'", "body": "Your code is 123456"}'
-  curl -s ${stack.base_url}/sms/receive -H "Authorization: Bearer $B"
+    -d '{"from": "${FAR_END}", "to": "'"$NUMBER"'", "body": "Your code is 123456"}'; sleep 1
+  curl -s ${stack.base_url}/sms/receive -H "Authorization: Bearer $TOKEN"
 
-A call: the far end answers, the record is in the list. Audio is a WebSocket, the "stream_url"; nobody opens it here, so that
-the call is hung up after 30 seconds.
+A call: the far end answers, three seconds of it are recorded, the record is in the list. Audio is a WebSocket, the "stream_url".
 
-  curl -s ${stack.base_url}/voice/dial -H "Authorization: Bearer $B" -H 'Content-Type: application/json' \\
-    -d '{"phone_number": "'"$B_NUMBER"'", "to": "+13105550188"}'
-  curl -s ${stack.base_url}/voice/calls -H "Authorization: Bearer $B"
+  simrack dial ${FAR_END} --wallet 1 --record "$DATA_DIR/heard.wav" --for 3
+  curl -s ${stack.base_url}/voice/calls -H "Authorization: Bearer $TOKEN"
 
-Ctrl-C stops everything; what was bought and received is still there at the next start.
+simrack --help has the rest. Ctrl-C stops everything; what was bought and received is still there at the next start.
 `;
 }

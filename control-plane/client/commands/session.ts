@@ -46,7 +46,8 @@ export class Session {
   get store(): CredentialStore {
     const { wallet, tokenFile } = this.#options;
     const configHome = this.#env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-    const name = wallet === undefined ? 'default' : `wallet-${wallet}`;
+    // The first wallet is the one that is taken where none is named.
+    const name = wallet === undefined || wallet === 0 ? 'default' : `wallet-${wallet}`;
     return new CredentialStore({ configHome, baseUrl: this.baseUrl, name, tokenFile });
   }
 

@@ -1,10 +1,19 @@
 // The log of a program: JSON lines on standard error, so that standard output stays for what was asked.
 import { destination, pino } from 'pino';
 import type { Logger } from '../log.ts';
+import { loggedError } from './logged-error.ts';
+import { redacted } from './redaction.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function createLogger(program: string, level: LogLevel): Logger {
-  return pino({ name: program, level }, destination({ dest: 2, sync: true }));
+  return pino(
+    {
+      ...{ name: program, level },
+      serializers: { err: (error: unknown) => loggedError(error) },
+      hooks: { streamWrite: redacted },
+    },
+    destination({ dest: 2, sync: true }),
+  );
 }

@@ -1,10 +1,10 @@
-// Serves the metrics over HTTP, on this host only.
+// Serves the metrics over HTTP, on this host only unless told otherwise.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-const PATH = '/metrics';
+export const METRICS_PATH = '/metrics';
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A server that runs until `stop`. */
@@ -14,16 +14,16 @@ export interface MetricsServer {
 }
 
 /**
- * Listens on 127.0.0.1; port 0 takes a free one. Rejects, with the name of its `option`, when the port cannot be
+ * Listens on `host`, 127.0.0.1 unless told otherwise; port 0 takes a free one. Rejects, with the name of its `option`, when the port cannot be
  * had.
  */
 export async function serveMetrics(
   registry: Registry,
-  { port, option }: { port: number; option: string },
+  { host = '127.0.0.1', port, option }: { host?: string; port: number; option: string },
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== PATH) {
-      response.writeHead(404).end(`GET ${PATH}\n`);
+    if (request.method !== 'GET' || request.url !== METRICS_PATH) {
+      response.writeHead(404).end(`GET ${METRICS_PATH}\n`);
       return;
     }
     registry.metrics().then(
@@ -32,7 +32,7 @@ export async function serveMetrics(
     );
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   await once(server, 'listening').catch((cause: Error) => {
     throw new Error(`${option}: ${cause.message}`, { cause });
   });

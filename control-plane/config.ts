@@ -153,8 +153,13 @@ export const OPTIONS = {
   },
   metricsPort: {
     env: 'METRICS_PORT',
-    about: 'port of GET /metrics on 127.0.0.1, for Prometheus; 0 is a free one; unset means none',
+    about: 'port of GET /metrics, for Prometheus; 0 is a free one; unset means none',
     schema: optionalInteger(0, 65_535).optional(),
+  },
+  metricsHost: {
+    env: 'METRICS_HOST',
+    about: 'address GET /metrics listens on',
+    schema: z.string().min(1).default('127.0.0.1'),
   },
   priceAtomic: {
     env: 'PRICE_ATOMIC',

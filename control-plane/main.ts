@@ -1,6 +1,7 @@
 // The control plane as a program: the service, and an operator's commands beside it.
 import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
+import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config.ts';
 import { NODE_COMMANDS } from './operator/node-commands.ts';
@@ -17,7 +18,10 @@ if (!(await runCommand('control-plane', COMMANDS))) {
     // Commands beside it need little of this.
     const { startService } = await import('./service.ts');
     const service = await startService(config, { log });
-    process.stdout.write(`${JSON.stringify({ base_url: service.url })}\n`);
+    const { metricsPort: port, url } = service;
+    const metrics =
+      port === undefined ? {} : { metrics_url: `http://${config.metricsHost}:${port}${METRICS_PATH}` };
+    process.stdout.write(`${JSON.stringify({ base_url: url, ...metrics })}\n`);
     return service;
   });
 }

@@ -20,6 +20,7 @@ import { routeUpgrades } from './http/upgrades.ts';
 import { createVoiceUpgrades } from './http/voice-upgrade.ts';
 import { mailSettingsOf } from './mail/mail-options.ts';
 import { WaitlistMailer } from './mail/waitlist-mailer.ts';
+import { observe, type Task } from './metrics/observation.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
@@ -29,13 +30,14 @@ import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
 import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
-import { checkDatabase, type Database, openDatabase } from './store/database.ts';
+import { checkDatabase, type Database, type OpenDatabase, openDatabase } from './store/database.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
-import { countOpenPayments, countPayments, createPaymentLedger } from './store/payments.ts';
+import { countOpenPayments, createPaymentLedger } from './store/payments.ts';
 import { notePool } from './store/pool-openings.ts';
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 import { openSharedBus } from './store/shared-bus.ts';
+import { STOCK_STATES, takeStock } from './store/stock.ts';
 import { LiveCalls } from './voice/live-calls.ts';
 import { MediaTickets } from './voice/media-tickets.ts';
 import { Presence } from './voice/presence.ts';
@@ -67,15 +69,17 @@ export async function startService(
     paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
   );
   const createResampler = await loadResampler();
-  const { db, bus, challengeSecret, close } = await openStore(config, { clock, log });
-  const metrics = new ServiceMetrics({ countPayments: () => countPayments(db) });
+  const { db, bus, challengeSecret, connections, close } = await openStore(config, { clock, log });
+  const metrics = new ServiceMetrics(log);
   let server: HttpServer;
   let metricsServer: MetricsServer | undefined;
   try {
-    metricsServer = await listenMetrics(metrics, config.metricsPort);
+    metricsServer = await listenMetrics(metrics, config);
+    if (metricsServer !== undefined) metrics.watchProcess();
     server = await listenHttp({ ...config, log });
   } catch (error) {
     await metricsServer?.stop();
+    metrics.stop();
     await close();
     throw error;
   }
@@ -142,6 +146,11 @@ export async function startService(
   const voiceUpgrades = createVoiceUpgrades({
     ...{ db, guard, live, tickets, presence, clock, log, createResampler },
   });
+  metrics.watch({
+    ...{ connections, stockStates: STOCK_STATES, stock: () => takeStock(db, new Date(clock.now())) },
+    ...{ waits: () => waits.size, calls: () => live.calls() },
+    sockets: () => ({ node: upgrades.open(), ...voiceUpgrades.open() }),
+  });
   server.serve(
     createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops }),
     routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }),
@@ -161,24 +170,25 @@ export async function startService(
     onFunds: (chainId, funds) => metrics.relayerFunds(chainId, funds),
   });
   // Each by itself: an RPC that hangs holds up its own payments only.
-  const everyMinute = (work: () => Promise<void>) => repeat(clock, HOUSEKEEPING_MS, log, work);
+  const everyMinute = (task: Task, work: () => Promise<void>) =>
+    repeat({ clock, log, task, everyMs: HOUSEKEEPING_MS }, work);
   const reconciling = [...tills.values()].map(({ settlement }) =>
-    everyMinute(() =>
+    everyMinute('reconcile', () =>
       settlement.reconcile(({ subscription }) => {
         bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
         void provision(subscription.number);
       }),
     ),
   );
-  const watching = everyMinute(() => gasWatch.look());
+  const watching = everyMinute('gas', () => gasWatch.look());
   const mailer =
     mail && new WaitlistMailer({ ...mail, db, clock, log, serviceName: config.serviceName, baseUrl: url });
-  const telling = everyMinute(async () => {
+  const telling = everyMinute('waitlist', async () => {
     const { hasOpened, opening } = await notePool(db, new Date(clock.now()));
     if (hasOpened) log.info({ opening }, 'numbers are there again');
     await mailer?.round();
   });
-  const cleaning = everyMinute(async () => {
+  const cleaning = everyMinute('cleaning', async () => {
     await live.settleForgotten();
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
@@ -199,6 +209,7 @@ export async function startService(
       mailer?.stop();
       await Promise.all([...reconciling, watching, telling, cleaning].map((work) => work.stop()));
       await metricsServer?.stop();
+      metrics.stop();
       await operator?.stop();
       // Before the port closes: nodes that look for another instance are told that this one is none.
       await upgrades.drain();
@@ -215,18 +226,18 @@ export async function startService(
 async function openStore(
   config: Config,
   { log, clock }: { log: Logger; clock: Clock },
-): Promise<{ db: Database; bus: Bus; challengeSecret: string; close: () => Promise<void> }> {
+): Promise<OpenDatabase & { bus: Bus; challengeSecret: string }> {
   const { databaseUrl: url } = config;
-  const { db, close } = await openDatabase(
+  const { db, connections, close } = await openDatabase(
     url === undefined
       ? { folder: join(config.dataDir, 'pglite') }
       : { url, connectionsMax: config.databaseConnections },
   );
   try {
     const challengeSecret = await secretOf(db, 'payment_challenge');
-    if (url === undefined) return { db, bus: createLocalBus(), challengeSecret, close };
+    if (url === undefined) return { db, bus: createLocalBus(), challengeSecret, connections, close };
     const bus = await openSharedBus({ url, db, clock, log });
-    return { db, bus, challengeSecret, close: () => bus.stop().then(close) };
+    return { db, bus, challengeSecret, connections, close: () => bus.stop().then(close) };
   } catch (error) {
     await close();
     throw error;
@@ -247,15 +258,13 @@ async function warnOfUnserved(db: Database, tills: ReadonlyMap<number, unknown>,
 
 const listenMetrics = async (
   { registry }: ServiceMetrics,
-  port: number | undefined,
+  { metricsPort: port, metricsHost: host }: Pick<Config, 'metricsPort' | 'metricsHost'>,
 ): Promise<MetricsServer | undefined> =>
-  port === undefined ? undefined : serveMetrics(registry, { port, option: 'METRICS_PORT' });
+  port === undefined ? undefined : serveMetrics(registry, { host, port, option: 'METRICS_PORT' });
 
 /** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */
 function repeat(
-  clock: Clock,
-  everyMs: number,
-  log: Logger,
+  { clock, log, task, everyMs }: { clock: Clock; log: Logger; task: Task; everyMs: number },
   work: () => Promise<void>,
 ): { stop(): Promise<void> } {
   let isStopped = false;
@@ -263,8 +272,15 @@ function repeat(
   let run: Promise<void>;
   const once = (): void => {
     run = work()
-      .catch((error: unknown) => log.error({ err: error }, 'housekeeping failed'))
-      .then(() => {
+      .then(
+        () => true,
+        (error: unknown) => {
+          log.error({ err: error, task }, 'housekeeping failed');
+          return false;
+        },
+      )
+      .then((isDone) => {
+        observe({ kind: 'housekept', task, isDone, atMs: clock.now() });
         if (!isStopped) timer = clock.after(everyMs, once);
       });
   };

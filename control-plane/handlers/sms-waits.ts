@@ -6,6 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
+import { observe } from '../metrics/observation.ts';
 import type { Inbox, Received } from './sms.ts';
 
 /** Of messages that other instances store nothing is told here: they are looked for. */
@@ -71,6 +72,11 @@ export class SmsWaits {
         ring(waiter);
       }
     });
+  }
+
+  /** Who waits. */
+  get size(): number {
+    return this.#waiters.size;
   }
 
   /**
@@ -154,6 +160,7 @@ export class SmsWaits {
     const { waitsPerToken } = this.#parts;
     const held = this.#held.get(key) ?? 0;
     if (held >= waitsPerToken) {
+      observe({ kind: 'rate_limited', limit: 'waits' });
       throw new Refusal('rate_limited', `a token may wait ${waitsPerToken} times at once`, {
         headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       });

@@ -6,6 +6,7 @@ import { Remembered } from '../bus/remembered.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { observe } from '../metrics/observation.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -52,11 +53,14 @@ export function createInbox({ db, bus, clock }: { db: Database; bus: Bus; clock:
       const begun = empty.begin();
       const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
       if (rows.length === 0) empty.keep(begun, id, id, {});
+      for (const { created_at: storedAt } of rows)
+        observe({ kind: 'sms_claimed', seconds: Math.max(0, clock.now() - storedAt.getTime()) / 1000 });
       return { messages: rows.map(toInbound), count: rows.length };
     },
     async giveBack({ id }, { messages: claimed }) {
       await releaseReceived(db, { subscriptionId: id, ids: claimed.map((message) => message.id) });
       bus.publish({ kind: 'sms_received', subscriptionId: id });
+      observe({ kind: 'sms_given_back', count: claimed.length });
     },
     filled: (subscriptionIds) => findFilledInboxes(db, subscriptionIds),
   };

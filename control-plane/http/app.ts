@@ -6,6 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { errorBody } from './error-body.ts';
 import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
+import { recordRequests } from './request-record.ts';
 
 /** Every answer as it goes out, for those who look on from outside (node:diagnostics_channel). */
 export const ANSWERS = channel('simrack.http.answers');
@@ -28,6 +29,7 @@ export function createApp(
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
   app.use(tellAnswers);
   app.use(nameRequest);
+  app.use(recordRequests(log));
   app.use(openToPages);
   app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
   app.use(errorBody({ baseUrl, log }));

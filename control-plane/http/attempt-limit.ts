@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { observe } from '../metrics/observation.ts';
 import { networkOf } from './client-network.ts';
 
 /** Addresses that are remembered; more than this at once is no longer about guessing. */
@@ -32,6 +33,7 @@ export function createAttemptLimit(clock: Clock, max: number, withinMs: number):
       }
       if (window.refused >= max || window.underWay >= UNDER_WAY_MAX) {
         const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+        observe({ kind: 'rate_limited', limit: 'enrolment' });
         throw new Refusal('rate_limited', `too many attempts; wait ${seconds} s`, {
           headers: { 'Retry-After': String(seconds) },
         });

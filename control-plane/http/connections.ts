@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { observe } from '../metrics/observation.ts';
 import { answerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
@@ -97,8 +98,11 @@ export class Connections {
     const isBroken = first?.request.complete === false;
     if (first !== undefined && (others.length > 0 || !isBroken)) return;
     if (first?.response.headersSent === true) socket.destroy();
-    else if (socket.writable)
-      writeAnswer(socket, answerOf(unreadable(error), this.#log), first?.request.method);
+    else if (socket.writable) {
+      const answer = answerOf(unreadable(error), this.#log);
+      observe({ kind: 'malformed', status: answer.status });
+      writeAnswer(socket, answer, first?.request.method);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Middleware } from 'koa';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { observe } from '../metrics/observation.ts';
 import { REQUEST_ID } from './headers.ts';
 import { PROBLEM_TYPE, prefersProblem, problemOf } from './problem.ts';
 
@@ -16,14 +17,20 @@ export interface ErrorAnswer {
 /** What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` is our fault, and says nothing of the inside. */
 export function answerOf(error: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
   if (error instanceof Refusal) {
-    log.debug({ code: error.code, requestId }, 'request refused');
+    const { status } = REFUSALS[error.code];
+    const { cause, code } = error;
+    // What is refused for a trouble of ours is refused to all: somebody must look at it.
+    if (status >= 500 && cause !== undefined) log.warn({ err: cause, code, requestId }, 'request refused');
+    else log.debug({ code, requestId }, 'request refused');
+    observe({ kind: 'refused', code });
     return {
-      status: REFUSALS[error.code].status,
+      status,
       headers: error.headers,
       body: { ...error.details, error: error.code, message: error.message, request_id: requestId },
     };
   }
   log.error({ err: error, requestId }, 'request failed');
+  observe({ kind: 'refused', code: 'internal_error' });
   return {
     status: REFUSALS.internal_error.status,
     headers: {},

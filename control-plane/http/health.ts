@@ -2,6 +2,7 @@
 import type Router from '@koa/router';
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { requestIdOf } from './request-record.ts';
 
 /** A supervisor asks every few seconds, and gives up after as long. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -25,7 +26,7 @@ export function routeHealth(router: Router, { checks, clock, log }: HealthParts)
           await withTimeout(clock, check(), CHECK_TIMEOUT_MS, () => new Error('no answer in time'));
           return [name, { status: 'pass' }] as const;
         } catch (error) {
-          log.warn({ err: error, check: name }, 'not ready');
+          log.warn({ err: error, check: name, requestId: requestIdOf(ctx) }, 'not ready');
           return [name, { status: 'fail' }] as const;
         }
       }),

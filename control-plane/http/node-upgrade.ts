@@ -17,6 +17,8 @@ const RETRY_AFTER_SECONDS = 1;
 
 export interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
+  /** Links of nodes. */
+  open(): number;
   /** Refuses new links, tells the nodes to go, and resolves when every session has ended, in bounded time. */
   drain(): Promise<void>;
 }
@@ -66,6 +68,7 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
         void session.closed.finally(() => sessions.delete(session));
       });
     },
+    open: () => sessions.size,
     async drain() {
       isDraining = true;
       await Promise.all([...sessions].map((session) => session.drain()));

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { type Limit, observe } from '../metrics/observation.ts';
 import { networkOf } from './client-network.ts';
 
 /** Those who are remembered; what a flood from more of them costs is bounded by what they ask for. */
@@ -16,7 +17,7 @@ export type RequestLimit = (asker: string) => Record<string, string>;
 /** `max` requests of a key at once, and `max` more within each `withinMs`. `name` stands in the headers. */
 export function createRequestLimit(
   clock: Clock,
-  { name, max, withinMs }: { name: string; max: number; withinMs: number },
+  { name, max, withinMs }: { name: Limit; max: number; withinMs: number },
 ): RequestLimit {
   const intervalMs = withinMs / max;
   // When one who asks no more will have the whole burst again.
@@ -37,6 +38,7 @@ export function createRequestLimit(
       return headers(Math.floor(-waitMs / intervalMs), Math.ceil((next - now) / 1000));
     }
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    observe({ kind: 'rate_limited', limit: name });
     throw new Refusal('rate_limited', `too many requests; wait ${seconds} s`, {
       headers: { 'Retry-After': String(seconds), ...headers(0, seconds) },
     });

@@ -1,6 +1,6 @@
 // Every route of the public API on one page: method, path, who may, which handler.
 import Router from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { API_CATALOG_LINK } from '../discovery/api-catalog.ts';
@@ -15,6 +15,7 @@ import { availability, describeNumber, type SubscribeParts, subscribe } from '..
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
+import type { Limit } from '../metrics/observation.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
@@ -22,6 +23,7 @@ import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
 import { createRequestLimit } from './request-limit.ts';
+import { requestIdOf } from './request-record.ts';
 import { serveTools } from './tool-route.ts';
 import { untilGone } from './until-gone.ts';
 import { routeWaitlistPages } from './waitlist-pages.ts';
@@ -56,12 +58,14 @@ const ENROLMENTS_REFUSED_MAX = 10;
 export function createRouter(parts: RouteParts): Router {
   const router = new Router();
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
-  const perMinute = (name: string, max: number) =>
+  const perMinute = (name: Limit, max: number) =>
     createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
   const limits = {
     address: perMinute('address', parts.requestsPerMinute),
     subscription: perMinute('token', parts.tokenRequestsPerMinute),
   };
+  // Whose lines of the log have the id of the request.
+  const partsOf = (ctx: Context) => ({ ...parts, log: parts.log.child({ requestId: requestIdOf(ctx) }) });
   const answer = createAnswer(router, { ...parts, limits });
   const linked: Middleware = (ctx, next) => {
     ctx.set('Link', API_CATALOG_LINK);
@@ -116,12 +120,12 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.signIn, async ({ body }) => signIn(parts, body), limitSignIns);
   answer(OPERATION.number, async ({ subscription }) => describeNumber(subscription));
 
-  answer(OPERATION.send, async ({ subscription, body }) => send(parts, subscription, body));
+  answer(OPERATION.send, async ({ ctx, subscription, body }) => send(partsOf(ctx), subscription, body));
   answer(OPERATION.receive, async ({ subscription, query }) => parts.inbox.claim(subscription, query));
   answer(OPERATION.messages, async ({ subscription, query }) => messages(parts, subscription, query));
 
   answer(OPERATION.dial, async ({ ctx, subscription, body }) =>
-    dialCall(parts, subscription, body, untilGone(ctx.res)),
+    dialCall(partsOf(ctx), subscription, body, untilGone(ctx.res)),
   );
   answer(OPERATION.hangUp, async ({ subscription, body }) => hangUpCall(parts, subscription, body));
   answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
@@ -135,7 +139,7 @@ export function createRouter(parts: RouteParts): Router {
 
   router.post(ENROL_PATH, async (ctx) => {
     const request = await readBody(ctx, enrolRequestSchema);
-    ctx.body = await enrolments.run(ctx.ip, () => enrol(parts, request));
+    ctx.body = await enrolments.run(ctx.ip, () => enrol(partsOf(ctx), request));
   });
   return router;
 }

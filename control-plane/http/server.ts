@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { observe } from '../metrics/observation.ts';
 import { Connections } from './connections.ts';
 import { answerOf } from './error-body.ts';
 import { HEADERS_MAX, normalize } from './framing.ts';
@@ -78,7 +79,9 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
         try {
           normalize(request);
         } catch (error) {
-          endWith(response, answerOf(error, log));
+          const answer = answerOf(error, log);
+          observe({ kind: 'malformed', status: answer.status });
+          endWith(response, answer);
           return;
         }
         void handle(request, response);

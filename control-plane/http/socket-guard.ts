@@ -6,6 +6,7 @@ import type { Bus } from '../bus/bus.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { observe } from '../metrics/observation.ts';
 import { keepAlive } from '../voice/pulse.ts';
 import { closeSoon, TOKEN_ENDED } from '../voice/stream-client.ts';
 import type { Authenticate } from './bearer.ts';
@@ -55,6 +56,7 @@ export class SocketGuard {
     const subscription = await this.#parts.authenticate(authorization);
     const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
     if (open < this.#parts.socketsPerToken) return subscription;
+    observe({ kind: 'rate_limited', limit: 'sockets' });
     throw new Refusal('rate_limited', `a token may have ${this.#parts.socketsPerToken} sockets open`, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
     });

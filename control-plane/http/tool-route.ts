@@ -10,8 +10,8 @@ import type { Caller } from '../mcp/tool.ts';
 import { callsIn, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
-import { REQUEST_ID } from './headers.ts';
 import { readJson } from './request-body.ts';
+import { requestIdOf } from './request-record.ts';
 import { untilGone } from './until-gone.ts';
 
 export interface ToolRouteParts extends AnswerParts {
@@ -32,7 +32,7 @@ const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']
 export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middleware {
   const origins = originsOf(parts.baseUrl);
   return async (ctx) => {
-    const refusalOf = (error: unknown) => answerOf(error, parts.log, ctx.response.get(REQUEST_ID));
+    const refusalOf = (error: unknown) => answerOf(error, parts.log, requestIdOf(ctx));
     let message: unknown;
     try {
       checkOrigin(ctx.get('Origin'), origins);

@@ -31,6 +31,8 @@ export interface VoiceUpgradeParts extends OpenStreamParts {
 }
 
 export type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
+  /** Open sockets by kind. */
+  open(): Record<'media' | 'stream' | 'presence', number>;
   /** Closes every socket that is left, in bounded time. */
   stop(): Promise<void>;
 };
@@ -85,6 +87,11 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
         parts.presence.add(client, subscription);
       });
     },
+    open: () => ({
+      media: medias.clients.size,
+      stream: streams.raw.clients.size + streams.twilio.clients.size,
+      presence: presences.clients.size,
+    }),
     async stop() {
       const open = [streams.raw, streams.twilio, presences, medias].flatMap(({ clients }) => [...clients]);
       const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));

@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { afterAttempt, isHopeless, type MailOutcome, pauseAfter } from '../domain/waitlist-mail.ts';
+import { observe } from '../metrics/observation.ts';
 import type { Database } from '../store/database.ts';
 import {
   claimDue,
@@ -58,6 +59,7 @@ export class WaitlistMailer {
         const attempt = await claimDue(db, { now: new Date(clock.now()), leaseMs: LEASE_MS });
         if (attempt === undefined) break;
         const outcome = isHopeless(attempt.attempt) ? 'mail_refused' : await this.#try(attempt);
+        observe({ kind: 'mail_tried', outcome });
         await this.#note(attempt, outcome);
         if (outcome === 'sent') sent += 1;
         if (outcome === 'unavailable' || outcome === 'unknown') {

@@ -78,7 +78,8 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
     return server;
   };
   const handler = createMcpHandler(createServer, {
-    onerror: (error) => parts.log.debug({ err: error }, 'tool request refused or ended early'),
+    // Its message repeats what was asked.
+    onerror: ({ name }) => parts.log.debug({ error: name }, 'tool request refused or ended early'),
   });
   return {
     needsBearer: (message) => callsIn(message).some((name) => byName.get(name)?.needsBearer === true),

@@ -1,47 +1,68 @@
-// What the service measures, for Prometheus. No number, wallet or text is in it.
-import { Gauge, Registry } from 'prom-client';
+// All that the service measures, for Prometheus. No number, wallet, token, address or text is in it: labels are words of ours.
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { systemClock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
 import type { RelayerFunds } from '../payments/gas-watch.ts';
-import { PAYMENT_STATES, type PaymentState } from '../payments/payment.ts';
-
-const WEI_PER_ETHER = 1e18;
+import { type CallView, callMetrics } from './call-metrics.ts';
+import { type Connections, databaseMetrics } from './database-metrics.ts';
+import { housekeepingMetrics } from './housekeeping-metrics.ts';
+import { httpMetrics } from './http-metrics.ts';
+import { Instruments, type Listeners } from './instruments.ts';
+import { type Observation, onObservation } from './observation.ts';
+import { paymentMetrics, relayerMetrics } from './payment-metrics.ts';
+import { smsMetrics } from './sms-metrics.ts';
+import { type Stock, type StockStates, stockMetrics } from './stock-metrics.ts';
 
 /** What is looked at when somebody asks for the metrics. */
-export interface ServiceView {
-  countPayments(): Promise<ReadonlyMap<PaymentState, number>>;
+export interface ServiceView extends CallView {
+  stock(): Promise<Stock>;
+  stockStates: StockStates;
+  /** Claims that wait for a message. */
+  waits(): number;
+  connections(): Connections | undefined;
 }
 
-/** The metrics of one control plane, in a registry of its own. */
+/** The metrics of one control plane, in a registry of its own. They count from `watch` to `stop`. */
 export class ServiceMetrics {
   readonly registry = new Registry();
-  readonly #balance: Gauge<'chain'>;
-  readonly #transfers: Gauge<'chain'>;
+  readonly #make = new Instruments(this.registry);
+  readonly relayerFunds: (chainId: number, funds: RelayerFunds) => void = relayerMetrics(this.#make);
+  readonly #listeners: Map<string, Array<(observation: Observation) => void>> = new Map();
+  readonly #unsubscribe: () => void;
 
-  constructor(view: ServiceView) {
-    const registers = [this.registry];
-    this.#balance = new Gauge({
-      ...{ name: 'simrack_relayer_balance_ether', help: 'What the relayer has for gas', registers },
-      labelNames: ['chain'],
-    });
-    this.#transfers = new Gauge({
-      ...{ name: 'simrack_relayer_transfers_left', help: 'Transfers that are paid by it', registers },
-      labelNames: ['chain'],
-    });
-    new Gauge({
-      ...{ name: 'simrack_payments', help: 'Payments by state', registers },
-      labelNames: ['state'],
-      async collect() {
-        this.reset();
-        // Without the database all else is still told.
-        const counts = await view.countPayments().catch(() => undefined);
-        if (counts === undefined) return;
-        for (const state of PAYMENT_STATES) this.set({ state }, counts.get(state) ?? 0);
-      },
+  constructor(log: Logger) {
+    for (const subject of [httpMetrics, paymentMetrics, housekeepingMetrics])
+      this.#listen(subject(this.#make));
+    this.#unsubscribe = onObservation((observation) => {
+      try {
+        for (const listener of this.#listeners.get(observation.kind) ?? []) listener(observation);
+      } catch (error) {
+        // What is counted wrongly must not end what is counted.
+        log.error({ err: error, kind: observation.kind }, 'cannot count');
+      }
     });
   }
 
-  relayerFunds(chainId: number, { balanceWei, transfers }: RelayerFunds): void {
-    const chain = String(chainId);
-    this.#balance.set({ chain }, Number(balanceWei) / WEI_PER_ETHER);
-    this.#transfers.set({ chain }, transfers);
+  /** Adds the process: its memory, its time, the lag of its event loop. What watches that does not end before the process. */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Adds what is looked at. */
+  watch(view: ServiceView): void {
+    const { stock: look, stockStates: states } = view;
+    stockMetrics(this.#make, { look, states, clock: systemClock });
+    this.#listen(smsMetrics(this.#make, view));
+    this.#listen(callMetrics(this.#make, view));
+    this.#listen(databaseMetrics(this.#make, view.connections));
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  #listen(listeners: Listeners): void {
+    for (const [kind, listener] of Object.entries(listeners))
+      this.#listeners.set(kind, [...(this.#listeners.get(kind) ?? []), listener as never]);
   }
 }

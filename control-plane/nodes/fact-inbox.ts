@@ -6,6 +6,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { countUnheld, setAcknowledged } from '../store/node-links.ts';
 import { applyFacts } from './facts.ts';
+import { observeFacts } from './observed-facts.ts';
 
 /** Facts that a node may send without an acknowledgement. */
 export const FACT_WINDOW = 256;
@@ -101,6 +102,10 @@ export class FactInbox {
       return applied;
     });
     if (unheld > 0) log.warn({ messages: unheld }, 'nobody holds the number that these messages are for');
+    observeFacts(
+      facts.map(({ fact }) => fact),
+      { events, unheld },
+    );
     for (const event of events) bus.publish(event);
     acknowledge(last.sequence);
   }

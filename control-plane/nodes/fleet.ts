@@ -56,6 +56,11 @@ export class Fleet {
     return this.#links.get(link.nodeId) === link && this.#links.delete(link.nodeId);
   }
 
+  /** Nodes with a link to this instance. */
+  get size(): number {
+    return this.#links.size;
+  }
+
   find(nodeId: string): NodeLink | undefined {
     return this.#links.get(nodeId);
   }

@@ -5,6 +5,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { observe, type SendOutcome } from '../metrics/observation.ts';
 import type { Database } from '../store/database.ts';
 import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages.ts';
 import { locateNumber } from '../store/sims.ts';
@@ -38,6 +39,9 @@ export async function sendSms(
   sms: { to: string; body: string },
 ): Promise<{ messageId: string; status: 'queued' }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
+  const startedAt = parts.clock.now();
+  const tell = (sent: SendOutcome): void =>
+    observe({ kind: 'sms_sent', outcome: sent, seconds: Math.max(0, parts.clock.now() - startedAt) / 1000 });
   const place = await locateNumber(parts.db, subscription.number);
   const isBound = place?.boundTo === subscription.id;
   const link = isBound ? parts.fleet.find(place.nodeId) : undefined;
@@ -51,6 +55,7 @@ export async function sendSms(
     now: new Date(parts.clock.now()),
   });
   if (place === undefined || link === undefined) {
+    tell('offline');
     throw nodeError(isBound ? 'the phone node is offline' : 'the number is being provisioned');
   }
   const outcome = await link
@@ -63,7 +68,8 @@ export async function sendSms(
         timeoutMs: parts.sendTimeoutMs,
       },
     )
-    .catch((error: unknown) => giveUp(parts.db, commandId, error));
+    .catch((error: unknown) => giveUp(parts.db, commandId, { error, tell }));
+  tell(outcome.status);
   await settleOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
     // The node's fact settles it as well; the carrier's answer is what the sender needs to know now.
     parts.log.error({ err: error, command: commandId }, 'cannot settle a send yet'),
@@ -91,13 +97,19 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
 const refuserOf = (code: string): string =>
   code.startsWith('cms_') ? 'the carrier refused the message' : 'the modem could not send';
 
-async function giveUp(db: Database, commandId: string, error: unknown): Promise<never> {
+async function giveUp(
+  db: Database,
+  commandId: string,
+  { error, tell }: { error: unknown; tell: (sent: SendOutcome) => void },
+): Promise<never> {
   if (error instanceof CommandRefused) {
+    tell(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     await setUnsettled(db, commandId, { status: 'failed' });
     if (error.code === 'rate_limited') throw rateLimited(error);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
+    tell(error.isSent ? 'unknown' : 'offline');
     await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
     throw nodeError(`the phone node did not answer: ${error.message}`);
   }
@@ -105,6 +117,7 @@ async function giveUp(db: Database, commandId: string, error: unknown): Promise<
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
+  observe({ kind: 'rate_limited', limit: 'sms' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }

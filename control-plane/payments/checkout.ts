@@ -1,9 +1,10 @@
 // One paid POST /subscribe, from header to subscription. Every exit says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { observe, type PaymentOutcome } from '../metrics/observation.ts';
 import { checkWindow } from './authorization.ts';
 import type { Chain, Simulation } from './chain.ts';
-import { type PaymentHeaders, readCredential } from './credential.ts';
+import { methodOf, type PaymentHeaders, readCredential } from './credential.ts';
 import type { Sale } from './offer.ts';
 import type {
   Applied,
@@ -51,6 +52,30 @@ const PENDING_RETRY_SECONDS = 10;
  * `settlement_pending` once it may have moved: payers sign again on each 402, and would pay twice.
  */
 export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
+  const method = methodOf(headers);
+  try {
+    const paid = await pay(parts, headers);
+    observe({ kind: 'payment_attempted', method, outcome: 'settled' });
+    return paid;
+  } catch (error) {
+    if (method !== 'none') observe({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });
+    if (error instanceof PaymentRejected) observe({ kind: 'payment_refused', code: error.code });
+    throw error;
+  }
+}
+
+function outcomeOf(error: unknown): PaymentOutcome {
+  if (error instanceof PaymentRejected) return 'rejected';
+  if (!(error instanceof Refusal)) return 'failed';
+  return OUTCOME_OF[error.code] ?? 'invalid';
+}
+
+const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
+  ...{ settlement_pending: 'pending', settlement_unavailable: 'unavailable' },
+  ...{ payment_already_used: 'already_used', pool_exhausted: 'pool_exhausted', overloaded: 'unavailable' },
+};
+
+async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
   const credential = await readCredential(headers, parts.sale);
   const { authorization } = credential;
@@ -62,6 +87,7 @@ export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): P
   if (simulation.kind === 'reverted' && !simulation.isUsed) throw rejectionOf(simulation.reason);
 
   const payment = claimed(await parts.ledger.claim(authorization, now()), authorization, now());
+  observe({ kind: 'payment_verified', method: methodOf(headers) });
   if (simulation.kind === 'reverted') return settledByOthers(settlement, payment);
 
   const result = await settlement.settle(payment, simulation.gas);

@@ -1,5 +1,6 @@
 // Which of the three payment headers came, and what it pays.
 import { Refusal } from '../domain/refusal.ts';
+import type { PaymentMethod } from '../metrics/observation.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
@@ -26,6 +27,13 @@ export interface Credential {
 }
 
 const MPP_SCHEME = /^payment\s+/i;
+
+/** By which headers came, whatever is in them. */
+export function methodOf({ payment, paymentSignature, authorization }: PaymentHeaders): PaymentMethod {
+  if (MPP_SCHEME.test(authorization ?? '')) return 'mpp';
+  if (paymentSignature !== undefined) return 'x402_v2';
+  return payment === undefined ? 'none' : 'x402_v1';
+}
 
 /**
  * Reads the one credential there is. Throws `PaymentRejected` when there is none, or when it pays no offer of the sale;

@@ -2,6 +2,7 @@
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { observe } from '../metrics/observation.ts';
 import type { Chain } from './chain.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import { isUnreachable } from './rpc.ts';
@@ -44,6 +45,15 @@ export class Settlement {
 
   /** Settles a claimed payment. Never rejects once something was signed. */
   async settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
+    const { chain, clock } = this.#parts;
+    const startedAt = clock.now();
+    const result = await this.#settle(payment, gas);
+    const seconds = Math.max(0, clock.now() - startedAt) / 1000;
+    observe({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
+    return result;
+  }
+
+  async #settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
     const { chain, log, settlementWaitMs, submitter } = this.#parts;
     try {
       const sent = await submitter.submit(payment, gas);
@@ -83,8 +93,9 @@ export class Settlement {
         // A claim ages: touched each minute it would never be old enough.
         if (result.kind === 'pending' && payment.state !== 'claimed')
           await ledger.touch(payment.id, this.#now());
-        if (result.kind !== 'pending')
-          log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
+        if (result.kind === 'pending') continue;
+        log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
+        observe({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
       } catch (error) {
         log.error({ err: error, payment: payment.id }, 'cannot reconcile a payment yet');
         // The others would wait for the same RPC; it is asked again in a minute.

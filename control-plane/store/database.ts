@@ -1,7 +1,9 @@
 // Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
-import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
+import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import type { Connections } from '../metrics/database-metrics.ts';
+import { observe } from '../metrics/observation.ts';
 import { migrate } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
 import type { Tables } from './tables.ts';
@@ -20,6 +22,8 @@ const ANSWER_TIMEOUT_MS = 20_000;
 
 export interface OpenDatabase {
   db: Database;
+  /** Undefined for the embedded database, which has one. */
+  connections(): Connections | undefined;
   close(): Promise<void>;
 }
 
@@ -28,14 +32,17 @@ export async function openDatabase(
   where: { url: string; connectionsMax: number } | { folder: string },
 ): Promise<OpenDatabase> {
   let pool: PostgresPool;
+  let connections: OpenDatabase['connections'] = () => undefined;
   let unlock = async (): Promise<void> => undefined;
   if ('url' in where) {
-    pool = openPostgresPool(where.url, where.connectionsMax);
+    const postgres = openPostgresPool(where.url, where.connectionsMax);
+    connections = () => connectionsOf(postgres);
+    pool = observed(postgres);
   } else {
     unlock = await lockFolder(where.folder, 'control-plane', 0o700);
     pool = await openPglitePool(where.folder);
   }
-  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }), log: observeQuery });
   const close = async (): Promise<void> => {
     await db.destroy();
     await unlock();
@@ -46,7 +53,7 @@ export async function openDatabase(
     await close();
     throw error;
   }
-  return { db, close };
+  return { db, connections, close };
 }
 
 /** Rejects when the database does not answer. */
@@ -54,7 +61,32 @@ export async function checkDatabase(db: Database): Promise<void> {
   await sql`select 1`.execute(db);
 }
 
-function openPostgresPool(url: string, connectionsMax: number): PostgresPool {
+const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connections => ({
+  ...{ busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount },
+});
+
+/** The same pool; that no connection can be had is told. */
+const observed = (pool: Pool): PostgresPool => ({
+  end: () => pool.end(),
+  connect: () =>
+    pool.connect().catch((error: unknown) => {
+      observe({ kind: 'query_failed', errorClass: 'connection' });
+      throw error;
+    }),
+});
+
+function observeQuery(event: LogEvent): void {
+  observe({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
+  if (event.level === 'error') observe({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
+}
+
+/** What Postgres says has a SQLSTATE (five characters); what the way to it says has none. */
+function errorClassOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code.slice(0, 2) : 'connection';
+}
+
+function openPostgresPool(url: string, connectionsMax: number): Pool {
   const pool = new Pool({
     connectionString: url,
     max: connectionsMax,

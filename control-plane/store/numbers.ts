@@ -1,5 +1,5 @@
 // What an operator sees of the numbers, and does with them: out of service, retired, brought in from a list.
-
+import { sql } from 'kysely';
 import { maskedWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
@@ -34,13 +34,9 @@ export interface NumberRow {
   reason: string | null;
 }
 
-/** One more than `limit` when there are more. By number. */
-export async function listNumbers(
-  db: Database,
-  { state, after, limit }: { state?: NumberState | undefined; after?: string | undefined; limit: number },
-  now: Date,
-): Promise<NumberRow[]> {
-  return db
+/** Every number, its state, and who has it. */
+const listed = (db: Database, now: Date) =>
+  db
     .with('seen', (seen) =>
       seen
         .selectFrom('numbers')
@@ -77,7 +73,15 @@ export async function listNumbers(
             .end()
             .as('state'),
         ]),
-    )
+    );
+
+/** One more than `limit` when there are more. By number. */
+export async function listNumbers(
+  db: Database,
+  { state, after, limit }: { state?: NumberState | undefined; after?: string | undefined; limit: number },
+  now: Date,
+): Promise<NumberRow[]> {
+  return listed(db, now)
     .selectFrom('listed')
     .selectAll()
     .$if(state !== undefined, (query) => query.where('state', '=', state as NumberState))
@@ -85,6 +89,15 @@ export async function listNumbers(
     .orderBy('number')
     .limit(limit + 1)
     .execute();
+}
+
+export async function countNumbers(db: Database, now: Date): Promise<Map<NumberState, number>> {
+  const rows = await listed(db, now)
+    .selectFrom('listed')
+    .select(['state', sql<number>`count(*)::int`.as('count')])
+    .groupBy('state')
+    .execute();
+  return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
 /** Takes a number off the market, or, without a reason, puts it back. Throws `OperatorRefusal`. */

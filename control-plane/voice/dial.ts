@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { observe } from '../metrics/observation.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import { deleteUntriedCall, putCall } from '../store/calls.ts';
@@ -105,6 +106,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
+  observe({ kind: 'rate_limited', limit: 'calls' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }

@@ -6,6 +6,7 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Bus } from '../bus/bus.ts';
 import { withoutNul } from '../domain/storable-text.ts';
+import { observe } from '../metrics/observation.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import {
   type CallRow,
@@ -82,6 +83,11 @@ export class LiveCalls implements CallWatch {
   find(callId: string, subscriptionId: string): CallSession | undefined {
     const session = this.#sessions.get(callId);
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
+  }
+
+  /** All that are up or on their way. */
+  *calls(): Iterable<CallRow> {
+    for (const { call } of this.#sessions.values()) yield call;
   }
 
   isBusy(iccid: string): boolean {
@@ -232,6 +238,8 @@ export class LiveCalls implements CallWatch {
     session.end(cause);
     this.#remove(callId);
     if (statistics === undefined) return;
+    const { overflow_frames: overflow, undelivered_frames: undelivered } = statistics;
+    observe({ kind: 'audio_carried', frames: { overflow, undelivered } });
     setStreamStatistics(this.#parts.db, callId, statistics).catch((error: unknown) =>
       this.#parts.log.warn({ err: error, call: callId }, 'cannot store what a stream did not carry'),
     );
@@ -258,7 +266,10 @@ export class LiveCalls implements CallWatch {
     log.warn({ call: callId, reason }, 'a call is given up: its node says nothing of it');
     const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
     if (call === undefined) this.#onEnded(callId, cause);
-    else bus.publish({ kind: 'call_ended', call });
+    else {
+      observe({ kind: 'call_ended', call });
+      bus.publish({ kind: 'call_ended', call });
+    }
   }
 }
 

@@ -57,6 +57,17 @@ const RULES: readonly Rule[] = [
     except: ['control-plane/mail/'],
     never: ['nodemailer', 'nodemailer/lib/smtp-connection', 'nodemailer/lib/mail-composer'],
   },
+  {
+    from: 'control-plane/metrics/',
+    never: [
+      'control-plane/store/',
+      'control-plane/http/',
+      'control-plane/handlers/',
+      'control-plane/nodes/',
+      'koa',
+    ],
+  },
+  { from: 'control-plane/', except: ['control-plane/metrics/'], never: ['prom-client'] },
   { from: 'control-plane/mcp/', never: ['control-plane/http/', 'control-plane/store/', 'koa'] },
   {
     from: 'control-plane/',

@@ -115,7 +115,7 @@ t.test('an attempt beyond the limit costs no nonce', async (t) => {
 });
 
 t.test('the addresses of an IPv6 /64 count as one, a mapped IPv4 address as itself', async (t) => {
-  const limit = createRequestLimit(new ManualClock(), { name: 'n', max: 1, withinMs: 1_000 });
+  const limit = createRequestLimit(new ManualClock(), { name: 'token', max: 1, withinMs: 1_000 });
   limit('2001:db8:0:1::1');
   t.throws(() => limit('2001:db8:0:1:ffff::2'), { code: 'rate_limited' });
   limit('2001:db8:0:2::1');
@@ -126,7 +126,7 @@ t.test('the addresses of an IPv6 /64 count as one, a mapped IPv4 address as itse
 
 t.test('whoever asks all the time gets as many as were promised, no fewer', async (t) => {
   const clock = new ManualClock();
-  const limit = createRequestLimit(clock, { name: 'n', max: 30, withinMs: 60_000 });
+  const limit = createRequestLimit(clock, { name: 'token', max: 30, withinMs: 60_000 });
   let taken = 0;
   for (let second = 0; second < 600; second += 1) {
     for (let tries = 0; tries < 5; tries += 1) {
@@ -143,7 +143,7 @@ t.test('whoever asks all the time gets as many as were promised, no fewer', asyn
 t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
   const clock = new ManualClock();
   const now = clock.now();
-  const limit = createRequestLimit(clock, { name: 'n', max: 2, withinMs: 60_000 });
+  const limit = createRequestLimit(clock, { name: 'token', max: 2, withinMs: 60_000 });
   const attempts = createAttemptLimit(clock, 1, 60_000);
   clock.set(now + 3_600_000);
   limit('192.0.2.1');

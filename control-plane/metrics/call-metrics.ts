@@ -1,0 +1,40 @@
+// Calls, their audio, and the WebSockets that are open.
+import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
+import type { Instruments, Listeners } from './instruments.ts';
+
+/** Seconds of a conversation. */
+const CALL_BUCKETS = [5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
+
+const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
+const STATES: readonly LiveCallState[] = ['dialing', 'ringing', 'active'];
+
+export interface CallView {
+  /** That are up, or on their way, on nodes with a link to this instance. */
+  calls(): Iterable<{ direction: CallDirection; state: LiveCallState }>;
+  /** Open WebSockets by kind. */
+  sockets(): Readonly<Record<string, number>>;
+}
+
+export function callMetrics(make: Instruments, view: CallView): Listeners {
+  const ended = make.counter('calls', 'Calls that have ended', ['direction', 'reason']);
+  const durations = make.histogram('call_duration', 'Time of conversations', CALL_BUCKETS, ['direction']);
+  const frames = make.counter('audio_frames', 'Frames of 20 ms of calls that have ended', ['outcome']);
+  make.view('calls_up', 'Calls that are up or on their way', ['direction', 'state'], (gauge) => {
+    for (const direction of DIRECTIONS) for (const state of STATES) gauge.set({ direction, state }, 0);
+    for (const { direction, state } of view.calls()) gauge.inc({ direction, state });
+  });
+  make.view('websockets', 'WebSockets that are open', ['kind'], (gauge) => {
+    for (const [kind, count] of Object.entries(view.sockets())) gauge.set({ kind }, count);
+  });
+  return {
+    call_ended({ call: { direction, reason, answeredAt, endedAt } }) {
+      ended.inc({ direction, reason });
+      if (answeredAt === null) return;
+      const ms = Math.max(0, endedAt.getTime() - answeredAt.getTime());
+      durations.observe({ direction }, ms / 1000);
+    },
+    audio_carried(carried) {
+      for (const [outcome, count] of Object.entries(carried.frames)) frames.inc({ outcome }, count);
+    },
+  };
+}

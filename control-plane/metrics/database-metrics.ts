@@ -1,0 +1,31 @@
+// The connections to the database, how long statements take, and what went wrong.
+import type { Instruments, Listeners } from './instruments.ts';
+
+const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 15];
+
+export interface Connections {
+  busy: number;
+  idle: number;
+  /** Who waits for one. */
+  waiting: number;
+}
+
+/** `connections`: undefined for a database that has none. */
+export function databaseMetrics(make: Instruments, connections: () => Connections | undefined): Listeners {
+  make.view('database_connections', 'Connections to Postgres', ['state'], (gauge) => {
+    const now = connections();
+    if (now === undefined) return;
+    gauge.set({ state: 'busy' }, now.busy);
+    gauge.set({ state: 'idle' }, now.idle);
+  });
+  make.view('database_connection_waits', 'Statements that wait for a connection', [], (gauge) => {
+    const now = connections();
+    if (now !== undefined) gauge.set(now.waiting);
+  });
+  const durations = make.histogram('database_query_duration', 'Time of a statement', QUERY_BUCKETS);
+  const errors = make.counter('database_errors', 'Statements that failed, by class of SQLSTATE', ['class']);
+  return {
+    queried: ({ seconds }) => durations.observe(seconds),
+    query_failed: ({ errorClass }) => errors.inc({ class: errorClass }),
+  };
+}

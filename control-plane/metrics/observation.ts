@@ -1,0 +1,86 @@
+// What happens, told by one line where it happens to whoever looks on (node:diagnostics_channel). Never who, whereto or what text.
+import { channel } from 'node:diagnostics_channel';
+import type { RefusalCode } from '#shared/api/refusals.ts';
+import type { CallDirection } from '#shared/voice/call.ts';
+import type { EndReason } from '#shared/voice/release-cause.ts';
+
+/** How a payer paid; `none` where no payment came. */
+export const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
+/** How a paid request ended. `invalid`: it was no payment; `failed`: by a fault of ours. */
+export const PAYMENT_OUTCOMES = [
+  ...(['settled', 'rejected', 'pending', 'already_used', 'pool_exhausted', 'unavailable'] as const),
+  ...(['invalid', 'failed'] as const),
+] as const;
+export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
+
+/** `rejected` by the carrier or the modem, `refused` by the node, `offline`: no node to ask. */
+export const SEND_OUTCOMES = [
+  'accepted',
+  'rejected',
+  'unknown',
+  'rate_limited',
+  'refused',
+  'offline',
+] as const;
+export type SendOutcome = (typeof SEND_OUTCOMES)[number];
+
+/** `unheld`: nobody has the number, and the message is not kept. */
+export const RECEIPTS = ['stored', 'unheld', 'unreadable'] as const;
+
+/** Whose turn it is not: of an address, of a token, or of a SIM at its node. */
+export const LIMITS = [
+  ...(['address', 'token', 'nonce', 'auth', 'waitlist', 'enrolment', 'sockets', 'waits'] as const),
+  ...(['sms', 'calls'] as const),
+] as const;
+export type Limit = (typeof LIMITS)[number];
+
+export const TASKS = ['reconcile', 'gas', 'waitlist', 'cleaning'] as const;
+export type Task = (typeof TASKS)[number];
+
+export type Observation =
+  /** `route`: the template of the path, never the path. */
+  | { kind: 'answered'; route: string; method: string; status: number; seconds: number }
+  /** Answered before it was a request. */
+  | { kind: 'malformed'; status: number }
+  | { kind: 'refused'; code: RefusalCode }
+  | { kind: 'rate_limited'; limit: Limit }
+  | { kind: 'payment_attempted'; method: PaymentMethod; outcome: PaymentOutcome }
+  | { kind: 'payment_verified'; method: PaymentMethod }
+  | { kind: 'payment_refused'; code: string }
+  | { kind: 'settled'; chainId: number; result: string; seconds: number }
+  | { kind: 'reconciled'; chainId: number; result: string }
+  | { kind: 'sms_sent'; outcome: SendOutcome; seconds: number }
+  | { kind: 'sms_received'; result: (typeof RECEIPTS)[number]; count: number }
+  | { kind: 'sms_reported'; status: string }
+  | { kind: 'sms_claimed'; seconds: number }
+  | { kind: 'sms_given_back'; count: number }
+  | { kind: 'call_ended'; call: ObservedCall }
+  /** Of a call that has ended: frames of 20 ms, by what became of them. */
+  | { kind: 'audio_carried'; frames: Readonly<Record<string, number>> }
+  | { kind: 'mail_tried'; outcome: string }
+  | { kind: 'queried'; seconds: number }
+  /** `errorClass`: the first two characters of SQLSTATE, or `connection`. */
+  | { kind: 'query_failed'; errorClass: string }
+  | { kind: 'housekept'; task: Task; isDone: boolean; atMs: number };
+
+export interface ObservedCall {
+  direction: CallDirection;
+  reason: EndReason;
+  answeredAt: Date | null;
+  endedAt: Date;
+}
+
+const OBSERVATIONS = channel('simrack.observations');
+
+export function observe(observation: Observation): void {
+  if (OBSERVATIONS.hasSubscribers) OBSERVATIONS.publish(observation);
+}
+
+/** Calls `listener` for all that happens in this process, until what it returns is called. */
+export function onObservation(listener: (observation: Observation) => void): () => void {
+  const subscriber = (message: unknown): void => listener(message as Observation);
+  OBSERVATIONS.subscribe(subscriber);
+  return () => void OBSERVATIONS.unsubscribe(subscriber);
+}

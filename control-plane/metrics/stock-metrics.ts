@@ -1,0 +1,58 @@
+// What is in the store: numbers, subscriptions, nodes, modems, those who wait for a number. The same on every instance.
+import { type Clock, withTimeout } from '#shared/clock.ts';
+import type { Instruments } from './instruments.ts';
+
+/** Scrapes are given up after some ten seconds; what is not of the database is to be told all the same. */
+const LOOK_TIMEOUT_MS = 3_000;
+
+/** By state. States that nothing is in may be left out. */
+export type Counts = ReadonlyMap<string, number>;
+
+/** One look at the store. */
+export interface Stock {
+  payments: Counts;
+  numbers: Counts;
+  subscriptions: Counts;
+  nodes: Counts;
+  modems: Counts;
+  waitlist: Counts;
+}
+
+const HELP: Readonly<Record<keyof Stock, readonly [name: string, help: string]>> = {
+  payments: ['payments', 'Payments by state'],
+  numbers: ['numbers', 'Numbers by state'],
+  subscriptions: ['subscriptions', 'Subscriptions by state'],
+  nodes: ['nodes', 'Nodes by state'],
+  modems: ['modems', 'Slots of linked nodes by state, and those of nodes that are not linked'],
+  waitlist: ['waitlist_entries', 'Entries of the waitlist by state'],
+};
+
+/** The states of each, so that none is missing while it has nothing. */
+export type StockStates = Readonly<Record<keyof Stock, readonly string[]>>;
+
+/** `look` is called once for a scrape, however many ask. Without an answer in time nothing of it is told. */
+export function stockMetrics(
+  make: Instruments,
+  { look, states, clock }: { look: () => Promise<Stock>; states: StockStates; clock: Clock },
+): void {
+  let looking: Promise<Stock | undefined> | undefined;
+  const seen = (): Promise<Stock | undefined> => {
+    looking ??= withTimeout(clock, look(), LOOK_TIMEOUT_MS, () => new Error('no answer in time'))
+      .catch(() => undefined)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
+  make.view('database_up', '1 when the database answered just now', [], async (gauge) =>
+    gauge.set(Number((await seen()) !== undefined)),
+  );
+  for (const key of Object.keys(HELP) as (keyof Stock)[]) {
+    const [name, help] = HELP[key];
+    make.view(name, help, ['state'], async (gauge) => {
+      const counts = (await seen())?.[key];
+      if (counts === undefined) return;
+      for (const state of states[key]) gauge.set({ state }, counts.get(state) ?? 0);
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// What facts say of messages and calls, once they are committed, for whoever looks on.
+import type { Fact } from '#shared/link/messages.ts';
+import type { AudioStatistics } from '#shared/voice/call.ts';
+import type { BusEvent } from '../bus/bus.ts';
+import { observe } from '../metrics/observation.ts';
+
+export function observeFacts(
+  facts: readonly Fact[],
+  { events, unheld }: { events: readonly BusEvent[]; unheld: number },
+): void {
+  const received = facts.filter(({ kind }) => kind === 'sms_received').length;
+  observe({ kind: 'sms_received', result: 'stored', count: Math.max(0, received - unheld) });
+  observe({ kind: 'sms_received', result: 'unheld', count: unheld });
+  for (const fact of facts) {
+    if (fact.kind === 'sms_unreadable') observe({ kind: 'sms_received', result: 'unreadable', count: 1 });
+    else if (fact.kind === 'sms_report') observe({ kind: 'sms_reported', status: fact.status });
+    else if (fact.kind === 'call_ended' && fact.audio !== null)
+      observe({ kind: 'audio_carried', frames: framesOf(fact.audio) });
+  }
+  for (const event of events)
+    if (event.kind === 'call_ended') observe({ kind: 'call_ended', call: event.call });
+}
+
+function framesOf({
+  captured_frames,
+  played_frames,
+  late_frames,
+  dropped_frames,
+  lost_frames,
+}: AudioStatistics) {
+  return {
+    ...{ captured: captured_frames, played: played_frames, late: late_frames },
+    ...{ dropped: dropped_frames, lost: lost_frames },
+  };
+}

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const PROJECT_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-const READY_TIMEOUT_MS = 30_000;
+/** A busy machine takes half a minute for what takes two seconds alone. */
+const READY_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 12_000;
 
 /** Pause before a program that died is started again, doubled up to the second number while it keeps dying. */

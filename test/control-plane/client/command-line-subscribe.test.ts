@@ -1,6 +1,7 @@
 // `npx simrack subscribe` that is killed, doubled, interrupted: the money moves once, and the token is not lost.
-import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { commandLine } from '../../fixtures/command-line.ts';
@@ -111,6 +112,17 @@ t.test('a payment whose end is not known is told with a code of its own', async 
   t.ok(existsSync(kept(url, paymentFile)));
   t.match((await simrack('subscribe')).json(), { outcome: 'recovered' });
   t.equal(await paid(), 1n);
+});
+
+t.test('a token of a service that has forgotten the wallet does not keep it from buying', async (t) => {
+  const { simrack, kept, url, paid } = await shop(t, async (_, __, pass) => pass());
+  const file = kept(url, 'default.json');
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const stale = { base_url: url, wallet: ALICE.address, token: 'of another database' };
+  writeFileSync(file, JSON.stringify(stale), { mode: 0o600 });
+  t.match((await simrack('subscribe')).json(), { outcome: 'bought' });
+  t.equal(await paid(), 1n);
+  t.equal((await simrack('number')).status, 0);
 });
 
 t.test('a kept payment that can move nothing is followed by one that does', async (t) => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { createRig } from '../../fixtures/rig.ts';
 import { type Described, type Documented, documentedAnswers, nameOf } from './documented.ts';
 import type { Answer } from './provocations/ask.ts';
-import { COMMON, type Provocation } from './provocations/common.ts';
+import { BY_CODE, type Provocation } from './provocations/by-code.ts';
 import { REVOKING, SERVICE } from './provocations/service.ts';
 import { setStages } from './provocations/stages.ts';
 import { SUBSCRIBER } from './provocations/subscriber.ts';
@@ -20,7 +20,7 @@ const isLast = (answer: Documented): boolean => nameOf(answer) in REVOKING;
 const inOrder = [...documented.filter((answer) => !isLast(answer)), ...documented.filter(isLast)];
 
 function provocationOf(answer: Documented): Provocation | undefined {
-  return OWN[nameOf(answer)] ?? (answer.code === undefined ? undefined : COMMON[answer.code]?.(answer));
+  return OWN[nameOf(answer)] ?? (answer.code === undefined ? undefined : BY_CODE[answer.code]?.(answer));
 }
 
 function problemsOf(schema: Schema, body: unknown): unknown[] {

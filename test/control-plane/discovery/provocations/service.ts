@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { signers } from '#control-plane/signatures/signer-pool.ts';
 import { signPaymentHeader } from '../../../fixtures/payer.ts';
 import { type Answer, ask, post } from './ask.ts';
-import type { Provocation } from './common.ts';
+import type { Provocation } from './by-code.ts';
 import { ALICE, BOB, DAVE, type Stages } from './stages.ts';
 
 /** More than the pool of signatures takes; each of these takes it some milliseconds. */

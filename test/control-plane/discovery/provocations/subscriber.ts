@@ -2,7 +2,7 @@
 import { slotAt } from '../../../fixtures/scripted-node.ts';
 import { FAR_END } from '../../../fixtures/telephone.ts';
 import { type Answer, ask, post } from './ask.ts';
-import type { Provocation } from './common.ts';
+import type { Provocation } from './by-code.ts';
 import type { Stages } from './stages.ts';
 
 const EMERGENCY = '+1911';

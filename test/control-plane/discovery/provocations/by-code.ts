@@ -21,7 +21,7 @@ const newAddress = (): Record<string, string> => {
 };
 
 /** By the code; what an operation does in its own way comes first. */
-export const COMMON: Record<string, (asked: Asked) => Provocation> = {
+export const BY_CODE: Record<string, (asked: Asked) => Provocation> = {
   unauthorized: (asked) => (stages) => ask(stages.good.url, asked, { headers: UNKNOWN_TOKEN }),
   rate_limited: (asked) => async (stages) => {
     const headers = newAddress();

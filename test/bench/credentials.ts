@@ -26,7 +26,7 @@ export async function benchCredentials(): Promise<Measurement[]> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
   const start = async (env: Record<string, string>) => {
     const databaseUrl = await postgres.createDatabase();
-    const service = await startChild('control-plane/main.ts', {
+    const service = await startChild('control-plane/bin.mjs', {
       PORT: '0',
       DATABASE_URL: databaseUrl,
       RPC_URL: chain.rpcUrl,

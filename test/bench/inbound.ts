@@ -34,7 +34,7 @@ export function benchInbound(): Promise<Measurement[]> {
     const databaseUrl = await postgres.createDatabase();
     const rack = await SimulatedRack.start({ folder, modems: MODEMS + OTHER_PROGRAMS_MAX });
     const modems = rack.modems.slice(0, MODEMS);
-    const service = await startChild('control-plane/main.ts', {
+    const service = await startChild('control-plane/bin.mjs', {
       PORT: '0',
       DATABASE_URL: databaseUrl,
       RPC_URL: chain.rpcUrl,

@@ -22,7 +22,7 @@ const QUIET_MS = 3_000;
 export async function benchPayments(): Promise<Measurement[]> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
   const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/main.ts', {
+  const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, LOG_LEVEL: 'warn' },
     ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey },
   });

@@ -23,7 +23,7 @@ const CLAIMERS = 4;
 export async function benchReceive(): Promise<Measurement[]> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
   const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/main.ts', {
+  const service = await startChild('control-plane/bin.mjs', {
     PORT: '0',
     DATABASE_URL: databaseUrl,
     RPC_URL: chain.rpcUrl,

@@ -23,7 +23,7 @@ export interface BenchService {
 export async function startBenchService(): Promise<BenchService> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
   const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/main.ts', {
+  const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },
     ...{ RELAYER_KEY: RELAYER.privateKey, SOCKETS_PER_TOKEN: '2000' },
   });

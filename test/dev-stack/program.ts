@@ -15,8 +15,15 @@ const STOP_TIMEOUT_MS = 12_000;
 /** Pause before a program that died is started again, doubled up to the second number while it keeps dying. */
 const RESTART_DELAY_MS = { first: 100, max: 5_000 } as const;
 
+/** What Node is given, in the project's folder. */
+const COMMANDS = {
+  'control-plane': ['control-plane/bin.mjs'],
+  'node-daemon': ['node-daemon/bin.cjs'],
+  'hardware-sim': ['--import', 'tsx', 'hardware-sim/main.ts'],
+} as const;
+
 export interface ProgramSpec {
-  name: 'control-plane' | 'node-daemon' | 'hardware-sim';
+  name: keyof typeof COMMANDS;
   env: Record<string, string>;
   /** Gets what the program writes to standard error; emptied at the first start. */
   logFile: string;
@@ -67,7 +74,7 @@ export class Program {
     const { name, env, logFile } = this.#spec;
     const log = openSync(logFile, 'a');
     // A process group of its own: Ctrl-C reaches the stack only, which then stops its programs in order.
-    const child = spawn(process.execPath, ['--import', 'tsx', `${name}/main.ts`], {
+    const child = spawn(process.execPath, COMMANDS[name], {
       cwd: PROJECT_FOLDER,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', log],

@@ -16,7 +16,7 @@ const MODEMS = 16;
 const P99_MAX_MS = 5_000;
 
 async function startProgram(env: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'control-plane/main.ts'], {
+  const child = spawn(process.execPath, ['control-plane/bin.mjs'], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -56,7 +56,8 @@ const MINUTE_MS = 60_000;
 const ENROLMENTS_REFUSED_MAX = 10;
 
 export function createRouter(parts: RouteParts): Router {
-  const router = new Router();
+  // A path has one spelling: a proxy that keeps one from outsiders keeps all of it.
+  const router = new Router({ sensitive: true, strict: true });
   const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: Limit, max: number) =>
     createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });

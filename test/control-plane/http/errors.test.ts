@@ -51,7 +51,16 @@ t.test('bearer routes answer 401 to no token, a strange one, and other schemes',
 
 t.test('unknown paths are 404 and wrong methods 405 with Allow', async (t) => {
   const { url } = await setup(t);
-  for (const path of ['/nope', '/sms', '/sms/send/x', '/SUBSCRIBE/..%2f', '//number', '/%ff']) {
+  for (const path of [
+    '/nope',
+    '/sms',
+    '/sms/send/x',
+    '/SUBSCRIBE/..%2f',
+    '//number',
+    '/number/',
+    '/Number',
+    '/%ff',
+  ]) {
     const answer = await ask(url, 'GET', path);
     t.equal(answer.status, 404, path);
     t.match(answer.body, { error: 'not_found', message: String });

@@ -19,9 +19,8 @@ async function ask(octets: string) {
   return answers.map(({ body, headers, status }) => {
     if (status < 400) return { status };
     const { error, message, request_id: requestId } = JSON.parse(body) as Record<string, unknown>;
-    t.type(message, 'string');
-    t.equal(headers.get('x-request-id'), requestId);
-    return { status, error };
+    const isWhole = typeof message === 'string' && headers.get('x-request-id') === requestId;
+    return isWhole ? { status, error } : { status, error, requestId };
   });
 }
 

@@ -87,7 +87,7 @@ export const objectsOf = (keys: readonly string[]): Arbitrary<unknown> =>
 
 /** Text that is nearly that of a value. */
 export function mutatedJson(json: Arbitrary<unknown>): Arbitrary<Buffer> {
-  const written = json.map((value) => Buffer.from(JSON.stringify(value) ?? ''));
+  const written = json.map((value) => Buffer.from(JSON.stringify(value)));
   return fc.oneof(
     { weight: 6, arbitrary: written },
     fc.tuple(written, fc.nat(), fc.uint8Array({ maxLength: 4 })).map(([octets, place, more]) => {

@@ -28,6 +28,9 @@ const LIVE_FRAMES_MAX = 5;
 /** That wait for their answer; a clear is answered within the time of a frame or two. */
 const CLEARS_MAX = 100;
 
+/** Times that keys were pressed before there was a link. */
+const KEYS_MAX = 16;
+
 const PROTOCOL_ERROR = 4400;
 const REPLACED = 4409;
 
@@ -75,6 +78,8 @@ export class CallAudio {
   #marksSent: Array<{ name: string; below: number }> = [];
   readonly #clears = new Map<number, PendingClear>();
   #clearId = 0;
+  /** Pressed before there was a link. */
+  #keys: string[] = [];
   #restFrames = 0;
   #capturedAtMs = 0;
   /** Frames that fell out of the queue, of the whole call; and of those what is not told. */
@@ -101,7 +106,10 @@ export class CallAudio {
   /** Another client begins with an empty queue; the same one, come back, finds its own. */
   listen(listener: AudioListener | undefined, { isOther }: { isOther: boolean }): void {
     this.#listener = undefined;
-    if (isOther) this.clear();
+    if (isOther) {
+      this.clear();
+      this.#keys = [];
+    }
     this.#listener = listener;
   }
 
@@ -126,8 +134,11 @@ export class CallAudio {
     this.#tellMarks();
   }
 
+  /** Keys that come before there is a link are pressed when there is one. */
   press(digits: string): void {
-    this.#say({ type: 'dtmf', digits });
+    if (this.#link !== undefined) this.#say({ type: 'dtmf', digits });
+    else if (this.#keys.length < KEYS_MAX) this.#keys.push(digits);
+    else this.#log.warn({}, 'keys were not pressed: the call has no audio yet, and too many wait');
   }
 
   /** Throws away what was not played, here and at the node, and tells the listener what was. */
@@ -148,6 +159,7 @@ export class CallAudio {
   connect(link: WebSocket): void {
     this.#disconnect()?.close(REPLACED, 'a newer media link');
     this.#link = link;
+    for (const digits of this.#keys.splice(0)) this.#say({ type: 'dtmf', digits });
     link.on('message', (data: Buffer, isBinary) => {
       if (this.#link !== link) return;
       try {

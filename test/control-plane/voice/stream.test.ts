@@ -102,26 +102,6 @@ t.test('clear: what was not played is gone at both ends, and what was is told', 
   t.same(client.of({ type: 'mark' }), [], 'a mark that was cleared is not reached');
 });
 
-t.test('keys, pressed here and there', async (t) => {
-  const phone = await telephone(t, rig);
-  const { client, media } = await conversation(phone);
-  client.say({ type: 'dtmf', digits: '12#A' });
-  await until('pressed', () => media.texts.length === 1);
-  t.same(media.texts, [{ type: 'dtmf', digits: '12#A' }]);
-  media.say({ type: 'dtmf', digit: '*' });
-  await until('heard', () => client.of({ type: 'dtmf' }).length === 1);
-  t.same(client.of({ type: 'dtmf' }), [{ type: 'dtmf', digit: '*' }]);
-  for (const bad of [
-    { type: 'dtmf', digits: 'AT+CFUN=0' },
-    { type: 'dtmf', digits: '1\r2' },
-    { type: 'dance' },
-    7,
-  ])
-    client.socket.send(JSON.stringify(bad));
-  await until('each is told of', () => client.of({ type: 'error' }).length === 4);
-  t.equal(media.texts.length, 1);
-});
-
 t.test('a queue that is full drops the oldest, and says so to who listens, and in the record', async (t) => {
   const phone = await telephone(t, rig, { service: { playoutQueueMs: 1_000 } });
   const { client, media, callId } = await conversation(phone);

@@ -39,16 +39,9 @@ export async function converse(
   const answered = new Promise<boolean>((resolve) => {
     onAnswered = resolve;
   });
-  let onAudible: () => void = () => undefined;
-  const audible = new Promise<void>((resolve) => {
-    onAudible = resolve;
-  });
   const end = await interruptible(async (interrupted) => {
     const stream = await client.stream(callId, {
-      onAudio(frame) {
-        onAudible();
-        recording?.add(frame);
-      },
+      onAudio: (frame) => recording?.add(frame),
       onEvent(event) {
         if (event.type === 'dtmf') output.note(`the far end pressed ${event.digit}`);
         if (event.type === 'answered') onAnswered(true);
@@ -60,7 +53,7 @@ export async function converse(
     void answered.then(async (isAnswered) => {
       if (!isAnswered) return;
       output.waiting('answered');
-      await talk({ stream, audible }, options, { speech, recording });
+      await talk(stream, options, { speech, recording });
     });
     return stream.ended;
   });
@@ -74,16 +67,12 @@ export async function converse(
 }
 
 async function talk(
-  { stream, audible }: { stream: CallStream; audible: Promise<void> },
+  stream: CallStream,
   options: ConversationOptions,
   { speech, recording }: ReturnType<typeof prepare>,
 ): Promise<void> {
   const timer = options.for === undefined ? undefined : setTimeout(() => stream.close(), options.for * 1000);
-  if (options.press !== undefined) {
-    // The service drops keys while the line has no audio yet.
-    await Promise.race([audible, stream.ended]);
-    stream.press(options.press);
-  }
+  if (options.press !== undefined) stream.press(options.press);
   if (speech !== undefined) await stream.play(speech);
   // Who only says something has nothing to wait for.
   if (speech !== undefined && recording === undefined && timer === undefined) stream.close();

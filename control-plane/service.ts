@@ -1,6 +1,6 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
 import { join } from 'node:path';
-import { type Clock, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
+import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
@@ -10,6 +10,7 @@ import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
 import { discoveryFiles } from './discovery/files.ts';
 import { createInbox } from './handlers/sms.ts';
 import { SmsWaits } from './handlers/sms-waits.ts';
+import { repeat } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
@@ -20,7 +21,7 @@ import { routeUpgrades } from './http/upgrades.ts';
 import { createVoiceUpgrades } from './http/voice-upgrade.ts';
 import { mailSettingsOf } from './mail/mail-options.ts';
 import { WaitlistMailer } from './mail/waitlist-mailer.ts';
-import { observe, type Task } from './metrics/observation.ts';
+import type { Task } from './metrics/observation.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
@@ -261,35 +262,3 @@ const listenMetrics = async (
   { metricsPort: port, metricsHost: host }: Pick<Config, 'metricsPort' | 'metricsHost'>,
 ): Promise<MetricsServer | undefined> =>
   port === undefined ? undefined : serveMetrics(registry, { host, port, option: 'METRICS_PORT' });
-
-/** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */
-function repeat(
-  { clock, log, task, everyMs }: { clock: Clock; log: Logger; task: Task; everyMs: number },
-  work: () => Promise<void>,
-): { stop(): Promise<void> } {
-  let isStopped = false;
-  let timer: Timer | undefined;
-  let run: Promise<void>;
-  const once = (): void => {
-    run = work()
-      .then(
-        () => true,
-        (error: unknown) => {
-          log.error({ err: error, task }, 'housekeeping failed');
-          return false;
-        },
-      )
-      .then((isDone) => {
-        observe({ kind: 'housekept', task, isDone, atMs: clock.now() });
-        if (!isStopped) timer = clock.after(everyMs, once);
-      });
-  };
-  once();
-  return {
-    async stop() {
-      isStopped = true;
-      timer?.cancel();
-      await run;
-    },
-  };
-}

@@ -6,7 +6,7 @@ const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 20;
 
 /** What our children's command lines have in them; a process id may meanwhile be somebody else's. */
-const OURS = /anvil|(control-plane|node-daemon|hardware-sim)\/main\.ts/;
+const OURS = /anvil|(control-plane|node-daemon|hardware-sim)\/(bin|main)\.[cm]?[jt]s/;
 
 /** Ends what the `dev-stack.json` at `path` names and is still running. To be called with the folder's lock. */
 export async function endLeftovers(path: string): Promise<void> {

@@ -9,7 +9,9 @@ export type BusEvent =
   /** A call is up or on its way, or has come further, and that is stored. `instance`: who has its node's link. */
   | { kind: 'call_changed'; instance: string; call: CallRow }
   /** A call has ended, and that is stored. Told once for each call. */
-  | { kind: 'call_ended'; call: EndedCall };
+  | { kind: 'call_ended'; call: EndedCall }
+  /** A client of the tools has given a call up; `call` names it, and says nothing. */
+  | { kind: 'tool_call_cancelled'; call: string };
 
 /** Events about a subscription as a whole. */
 export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;

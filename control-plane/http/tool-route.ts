@@ -1,13 +1,17 @@
 // POST /mcp: what HTTP asks of a request before the tools see it, and JSON-RPC for every "no".
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Context, Middleware } from 'koa';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { bearerChallenge } from '../discovery/protected-resource.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
-import { callsIn, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
+import { callsIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
 import { readJson } from './request-body.ts';
@@ -16,6 +20,7 @@ import { untilGone } from './until-gone.ts';
 
 export interface ToolRouteParts extends AnswerParts {
   baseUrl: string;
+  clock: Clock;
   log: Logger;
 }
 
@@ -25,6 +30,14 @@ const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 /** Of our own choice. */
 const SERVER_ERROR = -32_000;
+
+/** Messages of a batch. */
+const MEMBERS_MAX = 16;
+
+/** The longest call takes half of it. */
+const ANSWER_TIMEOUT_MS = 120_000;
+
+const SESSION_ID = 'Mcp-Session-Id';
 
 /** Headers of a connection, which is not the answer's to speak of. */
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']);
@@ -37,24 +50,41 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
     try {
       checkOrigin(ctx.get('Origin'), origins);
       message = await readJson(ctx);
+      const members = membersOf(message);
       // Each call is answered or lost by itself.
-      if (callsIn(message).length > 1)
-        throw new Refusal('invalid_request', 'one call of a tool in a request');
+      if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
+        throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
       const caller = endpoint.needsBearer(message) ? await callerOf(ctx, parts) : undefined;
-      ctx.set(
+      const limit = (): Record<string, string> =>
         caller === undefined
           ? parts.limits.address(ctx.ip)
-          : parts.limits.subscription(caller.subscription.id),
-      );
+          : parts.limits.subscription(caller.subscription.id);
+      for (let member = 0; member < Math.max(1, members.length); member += 1) ctx.set(limit());
       const lost = untilGone(ctx.res);
+      endInTime(ctx.res, parts.clock);
+      if (members.some(({ method }) => method === 'initialize')) ctx.set(SESSION_ID, randomUUID());
       const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
       const explain = (error: unknown) => toolRefusal(refusalOf(error));
-      const response = await endpoint.answer({ request, message, caller, lost, explain });
+      const response = await endpoint.answer({
+        ...{ request, message, caller, lost, explain, session: sessionOf(ctx) },
+      });
       if (!lost.aborted) await copy(response, ctx);
     } catch (error) {
       refuse(ctx, refusalOf(error), idOf(message));
     }
   };
+}
+
+/** Nothing is kept of a session: its id is whose request ids are meant when one is given up. */
+function sessionOf(ctx: Context): ToolSession | undefined {
+  const id = ctx.get(SESSION_ID);
+  return id === '' ? undefined : { id, token: ctx.get('Authorization') };
+}
+
+/** Signs of life keep a connection open for as long as no answer comes. */
+function endInTime(response: ServerResponse, clock: Clock): void {
+  const timer = clock.after(ANSWER_TIMEOUT_MS, () => response.destroy());
+  response.once('close', () => timer.cancel());
 }
 
 /** Pages of others may not use what a browser reaches (DNS rebinding); programs send no origin. */

@@ -11,14 +11,17 @@ import {
 } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
 import type { ServicesParts } from '../handlers/services.ts';
 import type { VoiceParts } from '../handlers/voice.ts';
+import { Cancellations, type ToolSession } from './cancellations.ts';
 import { numberTools } from './number-tools.ts';
 import { serviceTools } from './service-tools.ts';
 import { type SmsToolParts, smsTools } from './sms-tools.ts';
 import { type Call, type Caller, resultOf, type Tool } from './tool.ts';
 
 export interface ToolEndpointParts extends SmsToolParts, ServicesParts, VoiceParts {
+  bus: Bus;
   log: Logger;
 }
 
@@ -28,6 +31,8 @@ export interface ToolRequest {
   /** Its body, parsed. */
   message: unknown;
   caller: Caller | undefined;
+  /** Of a client that has one: it may give calls up by a message. */
+  session: ToolSession | undefined;
   /** Aborted when the connection was lost before all of the answer had left. */
   lost: AbortSignal;
   /** What a refusal, or a failure of ours, is answered with. */
@@ -53,6 +58,7 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const listed = tools.map((tool) => tool.listed);
   const requests = new WeakMap<Request, ToolRequest>();
+  const cancellations = new Cancellations(parts.bus);
   const info = { name: 'simrack', title: parts.serviceName, version: '1.0.0', websiteUrl: parts.baseUrl };
   const options: ServerOptions = {
     capabilities: { tools: {} },
@@ -73,7 +79,9 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name}`);
       const request = requestInfo && requests.get(requestInfo);
       if (request === undefined) throw new Error('a call without its request');
-      return run(tool, params.arguments ?? {}, request, context);
+      const { session } = request;
+      const given = session && cancellations.signalOf(session, context.mcpReq.id);
+      return run(tool, params.arguments ?? {}, request, callOf(context, request.lost, given));
     });
     return server;
   };
@@ -84,33 +92,54 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
   return {
     needsBearer: (message) => callsIn(message).some((name) => byName.get(name)?.needsBearer === true),
     answer(request) {
+      const { message, session } = request;
+      if (session !== undefined) for (const id of cancelledIn(message)) cancellations.cancel(session, id);
       requests.set(request.request, request);
       return handler.fetch(request.request, { parsedBody: request.message });
     },
   };
 }
 
+interface Message {
+  method?: unknown;
+  params?: Readonly<Record<string, unknown>> | null;
+}
+
+/** One message, or those of a batch, which 2025-03-26 has. */
+export const membersOf = (message: unknown): Message[] =>
+  (Array.isArray(message) ? message : [message]).map((each: unknown) => (each ?? {}) as Message);
+
 /** Names of the tools that a body calls. */
-export function callsIn(message: unknown): string[] {
-  const all: unknown[] = Array.isArray(message) ? message : [message];
-  return all.flatMap((each) => {
-    const { method, params } = (each ?? {}) as { method?: unknown; params?: { name?: unknown } | null };
-    return method === 'tools/call' ? [String(params?.name)] : [];
+export const callsIn = (message: unknown): string[] =>
+  membersOf(message).flatMap(({ method, params }) =>
+    method === 'tools/call' ? [String(params?.['name'])] : [],
+  );
+
+/** Requests that a body gives up. */
+function cancelledIn(message: unknown): (string | number)[] {
+  return membersOf(message).flatMap(({ method, params }) => {
+    const id = params?.['requestId'];
+    const isId = typeof id === 'string' || typeof id === 'number';
+    return method === 'notifications/cancelled' && isId ? [id] : [];
   });
 }
 
-async function run(
-  tool: Tool,
-  args: unknown,
-  { caller, explain, lost }: ToolRequest,
-  { mcpReq }: ServerContext,
-) {
-  const call: Call = { signal: mcpReq.signal, lost, onProgress: progressOf(mcpReq) };
+/** `given`: given up by a message, which the client sends instead of leaving. What it is answered then it does not read. */
+function callOf({ mcpReq }: ServerContext, lost: AbortSignal, given: AbortSignal | undefined): Call {
+  const { signal } = mcpReq;
+  const onProgress = progressOf(mcpReq);
+  if (given === undefined) return { signal, lost, onProgress };
+  return {
+    ...{ signal: AbortSignal.any([signal, given]), lost: AbortSignal.any([lost, given]), onProgress },
+  };
+}
+
+async function run(tool: Tool, args: unknown, { caller, explain }: ToolRequest, call: Call) {
   try {
     return resultOf(await tool.run(args, caller, call));
   } catch (error) {
     // Nobody is there any more.
-    if (mcpReq.signal.aborted) throw error;
+    if (call.signal.aborted) throw error;
     return resultOf(explain(error), true);
   }
 }

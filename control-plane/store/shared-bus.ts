@@ -9,7 +9,9 @@ import type { Database } from './database.ts';
 
 const CHANNEL = 'simrack_bus';
 /** Worth a statement each; of messages none is told, for whoever waits for them asks again within a second. */
-const SHARED: ReadonlySet<BusEvent['kind']> = new Set(['subscription_changed', 'call_changed', 'call_ended']);
+const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
+  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
+]);
 /** Who tells it, and an event as JSON. */
 const PAYLOAD = /^(\S+) (.*)$/s;
 const CONNECT_TIMEOUT_MS = 5_000;

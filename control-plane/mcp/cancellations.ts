@@ -1,0 +1,53 @@
+// Calls that their client gives up by a message of its own, and not by leaving (MCP before 2026-07-28).
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Bus } from '../bus/bus.ts';
+
+/** Longer than any call; whoever gives up one that was answered a moment ago has not taken the answer either. */
+const REMEMBERED_MS = 180_000;
+const CALLS_MAX = 2_000;
+
+type RequestId = string | number;
+
+/** The session and the token of a client: request ids are its own. */
+export interface ToolSession {
+  id: string;
+  token: string;
+}
+
+export class Cancellations {
+  readonly #bus: Bus;
+  readonly #calls = new LRUCache<string, AbortController>({ max: CALLS_MAX, ttl: REMEMBERED_MS });
+
+  constructor(bus: Bus) {
+    this.#bus = bus;
+    bus.subscribe((event) => {
+      if (event.kind === 'tool_call_cancelled') this.#find(event.call).abort();
+    });
+  }
+
+  /** Aborted when the client gives the call up, which it may have done before we hear of the call. */
+  signalOf(session: ToolSession, id: RequestId): AbortSignal {
+    return this.#find(nameOf(session, id)).signal;
+  }
+
+  /** Here, and on whichever instance has the call. */
+  cancel(session: ToolSession, id: RequestId): void {
+    this.#bus.publish({ kind: 'tool_call_cancelled', call: nameOf(session, id) });
+  }
+
+  #find(call: string): AbortController {
+    let controller = this.#calls.get(call);
+    if (controller === undefined) {
+      controller = new AbortController();
+      this.#calls.set(call, controller);
+    }
+    return controller;
+  }
+}
+
+/** Short, and without the token: other instances and their database see it. */
+const nameOf = ({ id: session, token }: ToolSession, id: RequestId): string =>
+  createHash('sha256')
+    .update(JSON.stringify([session, token, id]))
+    .digest('base64url');

@@ -39,7 +39,10 @@ const registry = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
 
 /** A pattern beside a format says the same again, at length; one of digits says nothing of an integer. */
-function plain({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+function plain({ jsonSchema, zodSchema }: { jsonSchema: JsonSchema; zodSchema: z.core.$ZodType }): void {
+  // Of what is read from text zod leaves it out, for it may be of another type than the text.
+  const { default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
+  if (fallback !== undefined) jsonSchema['default'] = fallback;
   if (jsonSchema['format'] !== undefined || jsonSchema['type'] === 'integer') delete jsonSchema['pattern'];
   if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
   if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];

@@ -6,7 +6,7 @@ import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Authenticate } from './bearer.ts';
-import { readBody } from './request-body.ts';
+import { readBody, skipBody } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';
 
 export interface AnswerParts {
@@ -47,6 +47,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
     const { auth, body, fieldRefusal, isClaim = false, method, path, query } = operation;
     const route = router.register(path, [method], async (ctx: Context) => {
       if (auth !== 'bearer') ctx.set(limit(ctx.ip));
+      if (body === undefined && method === 'post') await skipBody(ctx);
       const asked = {
         ctx,
         subscription: auth === 'bearer' ? await holderOf(ctx) : undefined,

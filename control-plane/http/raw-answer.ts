@@ -42,5 +42,8 @@ const headersOf = ({ body, headers }: ErrorAnswer, text: string): Record<string,
   'Content-Type': 'application/json; charset=utf-8',
   'Content-Length': String(Buffer.byteLength(text)),
   'Cache-Control': 'no-store',
+  // As of the others, which have these from headers.ts.
+  'Access-Control-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
   Connection: 'close',
 });

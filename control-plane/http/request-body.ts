@@ -40,6 +40,15 @@ async function readBytes(ctx: Context): Promise<Buffer> {
   if (encoding !== '' && encoding !== 'identity') {
     throw new Refusal('unsupported_media_type', 'compressed bodies are not accepted');
   }
+  return readBounded(ctx);
+}
+
+/** A body that nobody wants, of any kind. Throws `Refusal`: `payload_too_large`, `invalid_request`. */
+export async function skipBody(ctx: Context): Promise<void> {
+  await readBounded(ctx);
+}
+
+async function readBounded(ctx: Context): Promise<Buffer> {
   try {
     return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.get('Content-Length') || null });
   } catch (cause) {

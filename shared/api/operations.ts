@@ -184,13 +184,12 @@ export type QueryOf<O extends Operation> = O['query'] extends z.ZodType ? z.outp
 export type AnswerOf<O extends Operation> = z.input<O['answer']>;
 
 /** All refusals that an operation can be answered with. */
-export function refusalsOf({ auth, body, isConstant = false, query, refusals }: Operation): RefusalCode[] {
+export function refusalsOf({ auth, body, isConstant = false, method, refusals }: Operation): RefusalCode[] {
   return [
     ...new Set<RefusalCode>([
-      ...(body === undefined
-        ? []
-        : (['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)),
-      ...(query === undefined ? [] : (['invalid_request'] as const)),
+      'invalid_request',
+      ...(body === undefined ? [] : (['invalid_json', 'unsupported_media_type'] as const)),
+      ...(method === 'post' ? (['payload_too_large'] as const) : []),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,
       ...(['rate_limited', 'request_timeout', 'headers_too_large'] as const),

@@ -5,9 +5,16 @@ interface Response {
   content?: Record<string, { schema: Schema }>;
 }
 
+interface DescribedOperation {
+  operationId: string;
+  parameters?: unknown[];
+  requestBody?: unknown;
+  responses: Record<string, Response>;
+}
+
 export interface Described {
   openapi: string;
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, Response> }>>;
+  paths: Record<string, Record<string, DescribedOperation>>;
   components: { schemas: Record<string, Schema> };
 }
 
@@ -16,6 +23,8 @@ export interface Asked {
   id: string;
   method: string;
   path: string;
+  /** It has a body or a query to get wrong. */
+  hasFields: boolean;
 }
 
 /** One answer that it can be given. */
@@ -28,11 +37,12 @@ export interface Documented extends Asked {
 
 export function documentedAnswers({ paths }: Described): Documented[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { operationId: id, responses }]) =>
+    Object.entries(methods).flatMap(([method, { operationId: id, parameters, requestBody, responses }]) =>
       Object.entries(responses).flatMap(([status, { content }]) => {
         const { schema = {} } = content?.['application/json'] ?? {};
         return codesOf(schema).map((code) => ({
           ...{ id, method: method.toUpperCase(), path, status: Number(status), code, schema },
+          hasFields: (parameters ?? requestBody) !== undefined,
         }));
       }),
     ),

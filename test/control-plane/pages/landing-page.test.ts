@@ -7,6 +7,8 @@ import { createRig } from '../../fixtures/rig.ts';
 
 const PAGE_OCTETS_MAX = 60 * 1024;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** WCAG 2.2, 1.4.10. */
+const NARROW = { width: 320, height: 640 };
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 const PAGES = { landing: '/', message: '/waitlist/unsubscribe?token=any' };
@@ -117,7 +119,7 @@ t.test('in a browser', { skip }, async (t) => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const)
-    for (const viewport of [PHONE, DESKTOP])
+    for (const viewport of [NARROW, PHONE, DESKTOP])
       t.test(`${colorScheme}, ${viewport.width} pixels wide: axe-core finds nothing`, async (t) => {
         const { page } = await openPage(t, browser, {
           ...{ colorScheme, viewport, bypassCSP: true, reducedMotion: 'reduce' },

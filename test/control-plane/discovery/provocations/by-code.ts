@@ -49,6 +49,9 @@ export const BY_CODE: Record<string, (asked: Asked) => Provocation> = {
   },
   invalid_request: (asked) => (stages) => {
     const headers = stages.good.headers;
+    const { hasFields, method, path } = asked;
+    if (!hasFields)
+      return askRaw(stages.good.url, `${method} ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`);
     if (asked.method === 'GET') return ask(stages.good.url, asked, { headers, query: '?limit=0' });
     return ask(stages.good.url, asked, { headers, body: [] });
   },

@@ -12,11 +12,11 @@ export type MailOutcome =
   | 'address_refused'
   /** It takes this mail neither now nor later. */
   | 'mail_refused'
-  /** It does not take it now. */
+  /** It does not take it now, or ended the session when it heard the address. */
   | 'deferred'
   /** The connection was lost while it had some of the mail or all of it. */
   | 'unknown'
-  /** It had nothing of it: there was no session, or one that says nothing about the entry. */
+  /** It did not hear of the entry: there was no session, or it does not take us. */
   | 'unavailable';
 
 export type NextStep =
@@ -53,6 +53,9 @@ export function afterAttempt(outcome: MailOutcome, attempt: number): NextStep {
 
 /** An attempt was begun so often and not one came to an end: whoever tries it dies of it. */
 export const isHopeless = (attempt: number): boolean => attempt > ATTEMPTS_MAX;
+
+/** Sessions in a row that a server ended over an address: not all of them are the fault of the address. */
+export const LOST_SESSIONS_MAX = 3;
 
 /** How long nothing is sent to anybody after `troubles` in a row of the server itself. */
 export const pauseAfter = (troubles: number): number => doubled(MINUTE_MS, troubles, PAUSE_MS_MAX);

@@ -18,12 +18,15 @@ const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 export class MailTrouble extends Error {
   override name = 'MailTrouble';
   readonly outcome: Exclude<MailOutcome, 'sent'>;
+  /** The server ended the session, or did not answer any more. */
+  readonly isSessionLost: boolean;
   /** For the log. */
   readonly details: { step?: string; kind?: string; reply?: number; status?: string };
 
   constructor(outcome: MailTrouble['outcome'], error: NodemailerError) {
     super(`not sent: ${outcome}`);
     this.outcome = outcome;
+    this.isSessionLost = isLost(error);
     const status = statusOf(error);
     this.details = {
       ...(error.command === undefined ? {} : { step: error.command }),
@@ -54,7 +57,11 @@ export class SmtpSession {
       socketTimeout: SILENCE_TIMEOUT_MS,
     });
     this.#connection.on('error', (error) => this.#fail(error as Error));
-    this.#connection.on('end', () => this.#fail(new Error('the connection was closed')));
+    // The error that says why may come right behind it.
+    this.#connection.on('end', () => {
+      this.#isUsable = false;
+      queueMicrotask(() => this.#lose(new Error('the connection was closed')));
+    });
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort);
   }
@@ -94,14 +101,22 @@ export class SmtpSession {
         yield message;
       })(),
     );
+    this.#connection.lastServerResponse = false;
     try {
       await this.#step(SEND_DEADLINE_MS, (done) =>
         this.#connection.send({ from: envelope.from, to: [envelope.to] }, body, done),
       );
       this.#sent += 1;
     } catch (error) {
+      const isOver = this.#signal.aborted;
+      // MAIL FROM is the first to be answered.
+      const isSenderTaken = /^[23]/.test(this.#connection.lastServerResponse || '');
       this.close();
-      throw new MailTrouble(outcomeOf(error as NodemailerError, isBegun), error as NodemailerError);
+      const outcome = outcomeOf(error as NodemailerError, {
+        isBegun,
+        isSenderTaken: isSenderTaken && !isOver,
+      });
+      throw new MailTrouble(outcome, error as NodemailerError);
     }
   }
 
@@ -148,16 +163,27 @@ export class SmtpSession {
 const statusOf = ({ response }: NodemailerError): string | undefined =>
   /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
 
-/** What an error of a send says about the one who was to get it. `isBegun`: the server has some of the mail. */
-function outcomeOf(error: NodemailerError, isBegun: boolean): MailTrouble['outcome'] {
+const isLost = ({ command, responseCode }: NodemailerError): boolean =>
+  responseCode === undefined || responseCode === 421 || command === 'CONN';
+
+/**
+ * What an error of a send says about the one who was to get it. `isSenderTaken`: MAIL FROM was answered, so the address
+ * is known; `isBegun`: the server has some of the mail.
+ */
+function outcomeOf(
+  error: NodemailerError,
+  { isBegun, isSenderTaken }: { isBegun: boolean; isSenderTaken: boolean },
+): MailTrouble['outcome'] {
   const { command, responseCode: reply } = error;
-  if (reply === undefined || reply === 421) return isBegun && reply === undefined ? 'unknown' : 'unavailable';
-  if (command === 'RCPT TO') {
-    if (reply < 500) return 'deferred';
-    // A relay that does not take our mail says 5.7.1 to every address: that is no fault of the address.
-    return /^5\.[12]\.|^$/.test(statusOf(error) ?? '') ? 'address_refused' : 'mail_refused';
+  if (reply === undefined) {
+    if (isBegun) return 'unknown';
+    return isSenderTaken ? 'deferred' : 'unavailable';
   }
-  if (command === 'DATA') return reply < 500 ? 'deferred' : 'mail_refused';
   // MAIL FROM is about us.
-  return 'unavailable';
+  if (command === 'MAIL FROM') return 'unavailable';
+  // Which of the commands that went out together it answers is not told, but it is none before RCPT TO.
+  if (isLost(error) || reply < 500) return 'deferred';
+  // A relay that does not take our mail says 5.7.1 to every address: that is no fault of the address.
+  if (command === 'RCPT TO' && /^5\.[12]\.|^$/.test(statusOf(error) ?? '')) return 'address_refused';
+  return 'mail_refused';
 }

@@ -1,7 +1,13 @@
 // Tells the waitlist that the pool has opened: each entry once, whichever instance does it.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { afterAttempt, isHopeless, type MailOutcome, pauseAfter } from '../domain/waitlist-mail.ts';
+import {
+  afterAttempt,
+  isHopeless,
+  LOST_SESSIONS_MAX,
+  type MailOutcome,
+  pauseAfter,
+} from '../domain/waitlist-mail.ts';
 import { observe } from '../metrics/observation.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -43,6 +49,8 @@ export class WaitlistMailer {
   readonly #aborting = new AbortController();
   #isStopping = false;
   #troubles = 0;
+  /** In a row. */
+  #lostSessions = 0;
   #pausedUntil = 0;
 
   constructor(parts: MailerParts) {
@@ -54,6 +62,7 @@ export class WaitlistMailer {
     const { db, clock, log } = this.#parts;
     if (clock.now() < this.#pausedUntil) return;
     let sent = 0;
+    this.#lostSessions = 0;
     try {
       while (!this.#isStopping) {
         const attempt = await claimDue(db, { now: new Date(clock.now()), leaseMs: LEASE_MS });
@@ -62,12 +71,13 @@ export class WaitlistMailer {
         observe({ kind: 'mail_tried', outcome });
         await this.#note(attempt, outcome);
         if (outcome === 'sent') sent += 1;
-        if (outcome === 'unavailable' || outcome === 'unknown') {
+        const isAway = outcome === 'unavailable' || outcome === 'unknown';
+        if (isAway || this.#lostSessions >= LOST_SESSIONS_MAX) {
           this.#troubles += 1;
           this.#pausedUntil = clock.now() + pauseAfter(this.#troubles);
           break;
         }
-        this.#troubles = 0;
+        if (this.#lostSessions === 0) this.#troubles = 0;
       }
     } finally {
       this.#session?.quit();
@@ -92,9 +102,11 @@ export class WaitlistMailer {
     try {
       const session = await this.#openSession();
       await session.send({ from: from.address, to: email }, message);
+      this.#lostSessions = 0;
       return 'sent';
     } catch (error) {
       if (!(error instanceof MailTrouble)) throw error;
+      this.#lostSessions = error.isSessionLost ? this.#lostSessions + 1 : 0;
       log.warn(
         { entry: id, attempt: attempt.attempt, outcome: error.outcome, ...error.details },
         'a waitlist mail was not taken',

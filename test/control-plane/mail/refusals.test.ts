@@ -1,7 +1,12 @@
 // What an SMTP server may answer, and what becomes of who waits for the mail.
 import t from 'tap';
 import { MINUTE_MS } from '../../fixtures/housekeeping.ts';
-import { type MailServerScript, mailBy, startMailServer } from '../../fixtures/mail-server.ts';
+import {
+  type MailServer,
+  type MailServerScript,
+  mailBy,
+  startMailServer,
+} from '../../fixtures/mail-server.ts';
 import { join, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -105,6 +110,53 @@ t.test('a server that is away, or does not take us, costs nobody a mail', async 
   await pass(15);
   t.same(recipientsOf(mail), ['ann', 'bob']);
 });
+
+for (const [how, end] of [
+  ['says 421', () => '421 4.7.0 <ann@example.org>: try later'],
+  ['cuts the connection', (mail: MailServer) => void mail.cut()],
+] as const) {
+  t.test(`a server that ${how} for one address holds up nobody else`, async (t) => {
+    const { url, mail, stock, pass, logged } = await startMailing(t, rig);
+    let isPicky = true;
+    mail.script = {
+      onRecipient: (address) => (isPicky && address.startsWith('ann') ? end(mail) : undefined),
+    };
+    await join(url, 'ann');
+    await join(url, 'bob');
+    await join(url, 'eve');
+    await stock.setOnSale(true);
+    await pass();
+    t.same(recipientsOf(mail), ['bob', 'eve'], 'in the same round');
+    const attempts = (): number => mail.recipients.filter((address) => address.startsWith('ann')).length;
+    const before = attempts();
+    await pass(96, QUARTER_MS);
+    t.equal(before, 1);
+    t.equal(attempts(), 12, 'not for ever');
+    isPicky = false;
+    await join(url, 'zoe');
+    await stock.setOnSale(false);
+    await pass();
+    await stock.setOnSale(true);
+    await pass();
+    t.same(recipientsOf(mail), ['ann', 'bob', 'eve', 'zoe'], 'the next opening is told');
+    t.notMatch(logged.join(''), /@example|ann@/i, 'no address is in the log');
+  });
+
+  t.test(`a server that ${how} for every address is left in peace`, async (t) => {
+    const { url, mail, stock, pass } = await startMailing(t, rig);
+    mail.script = { onRecipient: () => end(mail) };
+    const names = Array.from({ length: 20 }, (_, index) => `p${String(index).padStart(2, '0')}`);
+    await join(url, ...names);
+    await stock.setOnSale(true);
+    await pass();
+    t.equal(mail.connections(), 3);
+    await pass(60);
+    t.ok(mail.connections() >= 9 && mail.connections() <= 24, `${mail.connections()} in an hour`);
+    mail.script = {};
+    await pass(120);
+    t.same(recipientsOf(mail), names, 'each is told once it is well');
+  });
+}
 
 t.test('a connection that breaks in a mail is not tried for ever', async (t) => {
   const { url, mail, stock, pass } = await startMailing(t, rig, {

@@ -124,6 +124,20 @@ t.test('the addresses of an IPv6 /64 count as one, a mapped IPv4 address as itse
   limit('192.0.2.2');
 });
 
+t.test('an address is the same one however a proxy writes it', async (t) => {
+  const { url } = await setup(t, { signInsPerMinute: 1, proxyHops: 1 });
+  for (const [plain, ...others] of [
+    ['192.0.2.1', '192.0.2.1:50001', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:192.0.2.1]:443'],
+    ['2001:db8::1', '[2001:db8::1]:443', '[2001:db8::1]', '2001:0DB8:0::1', '2001:db8:0:0:8000::'],
+    ['fe80::1', 'fe80::2%eth0'],
+  ] as const) {
+    t.equal((await post(`${url}/auth`, plain)).status, 400, plain);
+    for (const other of others) t.equal((await post(`${url}/auth`, other)).status, 429, other);
+  }
+  for (const other of ['192.0.2.2:50001', '[2001:db8:0:1::1]:443', '::1', 'unknown', '[]:1', '1.2.3:4', '%'])
+    t.equal((await post(`${url}/auth`, other)).status, 400, other);
+});
+
 t.test('whoever asks all the time gets as many as were promised, no fewer', async (t) => {
   const clock = new ManualClock();
   const limit = createRequestLimit(clock, { name: 'token', max: 30, withinMs: 60_000 });

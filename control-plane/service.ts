@@ -13,6 +13,7 @@ import { SmsWaits } from './handlers/sms-waits.ts';
 import { repeat } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
+import { remembered } from './http/health.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
 import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
@@ -122,7 +123,7 @@ export async function startService(
     ...{ inbox, waits },
     baseUrl: url,
     checks: {
-      database: () => checkDatabase(db),
+      database: remembered(clock, () => checkDatabase(db)),
       serving: async () => {
         if (isStopping) throw new Error('the service stops');
       },

@@ -7,15 +7,18 @@ import { requestIdOf } from './request-record.ts';
 /** A supervisor asks every few seconds, and gives up after as long. */
 const CHECK_TIMEOUT_MS = 2_000;
 
+/** Whoever asks more often is told the same. */
+const MEMORY_MS = 1_000;
+
 export interface HealthParts {
-  clock: Clock;
   log: Logger;
   /** What must work for a request to be answered, by name; each rejects when it does not. */
   checks: Readonly<Record<string, () => Promise<void>>>;
 }
 
 /** `/health/live` as long as the process turns; `/health/ready` when all checks pass, else 503. */
-export function routeHealth(router: Router, { checks, clock, log }: HealthParts): void {
+export function routeHealth(router: Router, { checks, log }: HealthParts): void {
+  const failing = new Set<string>();
   router.get('/health/live', (ctx) => {
     ctx.body = { status: 'pass' };
   });
@@ -23,10 +26,13 @@ export function routeHealth(router: Router, { checks, clock, log }: HealthParts)
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
         try {
-          await withTimeout(clock, check(), CHECK_TIMEOUT_MS, () => new Error('no answer in time'));
+          await check();
+          if (failing.delete(name)) log.info({ check: name }, 'ready again');
           return [name, { status: 'pass' }] as const;
         } catch (error) {
-          log.warn({ err: error, check: name, requestId: requestIdOf(ctx) }, 'not ready');
+          if (!failing.has(name))
+            log.warn({ err: error, check: name, requestId: requestIdOf(ctx) }, 'not ready');
+          failing.add(name);
           return [name, { status: 'fail' }] as const;
         }
       }),
@@ -35,4 +41,21 @@ export function routeHealth(router: Router, { checks, clock, log }: HealthParts)
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'pass' : 'fail', checks: Object.fromEntries(results) };
   });
+}
+
+/** A check that costs something: done once at a time and once a second, however many ask; in bounded time. */
+export function remembered(clock: Clock, check: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> | undefined;
+  let isUnderWay = false;
+  let endedAt = 0;
+  return () => {
+    const ageMs = clock.now() - endedAt;
+    if (last !== undefined && (isUnderWay || (ageMs >= 0 && ageMs < MEMORY_MS))) return last;
+    isUnderWay = true;
+    last = withTimeout(clock, check(), CHECK_TIMEOUT_MS, () => new Error('no answer in time')).finally(() => {
+      isUnderWay = false;
+      endedAt = clock.now();
+    });
+    return last;
+  };
 }

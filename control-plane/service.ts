@@ -11,10 +11,11 @@ import { discoveryFiles } from './discovery/files.ts';
 import { createInbox } from './handlers/sms.ts';
 import { SmsWaits } from './handlers/sms-waits.ts';
 import { repeat } from './housekeeping.ts';
-import { createApp } from './http/app.ts';
+import { addressOf, createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
 import { remembered } from './http/health.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
+import { createRequestLimit } from './http/request-limit.ts';
 import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
 import { SocketGuard } from './http/socket-guard.ts';
@@ -45,6 +46,7 @@ import { MediaTickets } from './voice/media-tickets.ts';
 import { Presence } from './voice/presence.ts';
 
 const HOUSEKEEPING_MS = 60_000;
+const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A payer waits no longer for the node to confirm a number; it is bound as soon as the node answers. */
@@ -89,7 +91,10 @@ export async function startService(
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
-  const authenticate = createBearer({ db, bus, clock });
+  const addressLimit = createRequestLimit(clock, {
+    ...{ name: 'address', max: config.requestsPerMinute, withinMs: MINUTE_MS },
+  });
+  const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
   const tickets = new MediaTickets(clock);
   const live = new LiveCalls({
     ...{ db, bus, fleet, clock, log, tickets, mediaBaseUrl: config.mediaBaseUrl ?? null },
@@ -120,7 +125,7 @@ export async function startService(
   const router = createRouter({
     ...config,
     authenticate,
-    ...{ inbox, waits },
+    ...{ addressLimit, inbox, waits },
     baseUrl: url,
     checks: {
       database: remembered(clock, () => checkDatabase(db)),
@@ -144,7 +149,10 @@ export async function startService(
   });
   void warnOfUnserved(db, tills, log);
   const upgrades = createNodeUpgrades(nodeParts);
-  const guard = new SocketGuard({ authenticate, bus, clock, log, socketsPerToken: config.socketsPerToken });
+  const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
+  const guard = new SocketGuard({
+    ...{ authenticate, addressOf: addressOf(app), bus, clock, log, socketsPerToken: config.socketsPerToken },
+  });
   const voiceUpgrades = createVoiceUpgrades({
     ...{ db, guard, live, tickets, presence, clock, log, createResampler },
   });
@@ -153,10 +161,7 @@ export async function startService(
     ...{ waits: () => waits.size, calls: () => live.calls() },
     sockets: () => ({ node: upgrades.open(), ...voiceUpgrades.open() }),
   });
-  server.serve(
-    createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops }),
-    routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }),
-  );
+  server.serve(app, routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }));
   // A Postgres has room for an operator's commands beside the service.
   const operator =
     config.databaseUrl === undefined

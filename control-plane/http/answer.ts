@@ -3,7 +3,6 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
 import { check } from '../domain/checked-input.ts';
-import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Authenticate } from './bearer.ts';
 import { readBody, skipBody } from './request-body.ts';
@@ -32,15 +31,9 @@ export type Answer = <const O extends Operation>(
 
 export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): Answer {
   async function holderOf(ctx: Context): Promise<Subscription> {
-    try {
-      const subscription = await authenticate(ctx.get('Authorization'));
-      ctx.set(limits.subscription(subscription.id));
-      return subscription;
-    } catch (error) {
-      // Who tries tokens is one without.
-      if (error instanceof Refusal && error.code === 'unauthorized') limits.address(ctx.ip);
-      throw error;
-    }
+    const subscription = await authenticate(ctx.get('Authorization'), ctx.ip);
+    ctx.set(limits.subscription(subscription.id));
+    return subscription;
   }
 
   return (operation, handler, limit = limits.address) => {

@@ -1,5 +1,6 @@
 // The Koa application: headers outermost, then errors, then the routes, then what no route wanted.
 import { channel } from 'node:diagnostics_channel';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
@@ -37,6 +38,12 @@ export function createApp(
   app.use(refuseUnrouted(router));
   return app;
 }
+
+/** The client's address of a request that does not come to the application, told as to it. */
+export const addressOf =
+  (app: Koa) =>
+  (request: IncomingMessage): string =>
+    app.createContext(request, new ServerResponse(request)).ip;
 
 const tellAnswers: Middleware = async (ctx, next) => {
   await next();

@@ -12,7 +12,11 @@ const KEYS_MAX = 10_000;
  * Counts a request of the key: a subscription, or an address, of which the network counts. Returns the headers that say what is left
  * (draft-ietf-httpapi-ratelimit-headers). Throws `Refusal` `rate_limited` when nothing is; that one is not counted.
  */
-export type RequestLimit = (asker: string) => Record<string, string>;
+export interface RequestLimit {
+  (asker: string): Record<string, string>;
+  /** Takes back one that was counted. */
+  giveBack(asker: string): void;
+}
 
 /** `max` requests of a key at once, and `max` more within each `withinMs`. `name` stands in the headers. */
 export function createRequestLimit(
@@ -26,7 +30,7 @@ export function createRequestLimit(
     'RateLimit-Policy': `"${name}";q=${max};w=${withinMs / 1000}`,
     RateLimit: `"${name}";r=${remaining};t=${seconds}`,
   });
-  return (asker) => {
+  const count = (asker: string): Record<string, string> => {
     const key = networkOf(asker);
     const now = clock.now();
     const restored = restoredAt.get(key) ?? now;
@@ -43,4 +47,10 @@ export function createRequestLimit(
       headers: { 'Retry-After': String(seconds), ...headers(0, seconds) },
     });
   };
+  const giveBack = (asker: string): void => {
+    const key = networkOf(asker);
+    const restored = restoredAt.get(key);
+    if (restored !== undefined) restoredAt.set(key, restored - intervalMs);
+  };
+  return Object.assign(count, { giveBack });
 }

@@ -22,7 +22,7 @@ import { serveDocument } from './document.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody, skipBody } from './request-body.ts';
-import { createRequestLimit } from './request-limit.ts';
+import { createRequestLimit, type RequestLimit } from './request-limit.ts';
 import { requestIdOf } from './request-record.ts';
 import { serveTools } from './tool-route.ts';
 import { untilGone } from './until-gone.ts';
@@ -31,8 +31,6 @@ import { routeWaitlistPages } from './waitlist-pages.ts';
 export interface RouteLimits {
   /** Of a subscription, with all of its tokens. */
   tokenRequestsPerMinute: number;
-  /** Of one address. */
-  requestsPerMinute: number;
   noncesPerMinute: number;
   signInsPerMinute: number;
   waitlistPerMinute: number;
@@ -48,7 +46,7 @@ export type RouteParts = Omit<AnswerParts, 'limits'> &
   HealthParts &
   WaitlistParts &
   ToolEndpointParts &
-  RouteLimits & { inbox: Inbox };
+  RouteLimits & { inbox: Inbox; addressLimit: RequestLimit };
 
 const MINUTE_MS = 60_000;
 
@@ -62,7 +60,7 @@ export function createRouter(parts: RouteParts): Router {
   const perMinute = (name: Limit, max: number) =>
     createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
   const limits = {
-    address: perMinute('address', parts.requestsPerMinute),
+    address: parts.addressLimit,
     subscription: perMinute('token', parts.tokenRequestsPerMinute),
   };
   // Whose lines of the log have the id of the request.

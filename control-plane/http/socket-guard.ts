@@ -1,4 +1,5 @@
 // Sockets of clients stay open while their token is good: closed when it is revoked or its year ends, and bounded in number.
+import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -22,6 +23,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 export interface SocketGuardParts {
   authenticate: Authenticate;
+  /** Of the client. */
+  addressOf: (request: IncomingMessage) => string;
   bus: Bus;
   clock: Clock;
   log: Logger;
@@ -51,9 +54,10 @@ export class SocketGuard {
     });
   }
 
-  /** Throws `Refusal`: `unauthorized`, and `rate_limited` for a token that has too many sockets. */
-  async admit(authorization: string | undefined): Promise<Subscription> {
-    const subscription = await this.#parts.authenticate(authorization);
+  /** Throws `Refusal`: `unauthorized`, and `rate_limited` for a token that has too many sockets and an address that tries too many. */
+  async admit(request: IncomingMessage): Promise<Subscription> {
+    const { authorization } = request.headers;
+    const subscription = await this.#parts.authenticate(authorization, this.#parts.addressOf(request));
     const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
     if (open < this.#parts.socketsPerToken) return subscription;
     observe({ kind: 'rate_limited', limit: 'sockets' });

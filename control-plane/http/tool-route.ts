@@ -101,18 +101,16 @@ function originsOf(baseUrl: string): Set<string> {
   return new Set(loopbacks.map((name) => new URL(`${protocol}//${name}:${port}`).origin));
 }
 
-async function callerOf(ctx: Context, { authenticate, baseUrl, limits }: ToolRouteParts): Promise<Caller> {
+async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts): Promise<Caller> {
   const { authorization } = ctx.headers;
   try {
     return {
-      subscription: await authenticate(authorization),
+      subscription: await authenticate(authorization, ctx.ip),
       key: hashToken(tokenOf(authorization) ?? '').toString('base64'),
       check: () => authenticate(authorization),
     };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    // Who tries tokens is one without.
-    limits.address(ctx.ip);
+    if (!(error instanceof Refusal) || error.code !== 'unauthorized') throw error;
     const { code, details, message } = error;
     const challenge = bearerChallenge(baseUrl, authorization !== undefined);
     throw new Refusal(code, message, { details, headers: { 'WWW-Authenticate': challenge }, cause: error });

@@ -70,7 +70,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       });
     },
     async stream(request, socket, head, callId, query) {
-      const subscription = await guard.admit(request.headers.authorization);
+      const subscription = await guard.admit(request);
       const protocol = protocolOf(query);
       if (socket.destroyed) return;
       streams[protocol].handleUpgrade(request, socket, head, (client) => {
@@ -79,7 +79,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       });
     },
     async presence(request, socket, head, number) {
-      const subscription = await guard.admit(request.headers.authorization);
+      const subscription = await guard.admit(request);
       await checkOwnNumber(parts, subscription, number);
       if (socket.destroyed) return;
       presences.handleUpgrade(request, socket, head, (client) => {

@@ -62,6 +62,8 @@ t.test(
       new Date(clock.now()),
     );
     clock.advance(60_000);
+    t.equal((await fetch(`${url}/number`, { headers })).status, 200);
+    clock.advance(60_000);
     const left: (string | null)[] = [];
     for (const path of ['/availability', '/', '/llms.txt', '/demo']) {
       const answer = await fetch(url + path, { method: path === '/demo' ? 'POST' : 'GET' });

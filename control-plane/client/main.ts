@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account-commands.ts';
 import { wholeNumber } from './commands/arguments.ts';
-import { EXIT, EXIT_HELP, exitCodeOf } from './commands/failures.ts';
+import { EXIT, EXIT_HELP, exitCodeOf, UsageError } from './commands/failures.ts';
 import { bearClosedPipes, Output } from './commands/output.ts';
 import { type GlobalOptions, Session } from './commands/session.ts';
 import { addSmsCommands } from './commands/sms-commands.ts';
@@ -20,6 +20,10 @@ const program = new Command('simrack')
   .showHelpAfterError('(--help says how)')
   .exitOverride();
 
+// The parser fails before it has read all: its own word on --json is not to be had then.
+const isJson = process.argv.includes('--json');
+if (isJson) program.configureOutput({ writeErr: () => undefined });
+
 bearClosedPipes();
 const session = (): Session => new Session(program.opts<GlobalOptions>(), process.env);
 for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(program, session);
@@ -27,10 +31,17 @@ for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(pr
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  else {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (isJson && error.exitCode !== 0) new Output({ json: true }).failure(usageOf(error));
+  } else {
     new Output(program.opts<GlobalOptions>()).failure(error);
     // Not at leisure: a request that was given up may be under way.
     process.exit(exitCodeOf(error));
   }
+}
+
+/** In the words of the parser, where it has some: without a command it has only its help. */
+function usageOf({ code, message }: CommanderError): UsageError {
+  return new UsageError(code === 'commander.help' ? 'no command' : message.replace(/^error: /, ''));
 }

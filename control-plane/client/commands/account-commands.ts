@@ -15,7 +15,9 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     output.answer(showToken === true || output.prints('token') ? { token, ...shown } : shown);
 
   answering(program.command('subscribe'), [...SIGNED_IN, 'outcome'])
-    .description('get a number and pay for its year; where the wallet has one, tell it and pay nothing')
+    .description(
+      'get a number and pay for its year; where the wallet has one, tell it, sign in if need be, and pay nothing',
+    )
     .option('--renew', 'pay for a year more of the same number')
     .addOption(
       new Option('--max <dollars>', 'pay at most this').argParser(dollars).default(dollars('2000'), '2000'),
@@ -33,7 +35,7 @@ export function addAccountCommands(program: Command, session: () => Session): vo
       const at = session();
       const account = await at.account();
       // A file that cannot be used is told before the old token is ended.
-      at.store.read();
+      at.store.read(account.address);
       const signedIn = await at.stranger().recover(account);
       keepToken(at, account, signedIn);
       answer(at, signedIn, showToken);
@@ -42,7 +44,7 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     .description('the number, and until when')
     .action(async () => {
       const at = session();
-      at.output.answer(await at.client().number());
+      at.output.answer(await (await at.client()).number());
     });
   answering(program.command('availability'), fieldsOf(OPERATION.availability))
     .description('how many numbers can be had')

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { FolderInUseError, lockFolder } from '#shared/process/single-instance.ts';
 import { type SignedPayment, signedPaymentSchema } from '../payments/signed-payment.ts';
-import { UsageError } from './failures.ts';
+import { BusyError, UsageError } from './failures.ts';
 import { readPrivate, writePrivate } from './private-file.ts';
 
 const credentialsSchema = z.object({
@@ -15,38 +15,49 @@ const credentialsSchema = z.object({
 });
 export type Credentials = z.infer<typeof credentialsSchema>;
 
+/** All are this machine: a payment that is kept under one of these names is found under the others. */
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;
+
+/** Wallets are addresses in their EIP-55 spelling; no wallet is the one that commands take where none is named. */
 export class CredentialStore {
-  /** Of the token. */
-  readonly file: string;
   readonly #folder: string;
+  readonly #tokenFile: string | undefined;
 
-  /** `tokenFile` in place of the file that is found by service and wallet. */
-  constructor(parts: { configHome: string; baseUrl: string; name: string; tokenFile?: string | undefined }) {
-    const host = new URL(parts.baseUrl).host.replace(/[^\w.-]/g, '_');
-    this.file = parts.tokenFile ?? join(parts.configHome, 'simrack', host, `${parts.name}.json`);
-    this.#folder = dirname(this.file);
+  /** `tokenFile` in place of the token files that are found by service and wallet. */
+  constructor(parts: { configHome: string; baseUrl: string; tokenFile?: string | undefined }) {
+    const host = new URL(parts.baseUrl).host.replace(LOOPBACK, '127.0.0.1').replace(/[^\w.-]/g, '_');
+    this.#folder = join(parts.configHome, 'simrack', host);
+    this.#tokenFile = parts.tokenFile;
   }
 
-  /** Throws `UsageError` for a file that cannot be trusted. */
-  read(): Credentials | undefined {
-    return readPrivate(this.file, credentialsSchema);
+  /** Of the token. */
+  fileOf(wallet?: string): string {
+    return this.#tokenFile ?? join(this.#folder, `${wallet ?? 'default'}.json`);
   }
 
-  /** The token of another wallet is not overwritten but put aside; returns where it is then. */
-  save(credentials: Credentials): string | undefined {
-    const before = this.read();
-    const isOther = before?.wallet !== undefined && before.wallet !== credentials.wallet;
-    const aside = isOther ? join(this.#folder, `${before.wallet}.json`) : undefined;
-    if (aside !== undefined) writePrivate(aside, before);
-    writePrivate(this.file, credentials);
+  /** Of this wallet only. Throws `UsageError` for a file that cannot be trusted. */
+  read(wallet?: string): Credentials | undefined {
+    const kept = readPrivate(this.fileOf(wallet), credentialsSchema);
+    return wallet === undefined || kept?.wallet === wallet ? kept : undefined;
+  }
+
+  /**
+   * The token of another wallet in a file that was named is not overwritten but put aside; returns where it is then.
+   * With `isDefault` it is also that of commands which name no wallet.
+   */
+  save(credentials: Credentials & { wallet: string }, isDefault: boolean): string | undefined {
+    const { wallet } = credentials;
+    const aside = this.#tokenFile === undefined ? undefined : this.#putAside(this.#tokenFile, wallet);
+    writePrivate(this.fileOf(wallet), credentials);
+    if (isDefault && this.#tokenFile === undefined) writePrivate(this.fileOf(), credentials);
     return aside;
   }
 
-  /** Two at a time would sign two payments. Throws `UsageError` while another process pays. */
-  async whilePaying<T>(work: () => Promise<T>): Promise<T> {
-    const unlock = await lockFolder(this.#folder, 'subscribe', 0o700).catch((error: unknown) => {
-      const isTaken = error instanceof FolderInUseError;
-      throw new UsageError(isTaken ? 'another simrack subscribe is under way' : (error as Error).message);
+  /** Two at a time would sign two payments. Throws `BusyError` while another process pays with this wallet. */
+  async whilePaying<T>(wallet: string, work: () => Promise<T>): Promise<T> {
+    const unlock = await lockFolder(this.#folder, `subscribe-${wallet}`, 0o700).catch((error: unknown) => {
+      if (error instanceof FolderInUseError) throw new BusyError('another simrack subscribe is under way');
+      throw new UsageError((error as Error).message);
     });
     return work().finally(unlock);
   }
@@ -64,7 +75,15 @@ export class CredentialStore {
     rmSync(this.#pendingFile(wallet), { force: true });
   }
 
-  // Beside the token, wherever that is.
+  #putAside(file: string, wallet: string): string | undefined {
+    const before = readPrivate(file, credentialsSchema);
+    if (before?.wallet === undefined || before.wallet === wallet) return undefined;
+    const aside = join(dirname(file), `${before.wallet}.json`);
+    writePrivate(aside, before);
+    return aside;
+  }
+
+  // Wherever the token is: whoever names another file for it must not pay again.
   #pendingFile(wallet: string): string {
     return join(this.#folder, `payment-${wallet.toLowerCase()}.json`);
   }

@@ -12,8 +12,10 @@ export const EXIT = {
   noAnswer: 3,
   /** Nobody knows yet whether the payment has arrived: run it again, it does not pay again. */
   pending: 4,
-  /** Too many requests, or the service is busy or starts: nothing was done, try again later. */
+  /** Too many requests, the service is busy or starts, or another run pays: nothing was done, try again later. */
   later: 5,
+  /** 128 and SIGPIPE, as a shell reports it: what can be had only once was not read. */
+  unread: 141,
   /** EX_SOFTWARE of sysexits.h: a fault of this program. */
   fault: 70,
 } as const;
@@ -24,12 +26,19 @@ export const EXIT_HELP = `Exit codes:
   ${EXIT.usage}  wrong use: an option, a file, no wallet, no token
   ${EXIT.noAnswer}  no answer, or nothing in time
   ${EXIT.pending}  the payment is under way: run the same command again, it does not pay twice
-  ${EXIT.later}  too many requests, or the service is busy: nothing was done, try again (retry_after_seconds)
-  130, 143  ended by Ctrl-C, by SIGTERM`;
+  ${EXIT.later}  too many requests, the service is busy, or another subscribe is under way: nothing was done, try again
+     (retry_after_seconds, where it is known)
+  130, 143  ended by Ctrl-C, by SIGTERM
+  ${EXIT.unread}  nobody read the messages that receive had claimed: simrack messages has them`;
 
 /** The message is for people; nothing is known to be wrong with the service. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** Another process does what two must not do at once. */
+export class BusyError extends Error {
+  override name = 'BusyError';
 }
 
 /** Ctrl-C or SIGTERM: ended as a shell reports it. */
@@ -53,6 +62,7 @@ export function exitCodeOf(error: unknown): number {
   }
   if (error instanceof InterruptedError) return error.exitCode;
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof BusyError) return EXIT.later;
   return error instanceof NotPayableError ? EXIT.refused : EXIT.fault;
 }
 
@@ -92,5 +102,6 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 function kindOf(error: unknown): string {
   if (error instanceof NotPayableError) return 'not_payable';
   if (error instanceof InterruptedError) return 'interrupted';
+  if (error instanceof BusyError) return 'busy';
   return error instanceof UsageError ? 'usage' : 'fault';
 }

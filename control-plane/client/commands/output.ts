@@ -1,5 +1,5 @@
 // Where a command speaks: answers to standard output for programs, progress and errors to standard error for people.
-import { described, explained, UsageError } from './failures.ts';
+import { described, EXIT, explained, UsageError } from './failures.ts';
 
 export interface OutputOptions {
   json?: boolean;
@@ -35,6 +35,12 @@ export class Output {
     this.#stopWaiting();
     if (this.#print === undefined) write(JSON.stringify(value, null, this.#isJson ? undefined : 2));
     else for (const each of this.#print in value ? [value] : items) this.#printField(each, this.#print);
+  }
+
+  /** Messages that the service gives out only once. */
+  claimed(answer: { messages: readonly object[]; count: number }): void {
+    if (answer.count > 0) closedPipeExit = EXIT.unread;
+    this.answer(answer, answer.messages);
   }
 
   /** One of many answers, a line each. */
@@ -91,10 +97,15 @@ export class Output {
 
 const write = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Readers that have enough, as `head`, end the program in peace; progress that nobody reads is no reason to stop paying. */
+let closedPipeExit: number = EXIT.ok;
+
+/**
+ * Readers that have enough, as `head`, end the program in peace, unless something is lost by it; progress that nobody
+ * reads is no reason to stop paying.
+ */
 export function bearClosedPipes(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') process.exit(closedPipeExit);
     throw error;
   });
   process.stderr.on('error', () => undefined);

@@ -44,11 +44,14 @@ export class Session {
   }
 
   get store(): CredentialStore {
-    const { wallet, tokenFile } = this.#options;
+    const { tokenFile } = this.#options;
     const configHome = this.#env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-    // The first wallet is the one that is taken where none is named.
-    const name = wallet === undefined || wallet === 0 ? 'default' : `wallet-${wallet}`;
-    return new CredentialStore({ configHome, baseUrl: this.baseUrl, name, tokenFile });
+    return new CredentialStore({ configHome, baseUrl: this.baseUrl, tokenFile });
+  }
+
+  /** The wallets of `npm start` beside the first are used only where they are named. */
+  get isDefaultWallet(): boolean {
+    return (this.#options.wallet ?? 0) === 0;
   }
 
   /** Without a token, for what needs none. */
@@ -56,13 +59,21 @@ export class Session {
     return new SimrackClient({ baseUrl: this.baseUrl });
   }
 
-  /** With the token that was given, or that a purchase or a recovery has left. */
-  client(): SimrackClient {
+  /** With the token that was given, or that was kept: of the wallet that is named, or of the default one. */
+  async client(): Promise<SimrackClient> {
     const given = this.#options.token ?? (this.#env['SIMRACK_TOKEN'] || undefined);
-    const token = given ?? this.store.read()?.token;
+    if (given !== undefined) return this.clientOf(given);
+    const { store } = this;
+    const wallet = this.#namesWallet ? (await this.account()).address : undefined;
+    const token = store.read(wallet)?.token;
     if (token === undefined)
-      throw new UsageError(`no token in ${this.store.file}: simrack subscribe, or recover`);
+      throw new UsageError(`no token in ${store.fileOf(wallet)}: simrack subscribe, or recover`);
     return this.clientOf(token);
+  }
+
+  get #namesWallet(): boolean {
+    const { wallet, tokenFile } = this.#options;
+    return tokenFile === undefined && (wallet !== undefined || Boolean(this.#env['WALLET_KEY']));
   }
 
   clientOf(token: string): SimrackClient {

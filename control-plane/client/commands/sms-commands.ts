@@ -33,7 +33,7 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     .requiredOption('--body <text>', 'text')
     .action(async (sms: { to: string; body: string }) => {
       const at = session();
-      at.output.answer(await at.client().send(sms));
+      at.output.answer(await (await at.client()).send(sms));
     });
   answering(program.command('receive'), [
     ...fieldsOf(OPERATION.receive),
@@ -54,8 +54,9 @@ export function addSmsCommands(program: Command, session: () => Session): void {
 
 async function list(at: Session, { limit, ...query }: HistoryOptions): Promise<void> {
   const messages: HistoryMessage[] = [];
+  const client = await at.client();
   const pageLimit = Math.min(PAGE_LIMIT, Math.max(1, limit));
-  for await (const message of at.client().history({ ...query, limit: pageLimit })) {
+  for await (const message of client.history({ ...query, limit: pageLimit })) {
     if (messages.length >= limit) break;
     messages.push(message);
   }
@@ -64,10 +65,10 @@ async function list(at: Session, { limit, ...query }: HistoryOptions): Promise<v
 
 async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<void> {
   if (wait === undefined && from !== undefined) throw new UsageError('--from needs --wait');
-  const client = at.client();
+  const client = await at.client();
   if (wait === undefined) {
     const claimed = await client.receive({ limit: PAGE_LIMIT });
-    at.output.answer(claimed, claimed.messages);
+    at.output.claimed(claimed);
     return;
   }
   const seconds = wait === true ? WAIT_SECONDS : wait;
@@ -91,6 +92,6 @@ async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<voi
   messages.sort((one, other) => one.id - other.id);
   const hasEnded =
     failure === undefined || isApiError(failure, 'timeout') || failure instanceof InterruptedError;
-  if (hasEnded || messages.length > 0) at.output.answer({ messages, count: messages.length }, messages);
+  if (hasEnded || messages.length > 0) at.output.claimed({ messages, count: messages.length });
   if (failure !== undefined) throw failure;
 }

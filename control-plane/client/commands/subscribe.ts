@@ -27,7 +27,7 @@ export async function subscribe(
 ): Promise<void> {
   const account = await session.account();
   const { store } = session;
-  await store.whilePaying(async () => {
+  await store.whilePaying(account.address, async () => {
     const resume = store.pending(account.address);
     const asks = resume === undefined && options.renew !== true;
     tell(
@@ -39,19 +39,28 @@ export async function subscribe(
   });
 }
 
-/** Of a wallet that has bought here before, nothing is paid: who runs this twice wants one number. */
+/**
+ * Of a wallet that has a number, nothing is paid: who runs this twice wants one number. The service is asked, for what
+ * is kept here may be of another wallet, or nothing. A year that is over has no number to be told: it is paid for.
+ */
 async function known(session: Session, account: LocalAccount): Promise<Subscribed | undefined> {
-  const kept = session.store.read();
-  if (kept?.wallet !== account.address) return undefined;
+  const { store, output } = session;
+  const kept = store.read(account.address);
   try {
-    const { number, expires_at } = await session.clientOf(kept.token).number();
-    session.output.note('this wallet has a number; --renew pays for a year more');
-    return { token: kept.token, number, expires_at, outcome: 'unchanged' };
+    if (kept !== undefined) {
+      const { number, expires_at } = await session.clientOf(kept.token).number();
+      output.note('this wallet has a number; --renew pays for a year more');
+      keepToken(session, account, { token: kept.token, number, expires_at });
+      return { token: kept.token, number, expires_at, outcome: 'unchanged' };
+    }
   } catch (error) {
     if (!isApiError(error, 'unauthorized')) throw error;
   }
   try {
     const recovered = await session.stranger().recover(account);
+    output.note(
+      'this wallet has a number: signed in, nothing is paid; its older tokens are revoked everywhere',
+    );
     keepToken(session, account, recovered);
     return { ...recovered, outcome: 'recovered' };
   } catch (error) {

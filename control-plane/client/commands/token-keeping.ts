@@ -9,8 +9,8 @@ export interface SignedIn {
 }
 
 export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
-  const { store, output, baseUrl } = session;
-  const aside = store.save({ base_url: baseUrl, wallet: address, token, number });
+  const { store, output, baseUrl, isDefaultWallet } = session;
+  const aside = store.save({ base_url: baseUrl, wallet: address, token, number }, isDefaultWallet);
   if (aside !== undefined) output.note(`the token of the wallet before is in ${aside}: --token-file`);
-  output.note(`the token is in ${store.file}`);
+  output.note(`the token is in ${store.fileOf(address)}`);
 }

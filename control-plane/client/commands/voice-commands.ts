@@ -42,12 +42,12 @@ export function addVoiceCommands(program: Command, session: () => Session): void
     .argument('<call_id>')
     .action(async (callId: string) => {
       const at = session();
-      at.output.answer(await at.client().hangUp({ call_id: callId }));
+      at.output.answer(await (await at.client()).hangUp({ call_id: callId }));
     });
 }
 
 async function dial(at: Session, to: string, { detach, ...options }: DialOptions): Promise<void> {
-  const client = at.client();
+  const client = await at.client();
   const files = prepare(options);
   const { number } = await client.number();
   at.output.waiting(`calling ${to}`);
@@ -63,7 +63,7 @@ async function dial(at: Session, to: string, { detach, ...options }: DialOptions
 }
 
 async function listen(at: Session, { answer, wait, ...options }: ListenOptions): Promise<void> {
-  const client = at.client();
+  const client = await at.client();
   const files = prepare(options);
   const { number } = await client.number();
   const rings = await interruptible((interrupted) =>
@@ -94,7 +94,7 @@ async function watch(
   const found = new AbortController();
   const ends = [interrupted, found.signal, ...(wait === undefined ? [] : [AbortSignal.timeout(wait * 1000)])];
   let rings: PresenceEvent | undefined;
-  await at.client().watchCalls(number, {
+  await (await at.client()).watchCalls(number, {
     signal: AbortSignal.any(ends),
     onEvent(event) {
       if (!answers) output.line(event);

@@ -45,6 +45,17 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
         t.match(ran, { status: 2, stdout: '', stderr: says }, args.join(' '));
       }),
     );
+  // Wherever the option stands: the parser ends before it has read it.
+  for (const args of [
+    ['sing', '--json'],
+    ['send', '--to', FAR_END, '--json'],
+    ['--wallet', 'x', '--json'],
+    ['--json'],
+  ]) {
+    const ran = await simrack(...args);
+    t.match(ran, { status: 2, stdout: '' }, args.join(' '));
+    t.match(ran.failure(), { error: 'usage', message: /^(?!error)./ });
+  }
   const lost = commandLine(t, NOWHERE, { env: { DATA_DIR: '/nonexistent', WALLET_KEY: '0x12' } });
   t.match(await lost.simrack('availability'), { status: 2, stderr: /or npm start first/ });
   const keyless = await lost.simrack('recover', '--url', NOWHERE);
@@ -72,7 +83,7 @@ t.test('nobody there, somebody else there, and who is asked too much', async (t)
   t.match(limited.failure(), { error: 'rate_limited', status: 429, retry_after_seconds: Number });
 });
 
-t.test('who reads no more ends it in peace', async (t) => {
+t.test('who reads no more ends it in peace, unless what it was given once is lost', async (t) => {
   const { node, environment, start } = await alice(t);
   node.sendFact(1, received('first'));
   node.sendFact(2, received('second'));
@@ -89,6 +100,10 @@ t.test('who reads no more ends it in peace', async (t) => {
   );
   const [output, [status]] = await Promise.all([text(pipeline.stdout), once(pipeline, 'close')]);
   t.same({ output, status }, { output: 'second\n', status: 0 });
+  const claimed = await start(['receive'], (child) => child.stdout?.destroy());
+  t.match(claimed, { status: 141, stderr: '' }, 'they are given out once: it is told that nobody read them');
+  const nothing = await start(['receive'], (child) => child.stdout?.destroy());
+  t.equal(nothing.status, 0, 'nothing was lost');
 });
 
 t.test('a wait that is interrupted prints what it claimed', async (t) => {

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
-import { PAY_TO } from '../../dev-stack/wallets.ts';
+import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { commandLine } from '../../fixtures/command-line.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -97,11 +97,14 @@ t.test('two wallets in one home, and a token that is kept elsewhere', async (t) 
   t.equal((await simrack('subscribe')).status, 0);
   const second = await simrack('subscribe', '--wallet', '1', '--print', 'token');
   t.match(second, { status: 0 });
-  const tokens = ['default.json', 'wallet-1.json'].map(
-    (name) => (JSON.parse(readFileSync(kept(url, name), 'utf8')) as { token: string }).token,
+  const tokens = BUYERS.slice(0, 2).map(
+    ({ address }) =>
+      (JSON.parse(readFileSync(kept(url, `${address}.json`), 'utf8')) as { token: string }).token,
   );
   t.equal(second.stdout.trim(), tokens[1]);
   t.not(tokens[0], tokens[1]);
+  t.match((await simrack('number')).json(), { number: slotAt(1).number }, 'the first, where none is named');
+  t.match((await simrack('number', '--wallet', '1')).json(), { number: slotAt(2).number });
   mkdirSync(`${folder}/elsewhere`);
   const elsewhere = `${folder}/elsewhere/token.json`;
   t.equal((await simrack('recover', '--token-file', elsewhere)).status, 0);

@@ -44,7 +44,8 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         title: 'The audio of a call',
         description:
           'Answers a call that rings; closing it hangs up. Text frames come only to clients of the subprotocol `voice.v1`. ' +
-          'Closed with 4000 and the cause of ITU-T Q.850 when the call ends; 4401 token, 4404 no such call, 4409 a newer stream. ' +
+          'Closed with 4000 and the cause of ITU-T Q.850 when the call ends; 4401 token, 4404 no such call, 4409 a newer stream, ' +
+          '1001 and 1012 a restart: come again, 1007 and 1009 audio of no or too many samples, 1008 too many messages. ' +
           '`?protocol=twilio` speaks Twilio’s media streams instead.',
         parameters: { call_id: { description: 'Of POST /voice/dial, or of a presence event.' } },
         messages: {
@@ -57,7 +58,9 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       presence: {
         address: '/voice/presence/{phone_number}',
         title: 'Calls of a number',
-        description: 'Calls that ring right now are told first.',
+        description:
+          'Calls that ring right now are told first. Closed with 4401 when the token is not good any more, 1001 on a restart; ' +
+          'cut off where the client does not read.',
         parameters: { phone_number: { description: 'E.164, the number of the token.' } },
         messages: { event: text('event', 'A call rings, was answered, has ended', presenceEventSchema) },
       },

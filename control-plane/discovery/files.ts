@@ -24,8 +24,6 @@ export interface DiscoveryFile {
   mediaType: string;
   /** The text at a time: one tells until when it holds. */
   text(now: Date): string;
-  /** Named in the catalog. Others are what one of those names, or stand in the catalog under a key of their own. */
-  isWellKnown: boolean;
 }
 
 const JSON_TYPE = 'application/json';
@@ -35,13 +33,13 @@ const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
 export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
   const { securityContact } = parts;
   const file = (path: DiscoveryFile['path'], mediaType: string, text: string): DiscoveryFile => ({
-    ...{ path, mediaType, text: () => text, isWellKnown: true },
+    ...{ path, mediaType, text: () => text },
   });
   const json = (path: DiscoveryFile['path'], document: unknown, mediaType = JSON_TYPE): DiscoveryFile =>
     file(path, mediaType, JSON.stringify(document));
   const card = serverCard(parts);
   return [
-    { ...json('/openapi.json', openApiDocument(parts)), isWellKnown: false },
+    json('/openapi.json', openApiDocument(parts)),
     json('/asyncapi.json', asyncApiDocument(parts)),
     file('/llms.txt', MARKDOWN_TYPE, llmsText(parts)),
     json('/.well-known/x402', x402Manifest(parts)),
@@ -50,17 +48,14 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     json('/.well-known/mcp/server-card.json', card),
     json('/.well-known/mcp.json', card),
     // SEP-2127: a card lies beside the server that it describes.
-    { ...json('/mcp/server-card', card, 'application/mcp-server-card+json'), isWellKnown: false },
+    json('/mcp/server-card', card, 'application/mcp-server-card+json'),
     json('/.well-known/agent-skills/index.json', skillIndex(parts)),
-    {
-      ...file('/.well-known/agent-skills/phone-number/SKILL.md', MARKDOWN_TYPE, skillText(parts)),
-      isWellKnown: false,
-    },
+    file('/.well-known/agent-skills/phone-number/SKILL.md', MARKDOWN_TYPE, skillText(parts)),
     ...(securityContact === undefined
       ? []
       : [
           {
-            ...{ path: '/.well-known/security.txt' as const, mediaType: TEXT_TYPE, isWellKnown: true },
+            ...{ path: '/.well-known/security.txt' as const, mediaType: TEXT_TYPE },
             text: (now: Date) => securityText(parts, securityContact, now),
           },
         ]),

@@ -10,6 +10,7 @@ import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
 type Json = Record<string, unknown>;
 
 const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 const TAGS = {
   service: 'What is sold, whether it is to be had, and what it is like',
   subscription: 'A number for a wallet, and tokens for it',
@@ -46,11 +47,24 @@ export function openApiDocument(parts: DiscoveryParts): Json {
           scheme: 'bearer',
           description: 'The token of POST /subscribe or POST /auth.',
         },
-        x402: { type: 'apiKey', in: 'header', name: 'X-PAYMENT', description: 'x402, base64.' },
+        x402v1: { type: 'apiKey', in: 'header', name: 'X-PAYMENT', description: 'x402 version 1, base64.' },
+        x402v2: {
+          ...{
+            type: 'apiKey',
+            in: 'header',
+            name: 'PAYMENT-SIGNATURE',
+            description: 'x402 version 2, base64.',
+          },
+        },
         mpp: { type: 'http', scheme: 'Payment', description: 'An MPP charge credential.' },
       },
       headers: {
         RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
+        RateLimit: {
+          description:
+            'What is left, here and on every answer that is limited; `RateLimit-Policy` says of what.',
+          schema: { type: 'string', examples: ['"token";r=1199;t=1'] },
+        },
       },
     },
     'x-service-info': { categories: ['communication', 'telephony'], docs: { llms: `${baseUrl}/llms.txt` } },
@@ -77,11 +91,23 @@ function describe(operation: Operation, sale: Sale): Json {
       : {
           requestBody: {
             required: !body.safeParse({}).success,
-            content: { [JSON_TYPE]: { schema: referenceTo(body) } },
+            content: Object.fromEntries(
+              [JSON_TYPE, ...(operation.hasPage === true ? [FORM_TYPE] : [])].map((type) => [
+                type,
+                { schema: referenceTo(body) },
+              ]),
+            ),
           },
         }),
     responses: {
-      '200': { description: 'Done.', content: { [JSON_TYPE]: { schema: referenceTo(answer) } } },
+      '200': {
+        description: 'Done.',
+        ...(operation.auth === 'payment' ? { headers: RECEIPTS } : {}),
+        content: {
+          [JSON_TYPE]: { schema: referenceTo(answer) },
+          ...(operation.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}),
+        },
+      },
       ...(operation.auth === 'payment' ? { '402': challenge() } : {}),
       ...refusals(refusalsOf(operation)),
     },
@@ -91,7 +117,7 @@ function describe(operation: Operation, sale: Sale): Json {
 
 function securityOf({ auth }: Operation): Json[] {
   if (auth === 'none') return [];
-  return auth === 'bearer' ? [{ bearer: [] }] : [{ x402: [] }, { mpp: [] }, {}];
+  return auth === 'bearer' ? [{ bearer: [] }] : [{ x402v1: [] }, { x402v2: [] }, { mpp: [] }, {}];
 }
 
 /** The refusals of one status are one response. */
@@ -108,7 +134,7 @@ function refusal(status: number, codes: readonly RefusalCode[]): Json {
   const canWait = status === 429 || status === 503;
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code].meaning}`).join('\n\n'),
-    ...(canWait ? { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } } : {}),
+    ...(canWait ? { headers: waitHeaders(status) } : {}),
     content: {
       [JSON_TYPE]: {
         schema: {
@@ -119,6 +145,19 @@ function refusal(status: number, codes: readonly RefusalCode[]): Json {
     },
   };
 }
+
+const waitHeaders = (status: number): Json => ({
+  'Retry-After': { $ref: '#/components/headers/RetryAfter' },
+  ...(status === 429 ? { RateLimit: { $ref: '#/components/headers/RateLimit' } } : {}),
+});
+
+/** One of them, in the words of whichever protocol paid. */
+const RECEIPTS: Json = Object.fromEntries(
+  ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Payment-Receipt'].map((name) => [
+    name,
+    { description: 'The receipt, base64.', schema: { type: 'string' } },
+  ]),
+);
 
 const challenge = (): Json => ({
   description:

@@ -23,9 +23,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
     env: environment,
     mcp: baseUrl + TOOLS_PATH,
     openapi: `${baseUrl}/openapi.json`,
-    well_known: Object.fromEntries(
-      files.filter(({ isWellKnown }) => isWellKnown).map(({ path }) => [nameOf(path), baseUrl + path]),
-    ),
+    well_known: Object.fromEntries(files.map(({ path }) => [nameOf(path), baseUrl + path])),
     status: 'ok',
   };
 }

@@ -8,9 +8,9 @@ async function ask(path, body) {
     body: body === undefined ? undefined : JSON.stringify(body),
     signal: AbortSignal.timeout(15000),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.message);
-  return answer;
+  const answer = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer;
+  throw new Error(answer?.message ?? `the server said ${response.status}`);
 }
 
 for (const button of document.querySelectorAll('.copy')) {

@@ -16,6 +16,8 @@ export interface Operation {
   readonly auth: 'none' | 'bearer' | 'payment';
   /** Its answer is the only copy of something: without a body it must not be given. */
   readonly isClaim?: boolean;
+  /** Browsers are answered with a page, and may send a form. */
+  readonly hasPage?: boolean;
   /** The same for all and at all times: there is nothing in it that can fail. */
   readonly isConstant?: boolean;
   readonly query?: z.ZodObject;
@@ -31,6 +33,7 @@ const catalog = {
   ...{ id: 'getCatalog', method: 'get', path: '/', tag: 'service', auth: 'none' },
   summary: 'What this service is, and where its descriptions are',
   description: 'A browser, which prefers text/html, gets a page for people.',
+  hasPage: true,
   answer: answers.catalogSchema,
   refusals: [],
 } as const satisfies Operation;
@@ -50,6 +53,7 @@ const waitlist = {
   description:
     'Idempotent: the same address, however its letters are written, is registered once. One mail is sent; who wants ' +
     'to know of the next time too registers again.',
+  hasPage: true,
   body: requests.waitlistRequestSchema,
   fieldRefusal: 'invalid_email',
   answer: answers.waitlistedSchema,

@@ -125,6 +125,7 @@ function describePrograms(
   const rack = join(dataDir, 'rack');
   return {
     'control-plane': program('control-plane', {
+      ENVIRONMENT: 'development',
       PORT: String(options.port),
       DATA_DIR: dataDir,
       CHAIN_ID: String(options.chainId),

@@ -44,6 +44,16 @@ t.test('the catalog names each file that is served', async (t) => {
   }
 });
 
+t.test('each that it names is there', async (t) => {
+  const { url } = await rig.start(t);
+  const { well_known: files } = (await (await fetch(url)).json()) as { well_known: Record<string, string> };
+  t.ok(Object.keys(files).length >= 12);
+  for (const [name, link] of Object.entries(files)) {
+    t.ok(link.startsWith(`${url}/`) && link.endsWith(name), name);
+    t.equal((await fetch(link)).status, 200, name);
+  }
+});
+
 t.test('security.txt holds for another month at least, and is not there without a contact', async (t) => {
   const { url } = await rig.start(t);
   const text = await (await fetch(`${url}/.well-known/security.txt`)).text();

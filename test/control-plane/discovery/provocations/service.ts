@@ -7,6 +7,7 @@ import type { Provocation } from './by-code.ts';
 import { ALICE, BOB, DAVE, type Stages } from './stages.ts';
 
 /** More than the pool of signatures takes; each of these takes it some milliseconds. */
+const ATTEMPTS = 5;
 const FLOOD = 300;
 const DIGESTS = 30;
 
@@ -25,16 +26,19 @@ async function signIn({ good: { url } }: Stages, wallet: typeof ALICE, as = wall
   return post(url, '/auth', { wallet: as, nonce, signature });
 }
 
-/** Asks while as many signatures are being checked as there is room for. */
-async function whileFlooded(request: () => Promise<Answer>): Promise<Answer> {
+/** Asks while as many signatures are being checked as there is room for; again where they were done first. */
+async function whileFlooded(prepare: () => Promise<() => Promise<Answer>>): Promise<Answer> {
   const signature = await privateKeyToAccount(ALICE.privateKey).signMessage({ message: '' });
   const digests = Array.from({ length: DIGESTS }, () => `0x${'11'.repeat(32)}` as const);
   const job = { signer: BOB.address, digests, signature };
-  const flood = Array.from({ length: FLOOD }, () => signers.isSignedBy(job));
-  const settled = Promise.allSettled(flood);
-  const answer = await request();
-  await settled;
-  return answer;
+  for (let attempt = 1; ; attempt += 1) {
+    const request = await prepare();
+    const flood = Array.from({ length: FLOOD }, () => signers.isSignedBy(job));
+    const settled = Promise.allSettled(flood);
+    const answer = await request();
+    await settled;
+    if (answer.status === 503 || attempt === ATTEMPTS) return answer;
+  }
 }
 
 async function whileFailing({ rpc }: Stages, method: string, request: () => Promise<Answer>) {
@@ -70,16 +74,18 @@ export const SERVICE: Record<string, Provocation> = {
     const payment = await signPaymentHeader(stages.good.url, BOB.privateKey);
     return whileFailing(stages, 'eth_estimateGas', () => pay(stages.good.url, payment));
   },
-  'subscribe 503 overloaded': async ({ good }) => {
-    const payment = await signPaymentHeader(good.url, BOB.privateKey);
-    return whileFlooded(() => pay(good.url, payment));
-  },
+  'subscribe 503 overloaded': ({ good }) =>
+    whileFlooded(async () => {
+      const payment = await signPaymentHeader(good.url, BOB.privateKey);
+      return () => pay(good.url, payment);
+    }),
   'issueNonce 200 -': ({ good }) => post(good.url, '/auth/nonce'),
   'signIn 401 signature_mismatch': (stages) => signIn(stages, BOB, ALICE.address),
   'signIn 402 no_active_subscription': (stages) => signIn(stages, DAVE),
   'signIn 503 overloaded': ({ good }) =>
-    whileFlooded(() =>
-      post(good.url, '/auth', { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` }),
+    whileFlooded(
+      async () => () =>
+        post(good.url, '/auth', { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` }),
     ),
 };
 

@@ -110,7 +110,7 @@ export class SmtpSession {
     } catch (error) {
       const isOver = this.#signal.aborted;
       // MAIL FROM is the first to be answered.
-      const isSenderTaken = /^[23]/.test(this.#connection.lastServerResponse || '');
+      const isSenderTaken = /^[23]/.test(String(this.#connection.lastServerResponse));
       this.close();
       const outcome = outcomeOf(error as NodemailerError, {
         isBegun,

@@ -21,7 +21,7 @@ import { createAttemptLimit } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
-import { readBody, skipBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 import { createRequestLimit, type RequestLimit } from './request-limit.ts';
 import { requestIdOf } from './request-record.ts';
 import { serveTools } from './tool-route.ts';
@@ -101,7 +101,6 @@ export function createRouter(parts: RouteParts): Router {
   router.post(TOOLS_PATH, serveTools(createToolEndpoint(parts), { ...parts, limits }));
 
   router.post(OPERATION.subscribe.path, limited, async (ctx) => {
-    await skipBody(ctx);
     const result = await subscribe(parts, {
       payment: ctx.headers['x-payment']?.toString(),
       paymentSignature: ctx.headers['payment-signature']?.toString(),

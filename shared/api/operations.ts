@@ -193,7 +193,8 @@ export function refusalsOf({ auth, body, isConstant = false, method, refusals }:
     ...new Set<RefusalCode>([
       'invalid_request',
       ...(body === undefined ? [] : (['invalid_json', 'unsupported_media_type'] as const)),
-      ...(method === 'post' ? (['payload_too_large'] as const) : []),
+      // Without a payment the answer is 402, whatever else comes.
+      ...(method === 'post' && auth !== 'payment' ? (['payload_too_large'] as const) : []),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,
       ...(['rate_limited', 'request_timeout', 'headers_too_large'] as const),

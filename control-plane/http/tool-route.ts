@@ -11,7 +11,7 @@ import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
-import { callsIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
+import { callsIn, cancelledIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
 import { readJson } from './request-body.ts';
@@ -44,6 +44,14 @@ const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']
 
 export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middleware {
   const origins = originsOf(parts.baseUrl);
+
+  async function callerIn(ctx: Context, message: unknown): Promise<Caller | undefined> {
+    if (endpoint.needsBearer(message)) return callerOf(ctx, parts);
+    if (ctx.get('Authorization') === '' || cancelledIn(message).length === 0) return undefined;
+    // A notification is refused nothing; one of a stranger does nothing.
+    return callerOf(ctx, parts).catch(() => undefined);
+  }
+
   return async (ctx) => {
     const refusalOf = (error: unknown) => answerOf(error, parts.log, requestIdOf(ctx));
     let message: unknown;
@@ -54,7 +62,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       // Each call is answered or lost by itself.
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
         throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
-      const caller = endpoint.needsBearer(message) ? await callerOf(ctx, parts) : undefined;
+      const caller = await callerIn(ctx, message);
       const limit = (): Record<string, string> =>
         caller === undefined
           ? parts.limits.address(ctx.ip)
@@ -66,7 +74,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
       const explain = (error: unknown) => toolRefusal(refusalOf(error));
       const response = await endpoint.answer({
-        ...{ request, message, caller, lost, explain, session: sessionOf(ctx) },
+        ...{ request, message, caller, lost, explain, session: sessionOf(ctx, caller) },
       });
       if (!lost.aborted) await copy(response, ctx);
     } catch (error) {
@@ -75,10 +83,10 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
   };
 }
 
-/** Nothing is kept of a session: its id is whose request ids are meant when one is given up. */
-function sessionOf(ctx: Context): ToolSession | undefined {
+/** Nothing is kept of a session. Calls that need no token are over before anybody gives them up. */
+function sessionOf(ctx: Context, caller: Caller | undefined): ToolSession | undefined {
   const id = ctx.get(SESSION_ID);
-  return id === '' ? undefined : { id, token: ctx.get('Authorization') };
+  return id === '' || caller === undefined ? undefined : { id, key: caller.key };
 }
 
 /** Signs of life keep a connection open for as long as no answer comes. */

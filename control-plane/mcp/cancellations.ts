@@ -9,10 +9,10 @@ const CALLS_MAX = 2_000;
 
 type RequestId = string | number;
 
-/** The session and the token of a client: request ids are its own. */
+/** Whose request ids are meant: the client says its `id`, and has shown that `key`, its token's, is good. */
 export interface ToolSession {
   id: string;
-  token: string;
+  key: string;
 }
 
 export class Cancellations {
@@ -46,8 +46,8 @@ export class Cancellations {
   }
 }
 
-/** Short, and without the token: other instances and their database see it. */
-const nameOf = ({ id: session, token }: ToolSession, id: RequestId): string =>
+/** Short: it goes to other instances through their database. */
+const nameOf = ({ id: session, key }: ToolSession, id: RequestId): string =>
   createHash('sha256')
-    .update(JSON.stringify([session, token, id]))
+    .update(JSON.stringify([session, key, id]))
     .digest('base64url');

@@ -116,7 +116,7 @@ export const callsIn = (message: unknown): string[] =>
   );
 
 /** Requests that a body gives up. */
-function cancelledIn(message: unknown): (string | number)[] {
+export function cancelledIn(message: unknown): (string | number)[] {
   return membersOf(message).flatMap(({ method, params }) => {
     const id = params?.['requestId'];
     const isId = typeof id === 'string' || typeof id === 'number';

@@ -126,10 +126,19 @@ const options = readOptions('hardware-sim', 'A rack of simulated USB modems with
     about: 'sample rate that Quectel modems begin with, 8000 or 16000',
     schema: rateOption,
   },
+  endWithInput: {
+    env: 'END_WITH_INPUT',
+    about: 'yes: ends when its standard input does, as it does when the program that started it dies',
+    schema: yesOr('no'),
+  },
   logLevel: LOG_LEVEL_OPTION,
 });
 
 const log = createLogger('hardware-sim', options.logLevel);
+
+if (options.endWithInput) {
+  process.stdin.resume().on('end', () => process.kill(process.pid, 'SIGTERM'));
+}
 
 await runProgram(log, async () => {
   const { simSlots: SM, modemSlots: ME, reportSlots: SR } = options;

@@ -70,17 +70,7 @@ const endReport: CommandHandler = (_, { modem }) => {
   return ok(`+CEER: ${end === undefined ? causeText(0) : modem.make.voice.endReport(end)}`);
 };
 
-const ussd = forms({
-  /** Codes are answered by a service that does not exist: result 4 (§7.15). */
-  set: (command, { modem }) => {
-    if (command.parameters[1] !== undefined) setImmediate(() => modem.sendUrc('+CUSD: 4'));
-    return ok();
-  },
-  read: () => ok('+CUSD: 0'),
-  test: () => ok('+CUSD: (0-2)'),
-});
-
-/** Dialling, answering, hanging up, USSD. */
+/** Dialling, answering, hanging up. */
 export const calls = commandFamily('calls', {
   D: dial,
   A: (_, { modem }) => (modem.voice.calls.answer() ? ok() : NO_CARRIER),
@@ -95,5 +85,4 @@ export const calls = commandFamily('calls', {
     test: () => ok('+CCWA: (0,1)'),
   }),
   '+CEER': forms({ execute: endReport, test: () => ok() }),
-  '+CUSD': ussd,
 });

@@ -9,6 +9,7 @@ import { simCard } from './sim-card.ts';
 import { smsSend } from './sms-send.ts';
 import { smsSettings } from './sms-settings.ts';
 import { smsStorage } from './sms-storage.ts';
+import { ussd } from './ussd.ts';
 
 /** A command that none of them knows answers ERROR. */
 export const DEFAULT_BEHAVIOURS: readonly Behaviour[] = [
@@ -20,5 +21,6 @@ export const DEFAULT_BEHAVIOURS: readonly Behaviour[] = [
   smsStorage,
   smsSend,
   calls,
+  ussd({ isPacked: false }),
   keptSettings,
 ];

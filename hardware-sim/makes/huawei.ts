@@ -1,4 +1,5 @@
 // Huawei sticks: commands that begin with ^, and a disk that comes before the modem.
+import { ussd } from '../behaviours/ussd.ts';
 import { STORAGE_INTERFACE, type UsbInterface, vendorInterface } from '../usb/usb-description.ts';
 import { huaweiCommands, isChatty } from './huawei-commands.ts';
 import { huaweiVoice, huaweiVoiceCommands } from './huawei-voice.ts';
@@ -49,7 +50,7 @@ function huaweiMake({ name, productId, model, revision, interfaces, shownIccid }
       signal: (rssi, settings) => (isChatty(settings) ? [`^RSSI:${rssi}`] : []),
     },
     voice: huaweiVoice,
-    behaviours: [huaweiVoiceCommands, huaweiCommands(shownIccid)],
+    behaviours: [huaweiVoiceCommands, huaweiCommands(shownIccid), ussd({ isPacked: true })],
   };
 }
 

@@ -41,4 +41,6 @@ export interface MakeAudio {
   rateHz: (told: { settings: ModemSettings; stored: StoredVoiceSettings; isVolte: boolean }) => SampleRateHz;
   /** Whether sentences of the receiver for satellites come on the port of the voice when it is on. */
   mixesNmea: (settings: ModemSettings) => boolean;
+  /** Whether the modem gives back what comes on the port of the voice while there is no call: a test of the way. */
+  isLooped?: (settings: ModemSettings) => boolean;
 }

@@ -1,4 +1,4 @@
-// Commands about the voice of Quectel modems: +QPCMV, +QDAI, +QCFG="USBCFG", +QGPSCFG, +QHUP, +VTS, +QVTS.
+// Commands about the voice of Quectel modems: +QPCMV, +QDAI, +QCFG, +QGPS, +QGPSCFG, +QHUP, +VTS, +QVTS.
 import { hangUp } from '../behaviours/calls.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { pressKeys } from '../behaviours/keys.ts';
@@ -36,11 +36,22 @@ function pcmVoiceState({ modem }: CommandContext): string {
   return route === undefined ? '0,0' : `1,${PORTS[route]}`;
 }
 
-/** The last field takes effect when the modem has started anew. */
-function configuration({ operation, parameters }: AtCommand, { modem }: CommandContext): Answer {
+/** <mode> of +QCFG="ims": 0 as the carrier's profile says, 1 on, 2 off; then whether calls over LTE are possible now. */
+function callsOverLte(values: readonly string[], { modem: { settings } }: CommandContext): Answer {
+  const [mode = settings.kept.get('+QCFG ims') ?? '0'] = values;
+  if (values.length > 1 || !/^[012]$/.test(mode)) return cme(CME.incorrectParameters);
+  if (values.length === 0) return ok(`+QCFG: "ims",${mode},${mode === '1' ? 1 : 0}`);
+  settings.kept.set('+QCFG ims', mode);
+  return ok();
+}
+
+/** The last field of "usbcfg" takes effect when the modem has started anew. */
+function configuration({ operation, parameters }: AtCommand, context: CommandContext): Answer {
+  const { modem } = context;
   if (operation === 'test')
-    return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)');
+    return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)', '+QCFG: "ims",(0-2)');
   const [name, ...values] = parameters.map(({ text }) => text);
+  if (operation === 'set' && name?.toLowerCase() === 'ims') return callsOverLte(values, context);
   if (operation !== 'set' || name?.toLowerCase() !== 'usbcfg') return cme(CME.incorrectParameters);
   const { stored } = modem.voice;
   if (values.length === 0) return ok(`+QCFG: "usbcfg",${USB_FUNCTIONS},${stored.usbAudio ? 1 : 0}`);
@@ -83,6 +94,10 @@ export const quectelVoiceCommands = commandFamily('Quectel voice', {
     test: () => ok('+QDAI: (1-4),(0,1),(0,1),(0-5),(0-2),(0,1)'),
   }),
   '+QGPSCFG': satellites,
+  '+QGPS': forms({
+    read: (_, { modem }) => ok(`+QGPS: ${modem.faults.has('nmea_in_pcm') ? 1 : 0}`),
+    test: () => ok('+QGPS: (1-4),(1-255),(1-1000),(0-1000),(1-65535)'),
+  }),
   '+QHUP': forms({
     set: (command, context) => {
       const cause = numberParameter(command, 0, { min: 1, max: CAUSE_MAX });

@@ -62,5 +62,6 @@ export const quectelVoice: MakeVoice = {
     },
     rateHz: ({ stored }) => stored.rateHz,
     mixesNmea: (settings) => nmeaPort(settings) !== 'none',
+    isLooped: ({ kept }) => kept.get('+QAUDLOOP')?.startsWith('1') === true,
   },
 };

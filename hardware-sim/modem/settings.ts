@@ -80,6 +80,8 @@ export interface ModemSettings {
   registrationReports: { '+CREG': number; '+CGREG': number; '+CEREG': number };
   /** +QURCCFG="urcport": where unsolicited result codes go. */
   urcPort: 'usbat' | 'usbmodem' | 'all';
+  /** The carrier waits for a reply to its menu. */
+  hasUssdDialogue: boolean;
   /** Commands that only keep a value, such as +CLIP. */
   kept: Map<string, string>;
 }
@@ -95,6 +97,7 @@ export function defaultModemSettings(): ModemSettings {
     serviceCentre: CARRIER_SERVICE_CENTRE,
     registrationReports: { '+CREG': 0, '+CGREG': 0, '+CEREG': 0 },
     urcPort: 'usbat',
+    hasUssdDialogue: false,
     kept: new Map(),
   };
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { UsbInterface } from './usb-description.ts';
 import { partsOf } from './usb-path.ts';
 
-/** Attributes of a device by file name. */
+/** Attributes of a device by file name, of folders in it too: "power/control". */
 export type Attributes = Readonly<Record<string, string>>;
 
 /** What every device has; `deviceClass` is "09" for hubs. */
@@ -25,6 +25,14 @@ export function deviceAttributes(
     bDeviceClass: deviceClass,
     busnum: busNumber,
     devpath: devicePath,
+    // High speed; hubs with a power supply of their own, modems with all that a port gives (USB 2.0 §9.6.3).
+    version: ' 2.00',
+    speed: '480',
+    bConfigurationValue: '1',
+    bmAttributes: deviceClass === '09' ? 'e0' : 'a0',
+    bMaxPower: deviceClass === '09' ? '100mA' : '500mA',
+    // Kernels leave modems awake and put hubs to sleep.
+    'power/control': deviceClass === '09' ? 'auto' : 'on',
   };
 }
 
@@ -44,7 +52,10 @@ export function makeFolder(path: string, attributes: Attributes, children: reado
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
   for (const child of children) mkdirSync(join(staging, child), { recursive: true });
-  for (const [name, value] of Object.entries(attributes)) writeFileSync(join(staging, name), `${value}\n`);
+  for (const [name, value] of Object.entries(attributes)) {
+    mkdirSync(dirname(join(staging, name)), { recursive: true });
+    writeFileSync(join(staging, name), `${value}\n`);
+  }
   rmSync(path, { recursive: true, force: true });
   renameSync(staging, path);
 }

@@ -102,8 +102,11 @@ export class VoiceLine implements Ticker {
 
   /** Octets that the host wrote to the serial port. */
   hear(bytes: Buffer): void {
-    if (this.#call === undefined || this.#route !== 'serial') return;
-    this.#takeIn(bytes, this.#call);
+    if (this.#route !== 'serial') return;
+    if (this.#call !== undefined) this.#takeIn(bytes, this.#call);
+    else if (this.#options.make.isLooped?.(this.#options.settings()) === true) {
+      this.#outlet?.give(this.#withNoise(bytes));
+    }
   }
 
   tick(): void {

@@ -5,6 +5,7 @@ import type { Call } from '../../calls/call.ts';
 import type { CallSwitch, VoiceSubscriber } from '../../calls/call-switch.ts';
 import type { Make } from '../../makes/make.ts';
 import { CallControl, type CallControlOptions } from './call-control.ts';
+import { IdleSentences } from './idle-sentences.ts';
 import type { ModemCall } from './modem-call.ts';
 import type { StoredVoiceSettings } from './stored-settings.ts';
 import { type HostDevice, VoiceLine, type VoiceLineOptions } from './voice-line.ts';
@@ -45,6 +46,7 @@ export class Voice implements VoiceSubscriber {
   readonly line: VoiceLine;
   readonly stored: StoredVoiceSettings;
   readonly #options: VoiceOptions;
+  readonly #sentences: IdleSentences;
 
   constructor(options: VoiceOptions) {
     const { make, traits, settings, port, card } = options;
@@ -62,11 +64,18 @@ export class Voice implements VoiceSubscriber {
       device: (route) => (route === 'serial' ? port() : card()),
       sendUrc: (line) => options.sendUrc(line),
     });
+    this.#sentences = new IdleSentences({
+      ...options,
+      isMixed: () => make.voice.audio.mixesNmea(settings()),
+    });
     this.calls = new CallControl({
       ...options,
       make: make.voice,
       ringIntervalMs: traits.ringIntervalMs,
-      onActiveChanged: (call) => this.line.follow(call),
+      onActiveChanged: (call) => {
+        this.line.follow(call);
+        this.#sentences.follow(call !== undefined);
+      },
     });
   }
 
@@ -83,6 +92,7 @@ export class Voice implements VoiceSubscriber {
 
   /** The card or the network may be gone. */
   onConditionsChanged(): void {
+    this.#sentences.follow(this.calls.active !== undefined);
     if (!this.#options.isInService()) this.calls.drop({ tells: true });
   }
 }

@@ -40,6 +40,9 @@ t.test('a device has its attributes, each ended by a newline', async (t) => {
   t.equal(read('authorized'), '1\n');
   t.equal(read('busnum'), '1\n');
   t.equal(read('devpath'), '1.2\n');
+  t.equal(read('power/control'), 'on\n');
+  t.equal(read('bMaxPower'), '500mA\n');
+  t.equal(attribute(rack, '1-1', 'bmAttributes'), 'e0\n', 'with a power supply');
   t.equal(attribute(rack, '1-1.2:1.2', 'bInterfaceClass'), 'ff\n');
   t.equal(attribute(rack, '1-1.2:1.2', 'bInterfaceNumber'), '02\n');
   t.equal(attribute(rack, '1-1', 'bDeviceClass'), '09\n', 'hubs are there, too');

@@ -73,6 +73,25 @@ t.test('nmea_in_pcm: sentences among the samples, unless the port is set to none
   t.notOk(pcm.bytes.subarray(320).includes('$GPGGA'));
 });
 
+t.test('nmea_in_pcm without a call: the receiver writes whenever it is on', async (t) => {
+  const { modem, terminal, pcm } = await startCallingModem(t);
+  modem.play(parseFault({ kind: 'nmea_in_pcm', every_ms: 50 }));
+  t.match(await terminal.command('AT+QGPS?'), '+QGPS: 1');
+  await until('a sentence', () => pcm.bytes.includes('$GPGGA'));
+  modem.clearFaults();
+  t.match(await terminal.command('AT+QGPS?'), '+QGPS: 0');
+});
+
+t.test('AT+QAUDLOOP: without a call what comes on the port goes back, as long as it is on', async (t) => {
+  const { terminal, pcm } = await startCallingModem(t);
+  const said = Buffer.from('0123456789'.repeat(32), 'latin1');
+  await terminal.command('AT+QPCMV=1,0');
+  await terminal.command('AT+QAUDLOOP=1');
+  pcm.write(said);
+  await until('the same octets', () => pcm.bytes.equals(said));
+  await terminal.command('AT+QAUDLOOP=0');
+});
+
 t.test('one_way_audio: silence in the direction that was named', async (t) => {
   const { rack, modem, pcm, call } = await startCallingModem(t, TONE);
   const tone = new Tone(500, -12, 8000);

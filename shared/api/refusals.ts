@@ -26,6 +26,7 @@ export const REFUSALS = {
   },
   subscription_not_bound: { status: 409, meaning: 'The SIM of the number is not in a modem right now.' },
   line_busy: { status: 409, meaning: 'The number has a call already.' },
+  approval_pending: { status: 409, meaning: 'The operator has not approved the key of this node yet.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },
   unsupported_media_type: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
   upgrade_required: { status: 426, meaning: 'This path is a WebSocket.' },

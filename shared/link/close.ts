@@ -38,6 +38,9 @@ const COMEBACK_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LIN
   [LINK_CLOSE.versionUnsupported]: 'slow',
 };
 
+/** HTTP status of a refused upgrade: an operator has not approved the node's key yet. With `Retry-After`; `retry`. */
+export const APPROVAL_PENDING_STATUS = 409;
+
 /** HTTP statuses of a refused upgrade; others are `retry`. */
 const COMEBACK_AFTER_STATUS: Readonly<Record<number, Comeback>> = {
   /** The proof is not that of a known node, even with the server's time in it. */

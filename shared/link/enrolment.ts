@@ -35,8 +35,14 @@ export const publicKeySchema = z
   .string({ error: 'a string is required' })
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
 
+/** The fingerprint of a key, from the SHA-256 of its 32 bytes in base64: in the form of OpenSSH, "SHA256:…". */
+export const showFingerprint = (digest: string): string => `SHA256:${digest.replace(/=+$/, '')}`;
+
 /** Body of `POST /nodes/enrol`. Sent again with the same key it has the same answer. */
 export const enrolRequestSchema = z.object({ code: codeSchema, public_key: publicKeySchema });
 
-/** Its answer: the name that the operator gave. */
-export const enrolAnswerSchema = z.object({ node_id: nodeNameSchema });
+/** Its answer: the name that the operator gave, and whether the key waits for the operator's approval. */
+export const enrolAnswerSchema = z.object({
+  node_id: nodeNameSchema,
+  approval: z.enum(['pending', 'granted']).default('granted'),
+});

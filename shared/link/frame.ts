@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { liveCallSchema } from '../voice/call.ts';
 import { commandErrorCodeSchema } from './error-code.ts';
-import { alarmsSchema, factSchema, slotEventSchema, slotSchema } from './messages.ts';
+import { alarmsSchema, factSchema, journalDepthSchema, slotEventSchema, slotSchema } from './messages.ts';
 import { LINK_FRAME_BYTES_MAX } from './version.ts';
 
 const versionSchema = z.number().int().min(1);
@@ -21,6 +21,7 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     oldest_sequence: sequenceSchema,
     slots: z.array(slotSchema).max(256),
     alarms: alarmsSchema.default([]),
+    journal_depth: journalDepthSchema,
     /** All that are up. Since version 3. */
     calls: z.array(liveCallSchema).max(256).default([]),
   }),
@@ -28,6 +29,7 @@ const nodeFrameSchema = z.discriminatedUnion('type', [
     type: z.literal('slots'),
     slots: z.array(slotSchema).max(256),
     alarms: alarmsSchema.default([]),
+    journal_depth: journalDepthSchema,
   }),
   z.object({ type: z.literal('event'), event: slotEventSchema }),
   /** A call has begun or changed. Since version 3. */

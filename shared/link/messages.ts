@@ -38,6 +38,11 @@ export const slotSchema = z.object({
   usb_path: z.string().max(64).nullable().default(null),
   /** Why the slot is not in service, a word such as "sim_puk"; "roaming" where it is, abroad; else null. */
   reason: z.string().max(64).nullable().default(null),
+  /** Places of the storage that messages are received into, as the modem told them last; null where it did not. */
+  storage: z
+    .object({ used: z.int32().min(0), total: z.int32().min(0) })
+    .nullable()
+    .default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;
 
@@ -132,6 +137,9 @@ export type SlotEvent = z.infer<typeof slotEventSchema>;
 /** Troubles of a whole node, words such as "journal_unavailable". */
 export const alarmsSchema = z.array(z.string().min(1).max(64)).max(32);
 
+/** Facts that wait for the control plane; absent from a node that does not tell. */
+export const journalDepthSchema = z.int32().min(0).optional();
+
 /** Parameters of each command. */
 export const commandSchemas = {
   /** Confirms that this node holds the SIM now and may serve its number. Result: `{}`. */
@@ -166,6 +174,11 @@ export const commandSchemas = {
     /** Good for one upgrade. */
     ticket: z.string().min(16).max(128),
   }),
+  /**
+   * Restarts the modem of a slot. Result: `{}`, once it has begun; the slot tells the rest. Refused as `line_busy` while a
+   * call is up, unless by `force`. An older node refuses it as `command_unknown`.
+   */
+  restart_modem: z.object({ slot: z.string().min(1).max(64), force: z.boolean() }),
 } as const;
 
 export type CommandName = keyof typeof commandSchemas;
@@ -178,4 +191,5 @@ export interface CommandResults {
   answer: Record<string, never>;
   hang_up: Record<string, never>;
   open_media: Record<string, never>;
+  restart_modem: Record<string, never>;
 }

@@ -2,7 +2,7 @@
 import type { CallEnded } from '../voice/call.ts';
 import type { CommandErrorCode } from './error-code.ts';
 import type { NodeFrame } from './frame.ts';
-import type { Fact } from './messages.ts';
+import type { Fact, Slot } from './messages.ts';
 
 const SINCE: Readonly<Partial<Record<NodeFrame['type'], number>>> = { call: 3 };
 
@@ -15,8 +15,12 @@ export function nodeFrameFor(version: number, frame: NodeFrame): object | undefi
   if (version >= 3) return frame;
   switch (frame.type) {
     case 'hello': {
-      const { calls: _, ...rest } = frame;
-      return rest;
+      const { calls: _, journal_depth: __, ...rest } = frame;
+      return { ...rest, slots: slotsOfVersion2(frame.slots) };
+    }
+    case 'slots': {
+      const { journal_depth: _, ...rest } = frame;
+      return { ...rest, slots: slotsOfVersion2(frame.slots) };
     }
     case 'fact':
       return frame.fact.kind === 'call_ended' ? { ...frame, fact: placeholderOf(frame.fact) } : frame;
@@ -26,6 +30,8 @@ export function nodeFrameFor(version: number, frame: NodeFrame): object | undefi
       return frame;
   }
 }
+
+const slotsOfVersion2 = (slots: readonly Slot[]): object[] => slots.map(({ storage: _, ...slot }) => slot);
 
 const CODE_OF_VERSION_2: Partial<Record<CommandErrorCode, CommandErrorCode>> = {
   line_busy: 'slot_busy',

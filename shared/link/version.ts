@@ -7,6 +7,8 @@
 //                code 4403.
 // 3  2026-11-21  node frame call; calls in hello; fact call_ended; commands dial, answer, hang_up, open_media; refusals
 //                line_busy, call_unknown; the media link (voice/media.ts).
+//    2026-11-22  optional: in slots storage; in hello and slots journal_depth. Command restart_modem, which nodes of
+//                before refuse as command_unknown.
 
 export const LINK_VERSION = 3;
 

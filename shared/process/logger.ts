@@ -7,13 +7,24 @@ import { redacted } from './redaction.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export function createLogger(program: string, level: LogLevel): Logger {
+/** `onWrite` gets what is written, too: whole lines. */
+export function createLogger(
+  program: string,
+  level: LogLevel,
+  onWrite: (text: string) => void = () => undefined,
+): Logger {
+  const standardError = destination({ dest: 2, sync: true });
   return pino(
     {
       ...{ name: program, level },
       serializers: { err: (error: unknown) => loggedError(error) },
       hooks: { streamWrite: redacted },
     },
-    destination({ dest: 2, sync: true }),
+    {
+      write(text: string) {
+        standardError.write(text);
+        onWrite(text);
+      },
+    },
   );
 }

@@ -92,6 +92,9 @@ export function optionalInteger(min: number, max: number) {
     .refine((value) => value >= min && value <= max, message);
 }
 
+/** A value that is true or false, also written as on or off. */
+export const booleanOption = z.stringbool({ error: 'must be true or false' }).default(false);
+
 /** A flag that is given or not. */
 export const switchOption = (about: string) => ({
   about,

@@ -3,7 +3,7 @@
 const PATTERNS: ReadonlyArray<readonly [pattern: RegExp, replacement: string]> = [
   // Lengths have bounds, so that a long line takes no long time.
   [/[^\s"'<>@:,;()[\]\\/]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g, '[mail address]'],
-  [/\bsimrack_[\w-]{43}/g, '[token]'],
+  [/\bsimrack_[\w-]{43,60}/g, '[token]'],
   [/\b(Bearer|Payment) +[\w+/=.~-]{16,}/gi, '$1 [credential]'],
   // Wallets and contracts, keys, hashes, signatures, transactions: they cannot be told apart.
   [/\b0x[0-9a-f]{40,}/gi, '[hex]'],

@@ -1,0 +1,15 @@
+// Tables for a terminal, and for the tools that read columns.
+
+/** Columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines. */
+export function alignedTable(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,153 @@
+// HTTP between programs of one host: on a Unix socket, which file permissions guard.
+import { once } from 'node:events';
+import { lstatSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request, type Server } from 'node:http';
+import { connect } from 'node:net';
+
+/** sockaddr_un has 108 bytes with the final zero (unix(7)). */
+const PATH_BYTES_MAX = 107;
+/** A line of a stream; what is longer is no line of ours. */
+const LINE_LENGTH_MAX = 4 * 1024 * 1024;
+
+/** `absent`: nobody listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`: cut off. */
+export type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
+
+/** The other program cannot be asked, or did not answer. */
+export class LocalSocketError extends Error {
+  override name = 'LocalSocketError';
+  readonly trouble: LocalSocketTrouble;
+
+  constructor(trouble: LocalSocketTrouble, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.trouble = trouble;
+  }
+}
+
+/** Whether the system takes the path for a socket. */
+export const isSocketPath = (path: string): boolean => Buffer.byteLength(path) <= PATH_BYTES_MAX;
+
+/** What listens until `stop`, which also removes the socket. */
+export interface LocalServer {
+  stop(): Promise<void>;
+}
+
+/**
+ * Has a server listen at `path`, whose folder exists. What a killed process left there is removed; rejects when another
+ * program listens there, and when something else than a socket is in the way.
+ */
+export async function listenLocal(server: Server, path: string, mode = 0o600): Promise<LocalServer> {
+  if (!isSocketPath(path)) throw new Error(`${path}: is too long for a socket (${PATH_BYTES_MAX} bytes)`);
+  await removeStale(path);
+  const umask = process.umask(0o777 & ~mode);
+  server.listen(path);
+  process.umask(umask);
+  await once(server, 'listening');
+  return {
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Error(`${path}: is in the way, and is no socket`);
+  if (await isListening(path)) throw new Error(`${path}: another program listens there`);
+  rmSync(path, { force: true });
+}
+
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const end = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      end(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    );
+  });
+}
+
+/** One request to the program that listens at `socketPath`. */
+export interface LocalRequest {
+  readonly socketPath: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly input?: unknown;
+  /** Until the answer begins, and between any two of its pieces. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface LocalAnswer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+}
+
+/** Asks and waits for the whole answer. Rejects with `LocalSocketError`. */
+export async function askLocal(asked: LocalRequest): Promise<LocalAnswer> {
+  const response = await openLocal(asked);
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+  } catch (error) {
+    throw troubleOf(error, asked);
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, text };
+}
+
+/** Asks and gives the lines of the answer as they come, until its end or the signal. Throws `LocalSocketError`. */
+export async function* linesOf(response: IncomingMessage, asked: LocalRequest): AsyncGenerator<string> {
+  let rest = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > LINE_LENGTH_MAX) throw new Error('a line is too long');
+      yield* lines;
+    }
+  } catch (error) {
+    if (asked.signal?.aborted !== true) throw troubleOf(error, asked);
+  }
+}
+
+/** Resolves with the head of the answer. Rejects with `LocalSocketError`. */
+export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
+  const { socketPath, method, path, headers = {}, input, timeoutMs, signal } = asked;
+  const outgoing = request({
+    ...{ socketPath, method, path, headers, timeout: timeoutMs },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  outgoing.on('timeout', () =>
+    outgoing.destroy(new LocalSocketError('silent', `${socketPath}: no answer in ${timeoutMs / 1000} s`)),
+  );
+  // After the head it is the answer that fails.
+  outgoing.on('error', () => undefined);
+  outgoing.end(input === undefined ? undefined : JSON.stringify(input));
+  try {
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return response;
+  } catch (error) {
+    throw troubleOf(error, asked);
+  }
+}
+
+function troubleOf(error: unknown, { socketPath }: LocalRequest): LocalSocketError {
+  if (error instanceof LocalSocketError) return error;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code)) {
+    return new LocalSocketError('absent', `${socketPath}: nobody listens there`, error);
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new LocalSocketError('denied', `${socketPath}: you may not use it`, error);
+  }
+  return new LocalSocketError('broken', `${socketPath}: the answer was cut off`, error);
+}

@@ -81,8 +81,12 @@ export interface Settings {
  * those of the file. Throws `ConfigFileError`.
  */
 export function settingsOf(options: OptionsOf<typeof daemonOptions>): Settings {
+  return joinedSettings(options, readConfigFile(options.config));
+}
+
+/** What options and a file that was read say together. Throws `ConfigFileError` for a slot that both have. */
+export function joinedSettings(options: OptionsOf<typeof daemonOptions>, file: NodeConfig): Settings {
   const { devRoot, modemPorts = [], sysfsRoot } = options;
-  const file = readConfigFile(options.config);
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
   for (const { name } of ports) {
     if (file.slots.some((slot) => slot.name === name)) {

@@ -1,33 +1,25 @@
-// The composition root: journal, modems and link of one host, started and stopped in order.
-import { type Clock, systemClock } from '#shared/clock.ts';
+// The composition root: the host's modems and journal, their metrics and their link, started and stopped in order.
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { serveMetrics } from '#shared/process/metrics-server.ts';
-import { lockFolder } from '#shared/process/single-instance.ts';
-import { threadPoolSize } from '#shared/process/thread-pool.ts';
-import { loadResampler } from '#shared/voice/resample.ts';
-import { type OpenPort, serialPorts } from './at/port.ts';
-import { audioAccess } from './audio/audio-access.ts';
+import type { OpenPort } from './at/port.ts';
 import type { Settings } from './config.ts';
-import { HangGuard } from './hang-guard.ts';
-import { Journal } from './journal/journal.ts';
+import { openHost } from './host.ts';
 import { CommandHandler } from './link/command-handler.ts';
 import { ControlLink } from './link/control-link.ts';
 import { IdentityFile } from './link/identity.ts';
 import { MediaLink } from './link/media-link.ts';
 import { countCommands, countFacts } from './metrics/counting.ts';
 import { NodeMetrics } from './metrics/node-metrics.ts';
-import { LateParts } from './modem/late-parts.ts';
-import { Modem, type ModemObserver } from './modem/modem.ts';
-import { outsideSteps, recoveryLimits } from './modem/outside-steps.ts';
-import { Rack } from './modem/rack.ts';
-import { SendLimits } from './modem/send-limits.ts';
-import { settleIntents } from './modem/sms-left-behind.ts';
-import { UsbTreeReader } from './usb/usb-tree.ts';
-import { UsbWatch } from './usb/usb-watch.ts';
-import { CallBook } from './voice/call-book.ts';
-
-/** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
-const THREADS_KEPT = 3;
+import { listenDesk } from './operator/desk-socket.ts';
+import { HostDesk } from './operator/host-desk.ts';
+import type { RecentLog } from './operator/recent-log.ts';
+import { SlotActivity } from './operator/slot-activity.ts';
+import { daemonWorkers } from './service-manager/daemon-workers.ts';
+import type { DaemonStatus } from './service-manager/status-line.ts';
+import type { Worker } from './service-manager/worker.ts';
+import { RecentEvents } from './status-page/recent-events.ts';
+import { SignalHistory } from './status-page/signal-history.ts';
+import { serveStatus } from './status-page/status-server.ts';
 
 /** What a program or a test brings along. */
 export interface DaemonParts {
@@ -35,11 +27,18 @@ export interface DaemonParts {
   readonly clock?: Clock;
   /** How an AT port is opened; a serial device where nothing else is said. */
   readonly openPort?: OpenPort;
+  /** What `log` has written, for the tools. */
+  readonly recentLog?: RecentLog;
 }
 
 /** A daemon that runs until `stop`. */
 export interface Daemon {
+  /** Takes no new calls. Resolves when those that are up have ended, had their time, or `signal` is aborted. */
+  drain(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
+  status(): DaemonStatus;
+  /** Whose standstill a restart would heal. */
+  workers(): readonly Worker[];
   /** Whether calls hang in the kernel: the process does not exit by itself then. */
   hasHangingPorts(): boolean;
 }
@@ -48,76 +47,29 @@ export interface Daemon {
  * Starts the daemon of a host. Rejects when its data folder or metrics port cannot be used; modems that are
  * not there and a control plane that does not answer are waited for.
  */
-export async function startDaemon(
-  settings: Settings,
-  { log, clock = systemClock, ...parts }: DaemonParts,
-): Promise<Daemon> {
-  const { config, dataDir, devRoot, sysfsRoot } = settings;
-  const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
-  const { openPort = serialPorts({ clock, guard }) } = parts;
-  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700);
-  const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
-    await unlock();
-    throw error;
-  });
-  await settleIntents({ journal, clock, log });
-  const metrics: NodeMetrics = new NodeMetrics({
+export async function startDaemon(settings: Settings, parts: DaemonParts): Promise<Daemon> {
+  const { config, dataDir } = settings;
+  const host = await openHost(settings, { ...parts, isLinked: () => link.isLinked });
+  const { calls, clock, guard, journal, log, rack } = host;
+  const metrics = new NodeMetrics({
     slots: () => rack.slots(),
     journalDepth: () => journal.state.facts.size,
     isJournalFailing: () => journal.isFailing,
     isLinked: () => link.isLinked,
+    alarms: () => host.alarms(),
     hangingCalls: () => guard.hanging,
-    callsUp: () => book.live.length,
+    callsUp: () => calls.live.length,
   });
-  const outside = outsideSteps(config, { sysfsRoot, clock, guard });
-  const limits = recoveryLimits(config.recovery);
-  const observer: ModemObserver = {
-    onChange() {
-      rack.rename();
-      link.slotsChanged();
-    },
-    onOpen: ({ name }) => metrics.portOpened(name),
-    onStep({ name }, step, trouble) {
-      metrics.recoveryStep(name, step, trouble);
-      const at = new Date(clock.now()).toISOString();
-      link.tell({ slot: name, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
-    },
-    onLoss: () => usb.look(),
-  };
-  const book: CallBook = new CallBook({
-    ...{ journal, clock, log },
-    isLinked: () => link.isLinked,
-    tell: (call) => link.callChanged(call),
-  });
-  const createResampler = await loadResampler();
-  const rack: Rack = new Rack({
-    ...{ slots: config.slots, discover: config.discover ?? true, ignore: config.ignore, devRoot, log },
-    createModem: (options) =>
-      new Modem({
-        ...{ ...options, openPort, journal, sims: config.sims, limits, outside, observer, clock },
-        telephonyAt: (place) => ({
-          ...{ book, createResampler },
-          audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
-        }),
-        log: log.child({ modem: options.place.usb?.path ?? options.slot }),
-      }),
-  });
-  const tree = new UsbTreeReader(sysfsRoot);
-  const usb: UsbWatch = new UsbWatch({
-    read: () => tree.read(),
-    onChange: (devices) => rack.devicesChanged(devices),
-    ...{ clock, log },
-  });
-  const sendLimits = new SendLimits(config.sendLimits, journal.state.commands, clock.now());
   const identity = new IdentityFile({ folder: dataDir, clock, log });
-  const commands = new CommandHandler({
-    ...{ rack, journal, limits: sendLimits, calls: book, clock, log },
+  const handler = new CommandHandler({
+    ...{ rack, journal, limits: host.sendLimits, calls, clock, log },
     openMedia: async (baseUrl, ticket, events) => {
       const url = baseUrl ?? identity.current?.controlPlaneUrl;
       if (url === undefined) throw new Error('this node is not enrolled');
       return MediaLink.open(url, ticket, { clock, log, events });
     },
   });
+  const commands = countCommands(handler, metrics);
   await identity.open();
   if (journal.isNew && identity.current !== undefined) {
     log.warn(
@@ -126,43 +78,74 @@ export async function startDaemon(
     );
   }
   const link: ControlLink = new ControlLink({
-    ...{ identity, journal, commands: countCommands(commands, metrics), clock, log },
+    ...{ identity, journal, commands, clock, log },
     slots: () => rack.slots(),
-    calls: () => book.live,
-    alarms: () => [
-      ...rack.alarms(),
-      ...(journal.isFailing ? ['journal_unavailable'] : []),
-      ...(guard.isExhausted ? ['ports_hang'] : []),
-    ],
+    calls: () => calls.live,
+    alarms: () => host.alarms(),
+  });
+  host.observe({
+    slotsChanged: () => link.slotsChanged(),
+    portOpened: (slot) => metrics.modems.portOpened(slot),
+    commandEnded: (slot, end) => metrics.modems.commandEnded(slot, end),
+    stepTaken(slot, step, trouble) {
+      metrics.modems.stepTaken(slot, step, trouble);
+      const at = new Date(clock.now()).toISOString();
+      link.tell({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+    },
+    callChanged: (call) => link.callChanged(call),
   });
   journal.onFailing(() => {
     if (journal.isFailing) metrics.journalFailed();
     link.slotsChanged();
   });
-  countFacts(journal, metrics);
-  const lateParts = new LateParts({ journal, clock, log });
+  countFacts(journal, {
+    fact: (fact, iccid) => metrics.facts.fact(fact, iccid === undefined ? undefined : rack.find(iccid)?.name),
+  });
+  const signals = new SignalHistory(clock, () => rack.slots());
+  const events = new RecentEvents(host);
+  const startedAt = clock.now();
   const { metricsPort } = config;
-  const metricsServer =
+  const statusServer =
     metricsPort === undefined
       ? undefined
-      : await serveMetrics(metrics.registry, { port: metricsPort, option: 'metrics.port' });
-  rack.start();
-  if (rack.wantsUsb) usb.start();
-  lateParts.start();
+      : await serveStatus({
+          ...{ registry: metrics.registry, port: metricsPort },
+          status: () => ({
+            nodeId: identity.current?.nodeId,
+            controlPlane: hostOf(identity.current?.controlPlaneUrl),
+            ...{ isLinked: link.isLinked, alarms: host.alarms(), slots: rack.slots(), calls: calls.live },
+            ...{ journalDepth: journal.state.facts.size, isJournalFailing: journal.isFailing },
+            ...{ signalOf: (slot) => signals.of(slot), events: events.all, startedAt, now: clock.now() },
+          }),
+        });
+  const activity = new SlotActivity(host, () => link.isLinked);
+  const { recentLog } = parts;
+  const desk = new HostDesk({ host, commands, activity, recentLog });
+  const deskSocket = await listenDesk(desk, settings, log);
+  signals.start();
+  host.start();
   link.start();
   log.info({ nodeId: identity.current?.nodeId, slots: rack.slots().map(({ slot }) => slot) }, 'started');
   return {
+    drain: (signal) => calls.drain(config.drainMs, signal),
+    status: () => ({
+      ...{ slots: rack.slots(), isEnrolled: identity.current !== undefined, isLinked: link.isLinked },
+      ...{ callsUp: calls.live.length, isDraining: calls.isDraining },
+    }),
+    workers: () => daemonWorkers({ rack, journal, link }),
     async stop() {
-      usb.stop();
-      lateParts.stop();
-      await rack.stop();
-      book.stop();
+      await deskSocket.stop();
+      await desk.close();
+      signals.stop();
+      await host.stop();
       identity.close();
       await link.stop();
-      await journal.close();
-      await metricsServer?.stop();
-      await unlock();
+      await host.close();
+      await statusServer?.stop();
     },
     hasHangingPorts: () => guard.hanging > 0,
   };
 }
+
+const hostOf = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : new URL(url).host;

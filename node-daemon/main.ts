@@ -1,22 +1,42 @@
-// The node daemon's program: reads its options and runs until a signal; and `enrol` beside it.
+// The node daemon's program: reads its options and runs until a signal; and the operator's commands beside it.
+import { systemClock } from '#shared/clock.ts';
 import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { daemonOptions, type Settings, settingsOf } from './config.ts';
+import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
 import { ENROL_COMMAND } from './link/enrol-command.ts';
 import { nodeNameOf } from './link/identity.ts';
+import { RecentLog } from './operator/recent-log.ts';
+import { TOOL_COMMANDS } from './operator/tool-commands.ts';
+import { ServiceManager } from './service-manager/service-manager.ts';
 
-if (!(await runCommand('node-daemon', [ENROL_COMMAND]))) {
+const COMMANDS = [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS];
+
+if (!(await runCommand('node-daemon', COMMANDS))) {
   const settings = readSettings();
-  const log = createLogger('node-daemon', settings.logLevel);
+  const recentLog = new RecentLog();
+  const log = createLogger('node-daemon', settings.logLevel, recentLog.take);
   await runProgram(log, async () => {
     const { startDaemon } = await import('./daemon.ts');
-    const daemon = await startDaemon(settings, { log });
+    const manager = new ServiceManager({
+      environment: process.env,
+      pid: process.pid,
+      clock: systemClock,
+      log,
+    });
+    const daemon = await startDaemon(settings, { log, recentLog });
+    await manager.ready(daemon);
     process.stdout.write(`${JSON.stringify({ node_id: nodeNameOf(settings.dataDir) })}\n`);
     return {
+      drain(signal) {
+        manager.stopping();
+        return daemon.drain(signal);
+      },
       async stop() {
         await daemon.stop();
+        manager.stopped();
         // An exit waits for every thread, and no signal but this one ends those that hang in a port.
         if (daemon.hasHangingPorts()) process.kill(process.pid, 'SIGKILL');
       },
@@ -27,7 +47,7 @@ if (!(await runCommand('node-daemon', [ENROL_COMMAND]))) {
 function readSettings(): Settings {
   const options = readOptions(
     'node-daemon',
-    `Runs the modems of one host and keeps its link to the control plane.\n\n${helpOf([ENROL_COMMAND])}`,
+    `Runs the modems of one host and keeps its link to the control plane.\n\n${helpOf(COMMANDS)}`,
     daemonOptions,
   );
   try {

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtError, AtTimeoutError, errorOfFinal, PortClosedError, QueueFullError } from './at-error.ts';
 import type { AtCommand } from './command.ts';
+import { type CommandEnd, commandNameOf, commandResultOf } from './command-end.ts';
 import { CommandQueue, type Priority, QUEUE_LENGTH_MAX } from './command-queue.ts';
 import {
   awaitsLine,
@@ -56,11 +57,13 @@ export class AtChannel {
   readonly #queue = new CommandQueue<Waiting>();
   readonly #urcHandlers = new Set<(urc: Urc) => void>();
   readonly #closeHandlers = new Set<(reason: PortClosedError) => void>();
+  #onCommandEnd: ((end: CommandEnd) => void) | undefined;
   #inFlight: InFlight | undefined;
   #offBeat: OffBeat | undefined;
   #busy = false;
   #closed: PortClosedError | undefined;
   #lastByteAt = 0;
+  #exchanges = 0;
 
   constructor(port: Port, clock: Clock, log: Logger) {
     this.#port = port;
@@ -68,6 +71,11 @@ export class AtChannel {
     this.#log = log;
     port.onData((bytes) => this.#onData(bytes));
     port.onClose((reason) => this.#onClosed(reason));
+  }
+
+  /** How many commands have been given to the modem. */
+  get exchanges(): number {
+    return this.#exchanges;
   }
 
   /** Every URC, in the order of the line. A handler must not block; it may send commands. */
@@ -79,6 +87,11 @@ export class AtChannel {
   onClose(handler: (reason: PortClosedError) => void): void {
     if (this.#closed !== undefined) handler(this.#closed);
     else this.#closeHandlers.add(handler);
+  }
+
+  /** Who counts commands: told of each one that was on the line, when it has ended. */
+  onCommandEnd(handler: (end: CommandEnd) => void): void {
+    this.#onCommandEnd = handler;
   }
 
   /**
@@ -128,11 +141,21 @@ export class AtChannel {
       }
       const next = this.#queue.shift();
       if (next === undefined) break;
+      const startedAt = this.#clock.now();
       const done = await this.#exchange(next.command, next.command.timeoutMs);
+      this.#tellEnd(next.command, done, startedAt);
       if (done === undefined) next.reject(this.#closedError(next.command, false));
       else this.#settle(next, done);
     }
     this.#busy = false;
+  }
+
+  #tellEnd(command: AtCommand, done: ExchangeDone | undefined, startedAt: number): void {
+    this.#onCommandEnd?.({
+      name: commandNameOf(command),
+      result: commandResultOf(done, this.#closed !== undefined),
+      tookMs: Math.max(0, this.#clock.now() - startedAt),
+    });
   }
 
   #settle({ command, resolve, reject }: Waiting, { result, bodyGiven }: ExchangeDone): void {
@@ -174,6 +197,7 @@ export class AtChannel {
       const firstTimeoutMs = state.kind === 'awaitingPrompt' ? PROMPT_TIMEOUT_MS : timeoutMs;
       this.#inFlight = { command, state, done: resolve, timer: this.#timeout(firstTimeoutMs) };
     });
+    this.#exchanges += 1;
     this.#log.debug({ command: command.shownAs }, 'at command');
     void this.#write(`${command.text}\r`);
     return done;

@@ -51,6 +51,8 @@ function meaningOf(written: WrittenConfig): NodeConfig {
     },
     modeSwitch: written.mode_switch,
     metricsPort: written.metrics?.port,
+    operatorSocket: written.operator_socket,
+    drainMs: written.drain_seconds === undefined ? DEFAULT_CONFIG.drainMs : written.drain_seconds * 1_000,
   };
 }
 

@@ -47,6 +47,10 @@ export interface NodeConfig {
   /** A program and its arguments that turn a stick from its disk into a modem. */
   readonly modeSwitch: readonly string[] | undefined;
   readonly metricsPort: number | undefined;
+  /** Where the operator's tools find the daemon; else in its data folder. */
+  readonly operatorSocket: string | undefined;
+  /** How long calls that are up may go on after a signal to stop; 0: not at all. */
+  readonly drainMs: number;
 }
 
 /** What holds where no file says anything else: every modem found over USB is used. */
@@ -65,4 +69,6 @@ export const DEFAULT_CONFIG: NodeConfig = {
   },
   modeSwitch: undefined,
   metricsPort: undefined,
+  operatorSocket: undefined,
+  drainMs: 120_000,
 };

@@ -12,6 +12,8 @@ const IGNORED_MAX = 64;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
+/** Whoever waits for longer stops nothing. */
+const DRAIN_SECONDS_MAX = 3_600;
 
 /** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
 const IMEI_SERIAL_LENGTH = 14;
@@ -118,6 +120,8 @@ export const configSchema = map({
     }).optional(),
   }).optional(),
   metrics: map({ port: wholeNumber(1, 65_535) }).optional(),
+  operator_socket: path.optional(),
+  drain_seconds: wholeNumber(0, DRAIN_SECONDS_MAX).optional(),
 });
 
 /** The checked form of `configSchema`. */

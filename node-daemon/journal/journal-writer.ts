@@ -52,6 +52,7 @@ export class JournalWriter {
   #held = false;
   #lastHolder: Promise<void> = Promise.resolve();
   #idleWaiters: (() => void)[] = [];
+  #steps = 0;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -60,6 +61,12 @@ export class JournalWriter {
   /** Entries that are not written yet. */
   get stagedCount(): number {
     return this.#staged.length;
+  }
+
+  /** Grows with each write and sync that ends, well or not; undefined while there is nothing to do. */
+  get steps(): number | undefined {
+    const isIdle = !this.#writing && !this.#syncing && this.#failure === undefined;
+    return isIdle && this.#staged.length === 0 ? undefined : this.#steps;
   }
 
   add(entry: WriterEntry): void {
@@ -129,6 +136,8 @@ export class JournalWriter {
     } catch (cause) {
       this.#fail(cause, written);
       return;
+    } finally {
+      this.#steps += 1;
     }
     this.#written.push(...written);
     for (const { entry } of written) entry.onWritten();
@@ -157,6 +166,8 @@ export class JournalWriter {
       } catch (cause) {
         this.#fail(cause, group);
         break;
+      } finally {
+        this.#steps += 1;
       }
       for (const { entry, bytes } of group) entry.onDurable(bytes);
       this.#parts.onGroupDurable();

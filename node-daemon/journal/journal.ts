@@ -153,6 +153,11 @@ export class Journal {
     return this.#trouble.isOn;
   }
 
+  /** Grows with each write and sync; undefined while there is nothing to write. */
+  get steps(): number | undefined {
+    return this.#writer.steps;
+  }
+
   /** Called after facts became durable. */
   onFact(handler: () => void): void {
     this.#factHandlers.add(handler);

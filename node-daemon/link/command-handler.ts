@@ -41,11 +41,11 @@ export type CommandAnswer =
 
 /** What commands act on. */
 export interface CommandHandlerParts {
-  readonly rack: Pick<Rack, 'find'>;
+  readonly rack: Pick<Rack, 'find' | 'inSlot'>;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly calls?: Pick<CallBook, 'find'> | undefined;
+  readonly calls?: Pick<CallBook, 'find' | 'isDraining'> | undefined;
   /** Opens a media link at a base URL, or at that of the control link. */
   readonly openMedia?:
     | ((baseUrl: string | null, ticket: string, events: MediaEvents) => Promise<MediaEnd>)
@@ -96,9 +96,17 @@ export class CommandHandler {
         return this.#hangUp(paramsOf('hang_up', command.params)).then(nothing);
       case 'open_media':
         return this.#openMedia(paramsOf('open_media', command.params)).then(nothing);
+      case 'restart_modem':
+        return this.#restartModem(paramsOf('restart_modem', command.params)).then(nothing);
       default:
         throw new CommandRefusal('command_unknown', 'this node does not know the command');
     }
+  }
+
+  async #restartModem({ slot, force }: CommandParams<'restart_modem'>): Promise<void> {
+    const modem = this.#parts.rack.inSlot(slot);
+    if (modem === undefined) throw new CommandRefusal('slot_unavailable', `no modem is in the slot ${slot}`);
+    await modem.restart({ force });
   }
 
   #hangUp(params: CommandParams<'hang_up'>): Promise<void> {
@@ -107,6 +115,8 @@ export class CommandHandler {
 
   async #dial({ timeLeftMs }: LinkCommand, params: CommandParams<'dial'>): Promise<DialOutcome> {
     if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (this.#parts.calls?.isDraining === true)
+      throw new CommandRefusal('slot_unavailable', 'the node is about to stop');
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
     const { telephone } = modem;

@@ -1,11 +1,12 @@
 // Keeps this node linked to its control plane: one link, the next one before a link that is to end, waits between.
 import type { Timer } from '#shared/clock.ts';
-import { LINK_CLOSE } from '#shared/link/close.ts';
+import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { planComeback } from './comeback.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import type { IdentitySource } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
@@ -15,6 +16,8 @@ import { SentFacts } from './sent-facts.ts';
 const STABLE_MS = 5_000;
 /** Slots change together: a modem that comes up tells three things at once. */
 const SLOTS_DELAY_MS = 20;
+/** What changes with each message is told so often: how full storages are, how much the journal keeps. */
+export const LOAD_TELL_MS = 10_000;
 /** A server that is to end tells a whole fleet at once to go. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
@@ -43,7 +46,10 @@ export class ControlLink {
   #linkedAt = 0;
   #timer: Timer | undefined;
   #slotsTimer: Timer | undefined;
+  #loadTimer: Timer | undefined;
   #isStopped = false;
+  /** Links that were begun, and those that ended. */
+  #steps = 0;
   #onAllClosed: () => void = () => undefined;
 
   constructor({ identity, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
@@ -61,12 +67,19 @@ export class ControlLink {
     return this.#current !== undefined;
   }
 
+  /** Grows while a link is looked for; undefined with one, which its heartbeat watches, and while none is wanted. */
+  get steps(): number | undefined {
+    const isIdle = this.#isStopped || this.isLinked || this.#identity.current === undefined;
+    return isIdle ? undefined : this.#steps;
+  }
+
   /** Keeps a link until `stop`, whatever happens, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn({}, 'this node is not enrolled: run "node-daemon enrol <url> <code>" beside it');
     }
     this.#clockCorrection.start();
+    this.#tellLoad();
     this.#connect();
   }
 
@@ -95,6 +108,7 @@ export class ControlLink {
     this.#current = undefined;
     this.#timer?.cancel();
     this.#slotsTimer?.cancel();
+    this.#loadTimer?.cancel();
     this.#clockCorrection.stop();
     if (this.#open.size === 0) return;
     const closed = new Promise<void>((resolve) => {
@@ -102,6 +116,13 @@ export class ControlLink {
     });
     for (const link of this.#open) link.close(LINK_CLOSE.goingAway);
     await closed;
+  }
+
+  #tellLoad(): void {
+    this.#loadTimer = this.#parts.clock.after(LOAD_TELL_MS, () => {
+      this.#current?.sendNewSlots();
+      this.#tellLoad();
+    });
   }
 
   #connect(): void {
@@ -121,6 +142,7 @@ export class ControlLink {
       },
     );
     this.#next = link;
+    this.#steps += 1;
     this.#open.add(link);
   }
 
@@ -163,6 +185,7 @@ export class ControlLink {
 
   #onEnd(link: NodeLink, end: LinkEnd): void {
     this.#open.delete(link);
+    this.#steps += 1;
     if (this.#isStopped) {
       if (this.#open.size === 0) this.#onAllClosed();
       return;
@@ -211,9 +234,20 @@ export class ControlLink {
     else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
     const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
-    if (comeback === 'stop') log.error(fields, 'the control plane does not want this node: enrol it again');
+    if (end.refusal?.status === APPROVAL_PENDING_STATUS) this.#logPending(fields);
+    else if (comeback === 'stop')
+      log.error(fields, 'the control plane does not want this node: enrol it again');
     else log.warn(fields, this.#current === undefined ? 'no link' : 'no other instance yet');
     this.#connectIn(delayMs);
+  }
+
+  #logPending(fields: object): void {
+    const { current } = this.#identity;
+    const fingerprint = current && fingerprintOf(current.key);
+    this.#parts.log.warn(
+      { ...fields, fingerprint },
+      'the operator has not approved the key of this node yet: "control-plane node approve <name>"',
+    );
   }
 
   #connectIn(delayMs: number): void {

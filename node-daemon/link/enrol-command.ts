@@ -14,7 +14,10 @@ export const ENROL_COMMAND = programCommand({
       );
     }
     const dataDir = dataDirOf(options);
-    const nodeId = await enrol({ folder: dataDir, url, code });
-    process.stdout.write(`enrolled as ${nodeId}; a daemon on ${dataDir} connects within seconds\n`);
+    const { nodeId, fingerprint, isPending } = await enrol({ folder: dataDir, url, code });
+    const next = isPending
+      ? `it connects once the operator has run "control-plane node approve ${nodeId}" and found the same fingerprint there`
+      : `a daemon on ${dataDir} connects within seconds`;
+    process.stdout.write(`enrolled as ${nodeId}, key ${fingerprint}; ${next}\n`);
   },
 });

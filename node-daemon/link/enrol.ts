@@ -3,8 +3,10 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { z } from 'zod';
 import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { type IdentityRecord, identityPath, readIdentityRecord, writePrivateFile } from './identity.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -22,8 +24,17 @@ export interface Enrolment {
   code: string;
 }
 
-/** Enrols the node of a folder and returns its name. Throws `EnrolmentError`. */
-export async function enrol({ folder, url: typedUrl, code: typedCode }: Enrolment): Promise<string> {
+/** What became of the node. */
+export interface EnrolledNode {
+  nodeId: string;
+  /** Of its key. */
+  fingerprint: string;
+  /** Whether its operator has to approve the key before it may connect. */
+  isPending: boolean;
+}
+
+/** Enrols the node of a folder. Throws `EnrolmentError`. */
+export async function enrol({ folder, url: typedUrl, code: typedCode }: Enrolment): Promise<EnrolledNode> {
   const url = checkedUrl(typedUrl);
   const code = checkedCode(typedCode);
   // A daemon may be running on the folder; another enrolment must not.
@@ -31,10 +42,11 @@ export async function enrol({ folder, url: typedUrl, code: typedCode }: Enrolmen
   try {
     const pendingPath = join(folder, 'enrolment.json');
     const pending = preparedKey(folder, pendingPath, url, code);
-    const nodeId = await register(url, code, pending.private_key);
-    writePrivateFile(identityPath(folder), { ...pending, node_id: nodeId } satisfies IdentityRecord);
+    const { node_id, approval } = await register(url, code, pending.private_key);
+    writePrivateFile(identityPath(folder), { ...pending, node_id } satisfies IdentityRecord);
     rmSync(pendingPath, { force: true });
-    return nodeId;
+    const fingerprint = fingerprintOf(createPrivateKey(pending.private_key));
+    return { nodeId: node_id, fingerprint, isPending: approval === 'pending' };
   } finally {
     await unlock();
   }
@@ -67,7 +79,11 @@ function readOrNothing(path: string): IdentityRecord | undefined {
   }
 }
 
-async function register(url: string, code: string, privateKey: string): Promise<string> {
+async function register(
+  url: string,
+  code: string,
+  privateKey: string,
+): Promise<z.output<typeof enrolAnswerSchema>> {
   const publicKey = createPublicKey(createPrivateKey(privateKey)).export({ format: 'jwk' }).x;
   const response = await fetch(`${url}${ENROL_PATH}`, {
     method: 'POST',
@@ -83,7 +99,7 @@ async function register(url: string, code: string, privateKey: string): Promise<
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
     const answer = enrolAnswerSchema.safeParse(body);
-    if (answer.success) return answer.data.node_id;
+    if (answer.success) return answer.data;
     throw new EnrolmentError(`${url} answers what is no enrolment: is it a control plane?`);
   }
   const { message } = (body ?? {}) as { message?: string };

@@ -1,6 +1,16 @@
 // Who this node is: its key, its name and its control plane, in one file that is replaced as a whole.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -69,6 +79,9 @@ export function writePrivateFile(path: string, record: object): void {
   rmSync(next, { force: true });
   const file = openSync(next, 'wx', 0o600);
   try {
+    // Root enrols for the daemon whose folder it is.
+    const { gid, uid } = statSync(dirname(path));
+    if (process.getuid?.() === 0) fchownSync(file, uid, gid);
     writeSync(file, `${JSON.stringify(record, null, 2)}\n`);
     fsyncSync(file);
   } finally {

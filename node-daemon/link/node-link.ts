@@ -63,6 +63,9 @@ export interface LinkEnd {
   readonly failure: unknown;
 }
 
+/** How the slots, and the node, are. */
+type SlotsSnapshot = Omit<Extract<NodeFrame, { type: 'slots' }>, 'type'>;
+
 export interface LinkEvents {
   onWelcome(): void;
   onDrain(): void;
@@ -82,6 +85,8 @@ export class NodeLink {
   #heartbeatMs = 0;
   /** Highest sequence sent on this link. */
   #sent = 0;
+  /** What the last slots frame said, as JSON. */
+  #toldSlots = '';
   #commandsUnderWay = 0;
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
@@ -134,8 +139,13 @@ export class NodeLink {
   }
 
   sendSlots(): void {
-    const { slots, alarms } = this.#parts;
-    if (this.#window !== undefined) this.#send({ type: 'slots', slots: slots(), alarms: alarms() });
+    this.#tellSlots(this.#snapshot());
+  }
+
+  /** The same, when anything differs from what was told last. */
+  sendNewSlots(): void {
+    const snapshot = this.#snapshot();
+    if (JSON.stringify(snapshot) !== this.#toldSlots) this.#tellSlots(snapshot);
   }
 
   sendEvent(event: SlotEvent): void {
@@ -162,13 +172,24 @@ export class NodeLink {
     this.#endTimer = this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
   }
 
+  #snapshot(): SlotsSnapshot {
+    const { journal, slots, alarms } = this.#parts;
+    return { slots: slots(), alarms: alarms(), journal_depth: journal.state.facts.size };
+  }
+
+  #tellSlots(snapshot: SlotsSnapshot): void {
+    if (this.#window === undefined) return;
+    this.#toldSlots = JSON.stringify(snapshot);
+    this.#send({ type: 'slots', ...snapshot });
+  }
+
   #leaveWhenIdle(): void {
     if (this.#isLeaving && this.#commandsUnderWay === 0)
       this.close(LINK_CLOSE.left, 'another link took over');
   }
 
   #greet(): void {
-    const { journal, slots, alarms, calls } = this.#parts;
+    const { journal, calls } = this.#parts;
     const { journalId, facts } = journal.state;
     const [oldest = 0] = facts.keys();
     this.#send({
@@ -177,8 +198,7 @@ export class NodeLink {
       version_max: LINK_VERSION,
       journal_id: journalId,
       oldest_sequence: oldest,
-      slots: slots(),
-      alarms: alarms(),
+      ...this.#snapshot(),
       calls: calls(),
     });
     this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');

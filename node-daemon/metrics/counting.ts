@@ -4,8 +4,13 @@ import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
+/** Who counts facts: told of each with the SIM that it is of, where that is known. */
+export interface FactCounter {
+  fact(fact: Fact, iccid: string | undefined): void;
+}
+
 /** Counts the facts that become durable from here on, each once. */
-export function countFacts(journal: Journal, metrics: Pick<NodeMetrics, 'fact'>): void {
+export function countFacts(journal: Journal, counter: FactCounter): void {
   let { journalId, nextSequence: next } = journal.state;
   const known = new WeakSet<Fact>(journal.state.facts.values());
   journal.onFact(() => {
@@ -17,10 +22,14 @@ export function countFacts(journal: Journal, metrics: Pick<NodeMetrics, 'fact'>)
       const fact = facts.get(next);
       if (fact === undefined || known.has(fact)) continue;
       known.add(fact);
-      metrics.fact(fact);
+      counter.fact(fact, iccidOf(fact, journal));
     }
   });
 }
+
+/** An outcome does not tell its SIM: its command does. */
+const iccidOf = (fact: Fact, { state }: Journal): string | undefined =>
+  fact.kind === 'sms_outcome' ? state.commands.get(fact.command_id)?.iccid : fact.iccid;
 
 /** The same commands, counted by their answers. */
 export function countCommands(

@@ -1,11 +1,11 @@
 // What a node counts and measures, for Prometheus. No number, ICCID or text is in it: slots have names.
-import { Counter, Gauge, Registry } from 'prom-client';
-import type { Fact, Slot } from '#shared/link/messages.ts';
-import { slotStateSchema } from '#shared/link/messages.ts';
-import type { CallEnded } from '#shared/voice/call.ts';
+import { type Counter, Registry } from 'prom-client';
+import type { Slot } from '#shared/link/messages.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
-import type { RecoveryStep } from '../modem/recovery.ts';
-import type { Trouble } from '../modem/trouble.ts';
+import { FactMetrics } from './fact-metrics.ts';
+import { Instruments } from './instruments.ts';
+import { ModemMetrics } from './modem-metrics.ts';
+import { viewSlots } from './slot-metrics.ts';
 
 /** What is looked at when somebody asks for the metrics. */
 export interface NodeView {
@@ -14,94 +14,51 @@ export interface NodeView {
   journalDepth(): number;
   isJournalFailing(): boolean;
   isLinked(): boolean;
+  /** Troubles of the whole node, words such as "no_modem". */
+  alarms(): readonly string[];
   /** Calls that hang in the ports of dead devices. */
   hangingCalls(): number;
   /** Telephone calls. */
   callsUp(): number;
 }
 
+/** Troubles that are shown as 0, too. */
+const ALARMS = ['no_modem', 'modem_given_up', 'journal_unavailable', 'ports_hang'];
+
 /** The metrics of one node, in a registry of its own. */
 export class NodeMetrics {
   readonly registry = new Registry();
-  readonly #recoverySteps: Counter<'slot' | 'step' | 'reason'>;
-  readonly #portOpens: Counter<'slot'>;
+  readonly modems: ModemMetrics;
+  readonly facts: FactMetrics;
   readonly #journalFailures: Counter;
-  readonly #received: Counter<'result'>;
-  readonly #sent: Counter<'result'>;
   readonly #commands: Counter<'command' | 'result'>;
-  readonly #calls: Counter<'direction' | 'reason'>;
-  readonly #callSeconds: Counter<'direction'>;
-  readonly #audioFrames: Counter<'outcome'>;
-  readonly #audioGaps: Counter<'kind'>;
 
   constructor(view: NodeView) {
-    const registers = [this.registry];
-    const counter = <L extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly L[] = [],
-    ): Counter<L> => new Counter({ name: `simrack_node_${name}_total`, help, labelNames, registers });
-    const gauge = (name: string, help: string, value: () => number): Gauge =>
-      new Gauge({
-        ...{ name: `simrack_node_${name}`, help, registers },
-        collect() {
-          this.set(value());
-        },
-      });
-    this.#recoverySteps = counter('recovery_steps', 'Steps taken to bring a modem back', [
-      'slot',
-      'step',
-      'reason',
-    ]);
-    this.#portOpens = counter('port_opens', 'AT ports that were opened', ['slot']);
-    this.#journalFailures = counter(
+    const instruments = new Instruments(this.registry);
+    const gauge = (name: string, help: string, value: () => number): void =>
+      instruments.view(name, help, [], (shown) => shown.set(value()));
+    viewSlots(instruments, () => view.slots());
+    this.modems = new ModemMetrics(instruments);
+    this.facts = new FactMetrics(instruments);
+    this.#commands = instruments.counter('commands', 'Commands of the control plane', ['command', 'result']);
+    this.#journalFailures = instruments.counter(
       'journal_failures',
       'Times at which the disk began to refuse the journal',
     );
-    this.#received = counter('sms_received', 'Messages received', ['result']);
-    this.#sent = counter('sms_sent', 'Outcomes of messages that were to be sent', ['result']);
-    this.#commands = counter('commands', 'Commands of the control plane', ['command', 'result']);
-    this.#calls = counter('calls', 'Calls that have ended', ['direction', 'reason']);
-    this.#callSeconds = counter('call_seconds', 'Time of conversations', ['direction']);
-    this.#audioFrames = counter('audio_frames', 'Frames of 20 ms of calls that have ended', ['outcome']);
-    this.#audioGaps = counter('audio_gaps', 'Breaks in the audio of calls that have ended', ['kind']);
     gauge('calls_up', 'Calls that are up', () => view.callsUp());
     gauge('journal_depth', 'Facts that wait for the control plane', () => view.journalDepth());
     gauge('journal_failing', '1 while the disk refuses the journal', () => Number(view.isJournalFailing()));
     gauge('link_up', '1 while the control plane has welcomed the node', () => Number(view.isLinked()));
     gauge('hanging_calls', 'Calls that hang in the ports of dead devices', () => view.hangingCalls());
-    registerSlots(this.registry, view);
-  }
-
-  recoveryStep(slot: string, step: RecoveryStep, reason: Trouble): void {
-    this.#recoverySteps.inc({ slot, step, reason });
-  }
-
-  portOpened(slot: string): void {
-    this.#portOpens.inc({ slot });
+    instruments.view('alarm', '1 for each trouble that the whole node has', ['alarm'], (shown) => {
+      const alarms = view.alarms();
+      for (const alarm of new Set([...ALARMS, ...alarms]))
+        shown.set({ alarm }, Number(alarms.includes(alarm)));
+    });
   }
 
   journalFailed(): void {
     this.#journalFailures.inc();
-  }
-
-  /** Counts what a fact says of messages and calls. */
-  fact(fact: Fact): void {
-    if (fact.kind === 'sms_received') this.#received.inc({ result: fact.partial ? 'partial' : 'whole' });
-    else if (fact.kind === 'sms_unreadable') this.#received.inc({ result: 'unreadable' });
-    else if (fact.kind === 'sms_outcome') this.#sent.inc({ result: fact.outcome.status });
-    else if (fact.kind === 'call_ended') this.#callEnded(fact);
-  }
-
-  #callEnded({ direction, reason, answered_at: answeredAt, ended_at: endedAt, audio }: CallEnded): void {
-    this.#calls.inc({ direction, reason });
-    if (answeredAt !== null)
-      this.#callSeconds.inc({ direction }, Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt)) / 1000);
-    for (const [name, count] of Object.entries(audio ?? {}))
-      if (name.endsWith('_frames')) this.#audioFrames.inc({ outcome: name.replace(/_frames$/, '') }, count);
-    if (audio === null) return;
-    this.#audioGaps.inc({ kind: 'capture' }, audio.capture_gaps);
-    this.#audioGaps.inc({ kind: 'xrun' }, audio.xruns);
   }
 
   /** Counts a command by what was answered; names that nobody knows share one label. */
@@ -109,28 +66,4 @@ export class NodeMetrics {
     const isUnknown = !answer.ok && answer.code === 'command_unknown';
     this.#commands.inc({ command: isUnknown ? 'unknown' : name, result: answer.ok ? 'ok' : answer.code });
   }
-}
-
-/** One line for each slot and state, 1 for the state that it is in: states are words. */
-function registerSlots(registry: Registry, view: NodeView): void {
-  const registers = [registry];
-  new Gauge({
-    ...{ name: 'simrack_node_slot_state', help: '1 for the state of each slot', registers },
-    labelNames: ['slot', 'state'],
-    collect() {
-      this.reset();
-      for (const { slot, state } of view.slots()) {
-        for (const each of slotStateSchema.options) this.set({ slot, state: each }, Number(each === state));
-      }
-    },
-  });
-  new Gauge({
-    ...{ name: 'simrack_node_signal_dbm', help: 'Signal, where the modem tells it', registers },
-    labelNames: ['slot'],
-    collect() {
-      this.reset();
-      for (const { slot, signal_dbm: signal } of view.slots())
-        if (signal !== null) this.set({ slot }, signal);
-    },
-  });
 }

@@ -3,13 +3,15 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
+import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Telephone } from '../voice/telephone.ts';
 import { Acquaintance } from './acquaintance.ts';
 import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
-import type { OutsideSteps } from './outside-steps.ts';
+import { Liveliness } from './liveliness.ts';
+import { limitsAt, type OutsideSteps } from './outside-steps.ts';
 import type { Place } from './place.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import {
@@ -18,10 +20,12 @@ import {
   nextRecovery,
   type RecoveryLimits,
   type RecoveryStep,
+  restartRequested,
   starting,
   type TroubleSeen,
 } from './recovery.ts';
 import { takeStep } from './recovery-steps.ts';
+import { CommandRefusal } from './refusal.ts';
 import { ModemSession, type Telephony } from './session.ts';
 import { setbackOf } from './setback.ts';
 import type { SimSettings } from './sim-settings.ts';
@@ -45,6 +49,8 @@ export interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
+  /** A command that was on the line has ended; of those before the modem told who it is nothing is said. */
+  onCommandEnd(modem: Modem, end: CommandEnd): void;
   /** Something is wrong with the device: a look at the USB tree may tell what. */
   onLoss(): void;
 }
@@ -73,6 +79,8 @@ export interface ModemParts {
 export class Modem {
   /** The operator's name for the place, or for the modem. */
   name: string;
+  /** Its first name, which it keeps. */
+  readonly id: string;
   readonly #parts: ModemParts;
   readonly #whereabouts: Whereabouts;
   readonly #record: SlotRecord;
@@ -88,10 +96,14 @@ export class Modem {
   /** A modem that may not be used is left alone until something else is there. */
   #refused: Place | undefined;
   #running: Promise<void> | undefined;
+  readonly #liveliness = new Liveliness();
+  /** The session that is up ends for this. */
+  #isRestartRequested = false;
 
   constructor(parts: ModemParts) {
     this.#parts = parts;
     this.name = parts.slot;
+    this.id = parts.place?.usb?.path ?? parts.slot;
     this.#whereabouts = new Whereabouts(parts.clock, parts.place);
     this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
       const { state, reason } = this.#record.slot;
@@ -110,6 +122,11 @@ export class Modem {
   /** Where to send messages; `undefined` while the SIM is not in service. */
   get outbox(): SmsOutbox | undefined {
     return this.#session?.outbox;
+  }
+
+  /** The life that the modem lives now; `undefined` while its port is not open. */
+  get session(): ModemSession | undefined {
+    return this.#session;
   }
 
   /** For calls; `undefined` while the SIM is not in service. */
@@ -138,6 +155,15 @@ export class Modem {
     return this.#recovery.gaveUp && !this.#record.isAnswering;
   }
 
+  /**
+   * Grows as the modem is served and brought back; `undefined` while it is waited for. Every command has a time-out and
+   * every open a limit: whoever does not go on for minutes never will.
+   */
+  get steps(): number | undefined {
+    const { steps } = this.#liveliness;
+    return steps === undefined ? undefined : steps + (this.#channel?.exchanges ?? 0);
+  }
+
   /** Begins to serve, and goes on until `stop`. */
   start(): void {
     this.#running ??= this.#run();
@@ -158,6 +184,24 @@ export class Modem {
     if (!isOpen) void this.#channel?.close(new Error('the device went away'));
     // Its name is free for where it is plugged in next, however long the closing takes.
     if (place === undefined) this.#record.reportLost('absent');
+  }
+
+  /**
+   * Restarts the modem by the command of its make, once a message that it is sending has its end. Resolves when that has
+   * begun. Throws `CommandRefusal`: `line_busy` while a call is up, unless by `force`; `slot_unavailable` where the modem does
+   * not answer, for then it is being brought back already.
+   */
+  async restart({ force }: { force: boolean }): Promise<void> {
+    const { state } = this.#record.slot;
+    if (this.#channel === undefined || this.#isStopping())
+      throw new CommandRefusal('slot_unavailable', `the slot is ${state}: it is being brought back already`);
+    if (!force && this.telephone?.isBusy === true) throw new CommandRefusal('line_busy', 'a call is up');
+    const channel = this.#channel;
+    this.#isRestartRequested = true;
+    const { outbox } = this;
+    outbox?.close();
+    await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
+    await channel.close(new Error('the modem is restarted'));
   }
 
   /** Lets the message that is being sent end, then closes the port. */
@@ -181,11 +225,13 @@ export class Modem {
     const { log, outside } = this.#parts;
     this.#isStarting();
     for (;;) {
-      const place = await untilReachable({
-        ...{ whereabouts: this.#whereabouts, outside, log, signal: this.#stopping.signal },
-        isRefused: () => this.isRefused,
-        onAway: (reason) => this.#record.reportLost(reason),
-      });
+      const place = await this.#liveliness.during(
+        untilReachable({
+          ...{ whereabouts: this.#whereabouts, outside, log, signal: this.#stopping.signal },
+          isRefused: () => this.isRefused,
+          onAway: (reason) => this.#record.reportLost(reason),
+        }),
+      );
       if (place === undefined) return;
       const error = await this.#serve(place).catch((reason: unknown) => reason);
       this.#session = undefined;
@@ -200,9 +246,11 @@ export class Modem {
   async #serve(place: Place): Promise<never> {
     const { clock, journal, log, observer, sims, telephonyAt } = this.#parts;
     this.#record.beginCounting();
+    this.#isRestartRequested = false;
     const channel = await this.#open(place);
     this.#channel = channel;
     observer.onOpen(this);
+    channel.onCommandEnd((end) => observer.onCommandEnd(this, end));
     try {
       this.#stopping.signal.throwIfAborted();
       this.#session = new ModemSession({
@@ -210,6 +258,7 @@ export class Modem {
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),
+        onTurn: this.#liveliness.turn,
       });
       return await this.#session.run();
     } catch (error) {
@@ -245,6 +294,11 @@ export class Modem {
 
   async #recover(place: Place, error: unknown): Promise<void> {
     const { clock, log, observer } = this.#parts;
+    if (this.#isRestartRequested) {
+      this.#isRestartRequested = false;
+      await this.#restartNow(place);
+      return;
+    }
     const setback = setbackOf(error);
     if (this.#acquaintance.isStranger(place)) {
       const waitMs = this.#acquaintance.askAgainMs();
@@ -280,14 +334,23 @@ export class Modem {
     await this.#climb(seen, error);
   }
 
+  async #restartNow(place: Place): Promise<void> {
+    const { clock, log, observer } = this.#parts;
+    this.#recovery = restartRequested(this.#recovery, clock.now());
+    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
+    this.#record.report({ state: 'starting' });
+    observer.onStep(this, 'restart', 'requested');
+    await this.#take(place, 'restart');
+  }
+
   /** The next step of the ladder, at the place where the device is then. */
   async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
-    const { limits, log, observer } = this.#parts;
+    const { limits, log, observer, outside } = this.#parts;
     const setback = seen.trouble;
     if ((this.#whereabouts.place?.ports.length ?? 0) === 0) await this.#moves(CRASHED_MS);
     const { place } = this.#whereabouts;
     if (place === undefined || this.#isStopping()) return;
-    const { step, delayMs, state } = nextRecovery(this.#recovery, this.#limitsAt(place, limits), seen);
+    const { step, delayMs, state } = nextRecovery(this.#recovery, limitsAt(place, outside, limits), seen);
     this.#recovery = state;
     log.warn({ err: error, trouble: setback, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
     if (setback === 'restarted' || setback === 'sim_changed') this.#record.report({ state: 'starting' });
@@ -313,17 +376,6 @@ export class Modem {
     }
   }
 
-  /** What needs a USB device cannot be done without one. */
-  #limitsAt(place: Place, limits: RecoveryLimits): RecoveryLimits {
-    const { outside } = this.#parts;
-    const hasUsb = place.usb !== undefined;
-    return {
-      ...limits,
-      usb_reset: hasUsb && outside.resetUsb !== undefined ? limits.usb_reset : 0,
-      power_cycle: hasUsb && outside.powerCycle !== undefined ? limits.power_cycle : 0,
-    };
-  }
-
   async #atMost(limitMs: number, promise: Promise<void> | undefined): Promise<void> {
     const patience = new AbortController();
     await Promise.race([promise, sleep(this.#parts.clock, limitMs, patience.signal).catch(() => undefined)]);
@@ -339,6 +391,6 @@ export class Modem {
   }
 
   #moves(timeoutMs: number | undefined): Promise<boolean> {
-    return this.#whereabouts.moves(timeoutMs, this.#stopping.signal);
+    return this.#liveliness.during(this.#whereabouts.moves(timeoutMs, this.#stopping.signal));
   }
 }

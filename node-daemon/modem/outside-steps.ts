@@ -4,7 +4,7 @@ import type { NodeConfig, RecoverySettings } from '../config/node-config.ts';
 import type { HangGuard } from '../hang-guard.ts';
 import { fillIn, hubPortOf, runCommand } from '../usb/operator-command.ts';
 import { authorizedReset, uhubctlReset } from '../usb/usb-reset.ts';
-import type { UsbPlace } from './place.ts';
+import type { Place, UsbPlace } from './place.ts';
 import type { RecoveryLimits } from './recovery.ts';
 
 /** Absent where it is not wanted. All reject when they could not be done. */
@@ -44,4 +44,14 @@ function commandStep(words: readonly string[] | undefined): OutsideSteps['powerC
   if (words === undefined) return undefined;
   return ({ path, id }) =>
     runCommand(fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }));
+}
+
+/** The same limits where a modem is: what needs a USB device cannot be done without one. */
+export function limitsAt(place: Place, outside: OutsideSteps, limits: RecoveryLimits): RecoveryLimits {
+  const hasUsb = place.usb !== undefined;
+  return {
+    ...limits,
+    usb_reset: hasUsb && outside.resetUsb !== undefined ? limits.usb_reset : 0,
+    power_cycle: hasUsb && outside.powerCycle !== undefined ? limits.power_cycle : 0,
+  };
 }

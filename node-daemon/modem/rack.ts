@@ -112,6 +112,24 @@ export class Rack {
     return holders.find(isPresent) ?? holders[0];
   }
 
+  /** The modem in a slot, by the name of the slot. */
+  inSlot(name: string): Modem | undefined {
+    const named = this.#shown().filter((modem) => modem.name === name);
+    return named.find(isPresent) ?? named[0];
+  }
+
+  /** Whether a modem that is to be used is in this state, also one that has no slot yet. */
+  hasModemIn(state: Slot['state']): boolean {
+    return this.#modems().some(
+      ({ slot, isStranger, isRefused }) => slot.state === state && !isStranger && !isRefused,
+    );
+  }
+
+  /** Who is served, by the first names of their places or their USB paths, and how far that has gone. */
+  progress(): { name: string; steps: number | undefined }[] {
+    return this.#modems().map(({ id, steps }) => ({ name: id, steps }));
+  }
+
   /** What an operator should look after. */
   alarms(): string[] {
     const modems = this.#shown();
@@ -224,7 +242,7 @@ function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean 
 function emptySlot(name: string): Slot {
   return {
     ...{ slot: name, state: 'lost', reason: 'absent', device_id: null, iccid: null, number: null },
-    ...{ operator: null, signal_dbm: null, model: null, usb_path: null },
+    ...{ operator: null, signal_dbm: null, model: null, usb_path: null, storage: null },
   };
 }
 

@@ -35,6 +35,7 @@ const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   no_service: ['radio', 'restart', 'usb_reset', 'power_cycle'],
   restarted: [],
   sim_changed: [],
+  requested: ['restart'],
 };
 /** So often is the port opened again before anything stronger. */
 const REOPENS: Record<Trouble, number> = {
@@ -44,6 +45,7 @@ const REOPENS: Record<Trouble, number> = {
   no_service: 0,
   restarted: Number.POSITIVE_INFINITY,
   sim_changed: Number.POSITIVE_INFINITY,
+  requested: 0,
 };
 const REOPEN: BackOffLimits = { firstMinMs: 50, firstMaxMs: 250, capMs: 10_000 };
 /** Between two equal steps at least this long, doubled with each of the last hour. */
@@ -160,6 +162,12 @@ export function starting(state: RecoveryState, now: number, patienceMs: number =
   const patientUntil = Math.max(state.gaveUp ? 0 : state.patientUntil, now + patienceMs);
   return { ...state, rung, gaveUp: false, reopens: 0, patientUntil };
 }
+
+/** An operator has the modem restarted: no limit holds that up, and the limits of later steps know of it. */
+export const restartRequested = (state: RecoveryState, now: number): RecoveryState => ({
+  ...NO_TROUBLE,
+  taken: [...state.taken, { step: 'restart', at: now }],
+});
 
 function afterService(before: RecoveryState, { now, servedMs, trouble }: TroubleSeen): RecoveryState {
   // A clock that was set back must not stop anything: nothing was done in the future.

@@ -33,6 +33,8 @@ import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
 import { StorageAccess } from './storage-access.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
+import { UnknownUrcs } from './unknown-urcs.ts';
+import { Ussd } from './ussd.ts';
 
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
@@ -57,8 +59,6 @@ export const LOST_SERVICE_MAX_MS = 45_000;
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
-/** A line full of noise has many names. */
-const UNKNOWN_URCS_MAX = 32;
 
 /** What a session tells of its slot. */
 export type SlotReport = Partial<Omit<Slot, 'slot'>>;
@@ -78,6 +78,8 @@ export interface SessionParts {
   readonly report: (report: SlotReport) => void;
   /** What calls need; absent where there are none. */
   readonly telephony?: Telephony;
+  /** Told before each wait: the session goes on. */
+  readonly onTurn?: () => void;
 }
 
 /** What the telephone of a slot needs besides its modem. */
@@ -104,13 +106,16 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
-  readonly #unknownUrcs = new Set<string>();
+  readonly #ussd: Ussd;
+  readonly #unknownUrcs: UnknownUrcs;
   #fullToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#channel = parts.channel;
+    this.#unknownUrcs = new UnknownUrcs(parts.log);
     this.#profile = findProfile([], parts.usbId);
+    this.#ussd = new Ussd({ ...parts, isPacked: () => this.#profile.hasPackedUssd === true });
     this.#channel.onClose((reason) => {
       this.#ended = reason;
       this.#wakeUp?.();
@@ -123,6 +128,20 @@ export class ModemSession {
     return this.#outbox;
   }
 
+  /** Where messages arrive; `undefined` until the SIM is in service. */
+  get inbox(): SmsInbox | undefined {
+    return this.#inbox;
+  }
+
+  get ussd(): Ussd {
+    return this.#ussd;
+  }
+
+  /** For what an operator asks of the modem. */
+  get channel(): AtChannel {
+    return this.#channel;
+  }
+
   /** For calls; `undefined` until the SIM is in service. */
   get telephone(): Telephone | undefined {
     return this.#telephone;
@@ -132,7 +151,9 @@ export class ModemSession {
   async run(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
-      this.#parts.report({ state: 'starting', reason: null, signal_dbm: null, operator: null });
+      this.#parts.report({
+        ...{ state: 'starting', reason: null, signal_dbm: null, operator: null, storage: null },
+      });
       await this.#identify();
       await this.#optional(setFullFunctionality(this.#channel, (delayMs) => this.#pause(delayMs)));
       return await this.#serve(await this.#awaitSim());
@@ -260,12 +281,12 @@ export class ModemSession {
     { storages, storageForm }: MessageSetUp,
     { guard, network }: { guard: SimGuard; network: NetworkWatch },
   ): void {
-    const { channel, clock, journal, log } = this.#parts;
+    const { channel, clock, journal, log, report } = this.#parts;
     const parts = { channel, clock, journal, log, confirmSim: () => guard.confirm() };
     const outbox = new SmsOutbox({ ...parts, isRegistered: () => network.isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
-    const access = new StorageAccess(channel, storageForm);
+    const access = new StorageAccess(channel, storageForm, (storage) => report({ storage }));
     const device = this.#imei;
     this.#inbox = new SmsInbox({ ...parts, iccid, device, access, sendingDone, storages: storages.readable });
   }
@@ -300,6 +321,7 @@ export class ModemSession {
   }
 
   #onUrc(line: string): void {
+    if (this.#ussd.onUrc(line)) return;
     const { doubtful, ignorable, restarted, simChanged, storeFull } = this.#profile.urcs;
     if (restarted.test(line)) this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
     else if (simChanged.test(line) || doubtful?.test(line) === true) {
@@ -307,7 +329,8 @@ export class ModemSession {
       this.#lookNow = true;
       this.#wakeUp?.();
     } else if (storeFull.test(line)) this.#onStoreFull(line);
-    else if (this.#network?.onUrc(line) !== true && !this.#isKnown(line, ignorable)) this.#onUnknownUrc(line);
+    else if (this.#network?.onUrc(line) !== true && !this.#isKnown(line, ignorable))
+      this.#unknownUrcs.note(line);
   }
 
   #isKnown(line: string, ignorable: RegExp): boolean {
@@ -324,22 +347,15 @@ export class ModemSession {
     this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
   }
 
-  #onUnknownUrc(line: string): void {
-    // What follows the name may be a number.
-    const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
-    if (this.#unknownUrcs.has(name) || this.#unknownUrcs.size >= UNKNOWN_URCS_MAX) return;
-    this.#unknownUrcs.add(name);
-    this.#parts.log.info({ urc: name }, 'a URC that the profile does not know');
-  }
-
   #end(reason: SessionEndedError): void {
     void this.#channel.close(reason);
   }
 
   /** Waits, unless a URC asks for a look before. Rejects when the session is over. */
   async #pause(delayMs: number): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, onTurn } = this.#parts;
     const end = clock.now() + delayMs;
+    onTurn?.();
     for (;;) {
       if (this.#ended !== undefined) throw this.#ended;
       const dueAt = this.#lookNow ? Math.min(end, this.#nextLookAt) : end;

@@ -23,8 +23,8 @@ const BUSY: SimState = { kind: 'busy' };
 const absent = (reason: string): SimState => ({ kind: 'absent', reason });
 const locked = (reason: string): SimState => ({ kind: 'locked', reason });
 
-/** 3GPP TS 27.007 §9.2.1. All others, such as 14, are the card's or the modem's way to say "not yet". */
-const CME_STATES: ReadonlyMap<number, SimState> = new Map([
+/** By the code of +CME ERROR: 3GPP TS 27.007 §9.2.1. All others, such as 14, are the card's or the modem's way to say "not yet". */
+export const SIM_STATES_OF_CME: ReadonlyMap<number, SimState> = new Map([
   [5, locked('ph_sim_pin')],
   [6, locked('ph_fsim_pin')],
   [7, locked('ph_fsim_puk')],
@@ -45,7 +45,7 @@ export async function readSimState(channel: AtChannel, priority: Priority = 'nor
     return simStateOf(answer?.line ?? '');
   } catch (error) {
     if (isUnanswered(error)) throw error;
-    return (error instanceof CmeError ? CME_STATES.get(error.code) : undefined) ?? BUSY;
+    return (error instanceof CmeError ? SIM_STATES_OF_CME.get(error.code) : undefined) ?? BUSY;
   }
 }
 

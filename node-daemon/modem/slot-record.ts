@@ -18,12 +18,13 @@ export class SlotRecord {
   #answeringSince: number | undefined;
   #answeredMs = 0;
 
-  /** `onChange` is called after a report that says anything new. */
+  /** `onChange` is called after a report that says anything new, unless that is only how full the storage is. */
   constructor(place: Place | undefined, clock: Clock, onChange: (before: NamelessSlot) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
     this.#slot = {
       ...{ device_id: null, iccid: null, number: null, operator: null, signal_dbm: null, model: null },
+      storage: null,
       state: place === undefined ? 'lost' : 'starting',
       usb_path: place?.usb?.path ?? null,
       reason: place === undefined ? 'absent' : null,
@@ -50,7 +51,7 @@ export class SlotRecord {
   }
 
   reportLost(reason: string): void {
-    this.report({ state: 'lost', reason, operator: null, signal_dbm: null });
+    this.report({ state: 'lost', reason, operator: null, signal_dbm: null, storage: null });
   }
 
   report(report: SlotReport): void {
@@ -58,6 +59,7 @@ export class SlotRecord {
     const slot = { ...before, ...report };
     if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
     this.#slot = slot;
+    if (Object.keys(report).every((key) => key === 'storage')) return;
     if (this.isAnswering) this.#answeringSince ??= this.#clock.now();
     else {
       this.#answeredMs = this.answeredMs;

@@ -19,6 +19,7 @@ import { readPdu } from './sms-pdu.ts';
 import {
   type Announcements,
   digestOf,
+  type FoundInStorage,
   inOrderOfArrival,
   parseList,
   parseRead,
@@ -87,6 +88,8 @@ export class SmsInbox {
   readonly #settling = new Set<Promise<boolean>>();
   readonly #refused: RefusedMessages;
   #canList = true;
+  /** What the next sweep of each storage finds, while somebody wants to know. */
+  #found: Map<string, FoundInStorage> | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
   #stopped = false;
@@ -111,6 +114,15 @@ export class SmsInbox {
       await this.#working;
       await Promise.all(this.#settling);
     }
+  }
+
+  /** Sweeps, and tells what lay in each storage: it is read by nobody else, who would mark it as read. */
+  async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
+    const found = this.#found ?? new Map<string, FoundInStorage>();
+    this.#found = found;
+    await this.sweep();
+    if (this.#found === found) this.#found = undefined;
+    return found;
   }
 
   /** Takes nothing more. What was read and is not journalled yet stays on the modem. */
@@ -198,8 +210,11 @@ export class SmsInbox {
 
   async #sweep(storage: string): Promise<void> {
     this.#sweeps.delete(storage);
+    const found = this.#found;
+    const usage = found === undefined ? undefined : await this.#parts.access.usage(storage);
     try {
-      const { settled } = await this.#takeAll(storage, 'background');
+      const { settled, entries } = await this.#takeAll(storage, 'background');
+      if (usage !== undefined) found?.set(storage, { ...usage, entries });
       void settled.then((areSettled) => {
         if (areSettled) this.#onSettled(storage);
       });
@@ -245,23 +260,24 @@ export class SmsInbox {
   async #takeAll(
     storage: string,
     priority: 'urgent' | 'background',
-  ): Promise<{ readonly settled: Promise<boolean> }> {
+  ): Promise<{ readonly settled: Promise<boolean>; readonly entries: readonly Information[] }> {
     const beginHere = this.#unswept.has(storage);
     const announced = this.#reads.filter((read) => read.storage === storage);
-    const messages = await this.#list(storage, priority);
+    const entries = await this.#list(storage, priority);
+    const messages = parseList(entries);
     // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
     const rest = this.#reads.filter((read) => !announced.includes(read));
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
     const places = order.map(({ index }) => index);
-    return { settled: this.#settleList(storage, messages, { places, beginHere }) };
+    return { entries, settled: this.#settleList(storage, messages, { places, beginHere }) };
   }
 
-  async #list(storage: string, priority: 'urgent' | 'background'): Promise<StoredMessage[]> {
+  #list(storage: string, priority: 'urgent' | 'background'): Promise<readonly Information[]> {
     const command = atCommand('AT+CMGL=4', {
       ...{ answer: /^\+CMGL:/, bodyAfter: /^\+CMGL:/, timeoutMs: LIST_TIMEOUT_MS },
     });
-    return parseList(await this.#read(storage, command, priority));
+    return this.#read(storage, command, priority);
   }
 
   async #read(storage: string, command: AtCommand, priority: Priority): Promise<readonly Information[]> {

@@ -13,6 +13,14 @@ export interface StoredMessage {
   readonly pdu: string;
 }
 
+/** A storage as a sweep found it. */
+export interface FoundInStorage {
+  readonly used: number | null;
+  readonly total: number | null;
+  /** Information responses to AT+CMGL=4. */
+  readonly entries: readonly Information[];
+}
+
 /** <stat> in PDU mode. 2 and 3 are messages to send, which somebody stored. */
 const RECEIVED_UNREAD = 0;
 const RECEIVED_READ = 1;
@@ -100,6 +108,21 @@ export function parseStorages(line: string): Storages {
     readable: parts.length > 0 ? parts : readable,
     receiving: RECEIVING_ORDER.filter((name) => third.includes(name)),
   };
+}
+
+/** How full a storage is: places that are taken, of how many. */
+export interface StorageUsage {
+  readonly used: number;
+  readonly total: number;
+}
+
+/** Of the storage that messages are received into, from the answer to a choice: `+CPMS: 1,30,1,30,2,30`, its third pair. */
+export function parseReceivingUsage(line: string): StorageUsage | undefined {
+  const fields = fieldsOf(line);
+  const used = integerField(fields, 4);
+  const total = integerField(fields, 5);
+  if (used === undefined || total === undefined || used < 0 || total < 0) return undefined;
+  return { used, total };
 }
 
 /** Identity of a PDU whatever its length. */

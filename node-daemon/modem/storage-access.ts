@@ -1,9 +1,12 @@
 // Commands for one storage of messages. Which one stands on the line of each: a modem that restarts without a word
 // forgets what was chosen, and the next deletion would hit a message that nobody has read.
+import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { type AtCommand, atCommand, quoted } from '../at/command.ts';
 import type { Priority } from '../at/command-queue.ts';
 import type { Information } from '../at/exchange.ts';
+import { fieldsOf, integerField } from '../at/fields.ts';
+import { parseReceivingUsage, type StorageUsage } from './sms-storage.ts';
 
 /** SIMs are slow, and slower when they are full. */
 export const STORAGE_TIMEOUT_MS = 15_000;
@@ -21,10 +24,20 @@ export interface StorageForm {
 export class StorageAccess {
   readonly #channel: AtChannel;
   readonly #form: StorageForm;
+  readonly #onUsage: (usage: StorageUsage) => void;
 
-  constructor(channel: AtChannel, form: StorageForm) {
+  /** `onUsage` is told with each choice how full the storage of arriving messages is, where the modem says so. */
+  constructor(channel: AtChannel, form: StorageForm, onUsage: (usage: StorageUsage) => void) {
     this.#channel = channel;
     this.#form = form;
+    this.#onUsage = onUsage;
+  }
+
+  /** How full a storage is; null where the modem does not say. Nobody else may choose a storage meanwhile. */
+  async usage(storage: string): Promise<{ readonly used: number | null; readonly total: number | null }> {
+    const [line = ''] = (await ask(this.#channel, choice(this.#form, storage), 'background')) ?? [];
+    const fields = fieldsOf(line);
+    return { used: integerField(fields, 0) ?? null, total: integerField(fields, 1) ?? null };
   }
 
   /** As `AtChannel.send`. Nobody else may choose a storage meanwhile. */
@@ -35,10 +48,17 @@ export class StorageAccess {
   ): Promise<readonly Information[]> {
     if (this.#form.joined) {
       const information = await this.#channel.send(onOneLine(this.#form, storage, command), priority);
+      this.#tellUsage(information);
       return information.filter(({ line }) => !ANSWER.test(line));
     }
-    await this.#channel.send(choice(this.#form, storage), 'urgent');
+    this.#tellUsage(await this.#channel.send(choice(this.#form, storage), 'urgent'));
     return this.#channel.send(command, priority);
+  }
+
+  #tellUsage(information: readonly Information[]): void {
+    const line = information.find((each) => ANSWER.test(each.line))?.line;
+    const usage = line === undefined ? undefined : parseReceivingUsage(line);
+    if (usage !== undefined) this.#onUsage(usage);
   }
 }
 

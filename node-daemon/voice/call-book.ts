@@ -1,6 +1,6 @@
 // All calls of this host: who they belong to, what is told of them, and what remains of them.
 import { randomUUID } from 'node:crypto';
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -26,6 +26,8 @@ export interface CallBookParts {
 
 interface Entry {
   live: LiveCall;
+  /** It came while the daemon was about to stop: nobody is told of it before it has ended. */
+  readonly isLeft: boolean;
   readonly telephone: Telephone;
   unlinkedMs: number;
   unheardMs: number;
@@ -35,13 +37,34 @@ export class CallBook {
   readonly #parts: CallBookParts;
   readonly #entries = new Map<string, Entry>();
   #ownerTimer: Timer | undefined;
+  #isDraining = false;
+  #onDrained: () => void = () => undefined;
 
   constructor(parts: CallBookParts) {
     this.#parts = parts;
   }
 
   get live(): LiveCall[] {
-    return [...this.#entries.values()].map(({ live }) => live);
+    return [...this.#entries.values()].flatMap(({ isLeft, live }) => (isLeft ? [] : [live]));
+  }
+
+  /** Whether the daemon is about to stop, and takes no new calls. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /**
+   * From now on calls that come in are left unanswered. Resolves when those that are up have ended, after `limitMs`, or when `signal`
+   * is aborted.
+   */
+  async drain(limitMs: number, signal: AbortSignal): Promise<void> {
+    this.#isDraining = true;
+    if (this.live.length === 0 || limitMs === 0 || signal.aborted) return;
+    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for the calls that are up');
+    const drained = new AbortController();
+    this.#onDrained = () => drained.abort();
+    const ended = AbortSignal.any([drained.signal, signal]);
+    await sleep(this.#parts.clock, limitMs, ended).catch(() => undefined);
   }
 
   /** An id for a call that comes in. */
@@ -50,16 +73,18 @@ export class CallBook {
   }
 
   find(callId: string): Telephone | undefined {
-    return this.#entries.get(callId)?.telephone;
+    const entry = this.#entries.get(callId);
+    return entry?.isLeft === true ? undefined : entry?.telephone;
   }
 
   /** Notes a call that began, or how it stands now. */
   note(live: LiveCall, telephone: Telephone): void {
     const known = this.#entries.get(live.call_id);
+    const isLeft = known?.isLeft ?? (this.#isDraining && live.direction === 'inbound');
     if (known === undefined)
-      this.#entries.set(live.call_id, { live, telephone, unlinkedMs: 0, unheardMs: 0 });
+      this.#entries.set(live.call_id, { live, isLeft, telephone, unlinkedMs: 0, unheardMs: 0 });
     else known.live = live;
-    this.#parts.tell(live);
+    if (!isLeft) this.#parts.tell(live);
     this.#ownerTimer ??= this.#checkOwnersLater();
   }
 
@@ -71,7 +96,11 @@ export class CallBook {
     const { state: _, ...call } = entry.live;
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
-    void appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    // Whoever waits to stop waits for the fact too, which goes over the link as soon as it is written.
+    void told.then(() => {
+      if (this.live.length === 0) this.#onDrained();
+    });
     this.#parts.log.info({ call: callId, reason, cause, audio }, 'a call has ended');
   }
 

@@ -31,6 +31,7 @@ export const HUAWEI: ModemProfile = {
   storages: '("SM","ME"),("SM","ME"),("SM","ME")',
   restartCommand: 'AT^RESET',
   settleMs: 20_000,
+  hasPackedUssd: true,
   urcs: {
     restarted: /^(\^SYSSTART|\+CFUN: ?1$)/,
     // Observed: E1752 says ^BOOT with the same number every 30 s, all its life.

@@ -86,6 +86,8 @@ export interface ModemProfile {
   readonly restartCommand: string;
   /** After `restartCommand` the modem is left alone for this long. */
   readonly settleMs: number;
+  /** Whether USSD codes are given as hexadecimal of packed septets instead of characters. */
+  readonly hasPackedUssd?: boolean;
   readonly urcs: ProfileUrcs;
   readonly voice: MakeVoice;
 }

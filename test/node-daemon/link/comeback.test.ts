@@ -38,6 +38,7 @@ t.test('codes and statuses say retry, slow or stop', async (t) => {
     [refused(401), 'stop'],
     [refused(403), 'stop'],
     [refused(404), 'slow'],
+    [refused(409), 'retry'],
     [refused(429), 'retry'],
     [refused(500), 'retry'],
     [refused(503), 'retry'],

@@ -1,9 +1,10 @@
 // The link against a scripted control plane: facts until acknowledged, commands, heartbeat, reconnection.
 import t from 'tap';
-import { linkUrl } from '#node-daemon/link/control-link.ts';
+import { LOAD_TELL_MS, linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { createLink, receivedFact, SLOT, startLink as setUp } from './link-rig.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
@@ -130,6 +131,40 @@ t.test('changes of slots are told together', async (t) => {
   }
   await until('the change', () => plane.framesOf('slots').length === 2);
   t.equal(plane.framesOf('slots')[1]?.slots[0]?.signal_dbm, -70);
+});
+
+t.test('what changes with each message is told from time to time', async (t) => {
+  const clock = new ManualClock();
+  const { plane, append, link, slots, linked } = await setUp(
+    t,
+    (each) => {
+      each.acknowledges = false;
+    },
+    clock,
+  );
+  await linked();
+  const told = () => plane.framesOf('slots');
+  await until('the first', () => {
+    clock.advance(20);
+    return told().length === 1;
+  });
+  /** All that was sent before has arrived. */
+  const settled = async (): Promise<void> => {
+    const events = plane.framesOf('event').length;
+    link.tell({ slot: 'm0', kind: 'here', detail: '', at: '2026-11-21T08:00:00.000Z' });
+    await until('the event', () => plane.framesOf('event').length > events);
+  };
+  await append('a', 'b', 'c');
+  slots[0] = { ...SLOT, storage: { used: 19, total: 20 } };
+  clock.advance(LOAD_TELL_MS / 2);
+  await settled();
+  t.equal(told().length, 1, 'not at once');
+  clock.advance(LOAD_TELL_MS / 2);
+  await settled();
+  t.match(told().slice(1), [{ journal_depth: 3, slots: [{ storage: { used: 19, total: 20 } }] }]);
+  clock.advance(3 * LOAD_TELL_MS);
+  await settled();
+  t.equal(told().length, 2, 'and not again while nothing changes');
 });
 
 t.test('a control plane that is away is come back to', async (t) => {

@@ -42,7 +42,7 @@ const identityIn = (folder: string): Record<string, string> =>
 t.test('the key is made here, its private half stays, and only its owner may read it', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
-  t.equal(await enrol({ folder, url: `${plane.url}/`, code: CODE }), 'lab');
+  t.match(await enrol({ folder, url: `${plane.url}/`, code: CODE }), { nodeId: 'lab' });
   const { node_id, control_plane_url, private_key } = identityIn(folder);
   t.match({ node_id, control_plane_url }, { node_id: 'lab', control_plane_url: plane.url });
   const publicKey = createPublicKey(String(private_key)).export({ format: 'jwk' });
@@ -59,7 +59,7 @@ t.test('a lost answer: the same command again has the same key', async (t) => {
   await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /run the same command again/);
   t.notOk(existsSync(join(folder, 'identity.json')));
   plane.answers = true;
-  t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab');
+  t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' });
   t.equal(plane.keys.size, 1);
 });
 
@@ -72,13 +72,21 @@ t.test(
     const kept = identityIn(folder);
     const prepared = JSON.stringify({ ...kept, node_id: 'pending' });
     writeFileSync(join(folder, 'enrolment.json'), prepared);
-    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'both are there');
+    t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' }, 'both are there');
     rmSync(join(folder, 'identity.json'));
     writeFileSync(join(folder, 'enrolment.json'), prepared);
-    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'only what was prepared is there');
+    t.match(
+      await enrol({ folder, url: plane.url, code: CODE }),
+      { nodeId: 'lab' },
+      'only what was prepared is there',
+    );
     t.same(identityIn(folder), kept);
     writeFileSync(join(folder, 'identity.json.new'), 'half of a fi');
-    t.equal(await enrol({ folder, url: plane.url, code: CODE }), 'lab', 'a torn new file is there');
+    t.match(
+      await enrol({ folder, url: plane.url, code: CODE }),
+      { nodeId: 'lab' },
+      'a torn new file is there',
+    );
     t.same(identityIn(folder), kept);
   },
 );

@@ -17,6 +17,7 @@ import { ScriptedControlPlane } from './scripted-control-plane.ts';
 export const SLOT: Slot = {
   ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: '8901000000000000017' },
   ...{ number: null, operator: null, signal_dbm: null, model: 'EC25', usb_path: '1-1.2', reason: null },
+  storage: null,
 };
 
 export const receivedFact = (body: string): Fact => ({
@@ -50,7 +51,7 @@ export class ScriptedIdentity {
 /** What a test does before there is a link: `journal` is as an earlier process left it. */
 type Prepare = (plane: ScriptedControlPlane, journal: Journal) => unknown;
 
-export async function createLink(t: Test, prepare: Prepare = () => undefined) {
+export async function createLink(t: Test, prepare: Prepare = () => undefined, time: Clock = systemClock) {
   const folder = await mkdtemp(join(tmpdir(), 'link-'));
   const plane = await ScriptedControlPlane.start();
   const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
@@ -63,10 +64,10 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined) {
   /** By how much the clock of this node is wrong. */
   let clockOffsetMs = 0;
   const clock: Clock = {
-    now: () => systemClock.now() + clockOffsetMs,
+    now: () => time.now() + clockOffsetMs,
     after(delayMs, callback) {
       if (delayMs >= 30_000) longWaits.push(delayMs);
-      return systemClock.after(delayMs, callback);
+      return time.after(delayMs, callback);
     },
   };
   let answer: (command: LinkCommand) => Promise<CommandAnswer> = async () => ({ ok: true, result: {} });
@@ -102,8 +103,8 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined) {
 }
 
 /** The same, started. */
-export async function startLink(t: Test, prepare?: Prepare) {
-  const rig = await createLink(t, prepare);
+export async function startLink(t: Test, prepare?: Prepare, time?: Clock) {
+  const rig = await createLink(t, prepare, time);
   rig.link.start();
   return rig;
 }

@@ -51,7 +51,9 @@ export class ScriptedControlPlane {
   }
 
   static async start(port = 0): Promise<ScriptedControlPlane> {
-    const server = createServer((_, response) => response.writeHead(404).end());
+    const server = createServer(({ url }, response) =>
+      response.writeHead(url === '/health/live' ? 200 : 404).end(),
+    );
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new ScriptedControlPlane(server);

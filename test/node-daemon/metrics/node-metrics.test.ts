@@ -3,13 +3,12 @@ import t, { type Test } from 'tap';
 import { countCommands, countFacts } from '#node-daemon/metrics/counting.ts';
 import { NodeMetrics, type NodeView } from '#node-daemon/metrics/node-metrics.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { serveMetrics } from '#shared/process/metrics-server.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 
 const SLOT: Slot = {
   ...{ slot: 'top-left', state: 'registered', reason: null, usb_path: '1-1.2', model: 'EC25' },
   ...{ device_id: '350000000000017', iccid: '8901000000000000017', number: '+12065550017' },
-  ...{ operator: '00101', signal_dbm: -71 },
+  ...{ operator: '00101', signal_dbm: -71, storage: { used: 3, total: 20 } },
 };
 
 function setUp(view: Partial<NodeView> = {}) {
@@ -18,6 +17,7 @@ function setUp(view: Partial<NodeView> = {}) {
     journalDepth: () => 7,
     isJournalFailing: () => false,
     isLinked: () => true,
+    alarms: () => ['no_modem'],
     hangingCalls: () => 0,
     callsUp: () => 2,
     ...view,
@@ -33,7 +33,13 @@ t.test('what is now: slots, signal, journal, link', async (t) => {
   for (const line of [
     'simrack_node_slot_state{slot="top-left",state="registered"} 1',
     'simrack_node_slot_state{slot="top-left",state="lost"} 0',
+    'simrack_node_slot_info{slot="top-left",model="EC25",usb_path="1-1.2"} 1',
+    'simrack_node_registered{slot="top-left"} 1',
     'simrack_node_signal_dbm{slot="top-left"} -71',
+    'simrack_node_storage_used{slot="top-left"} 3',
+    'simrack_node_storage_size{slot="top-left"} 20',
+    'simrack_node_alarm{alarm="no_modem"} 1',
+    'simrack_node_alarm{alarm="ports_hang"} 0',
     'simrack_node_journal_depth 7',
     'simrack_node_journal_failing 0',
     'simrack_node_link_up 1',
@@ -47,21 +53,29 @@ t.test('a slot that is renamed or gone leaves nothing behind', async (t) => {
   let slots: Slot[] = [SLOT];
   const { lines } = setUp({ slots: () => slots });
   await lines();
-  slots = [{ ...SLOT, slot: 'other', state: 'lost', signal_dbm: null }];
+  slots = [{ ...SLOT, slot: 'other', state: 'lost', signal_dbm: null, storage: null }];
   const shown = (await lines()).join('\n');
   t.notMatch(shown, /top-left/);
-  t.notMatch(shown, /signal_dbm\{/);
+  t.notMatch(shown, /(signal_dbm|storage_\w+)\{/);
+  t.match(shown, 'simrack_node_registered{slot="other"} 0');
   t.match(shown, 'simrack_node_slot_state{slot="other",state="lost"} 1');
 });
 
-t.test('what happened: steps, opens, failures', async (t) => {
+t.test('what happened: AT commands, steps, opens, failures', async (t) => {
   const { lines, metrics } = setUp();
-  metrics.recoveryStep('top-left', 'radio', 'silent');
-  metrics.recoveryStep('top-left', 'radio', 'silent');
-  metrics.portOpened('top-left');
+  metrics.modems.commandEnded('top-left', { name: '+CMGS', result: 'ok', tookMs: 2_500 });
+  metrics.modems.commandEnded('top-left', { name: '+CMGS', result: 'cms_error', tookMs: 500 });
+  metrics.modems.stepTaken('top-left', 'radio', 'silent');
+  metrics.modems.stepTaken('top-left', 'radio', 'silent');
+  metrics.modems.portOpened('top-left');
   metrics.journalFailed();
   const shown = await lines();
   for (const line of [
+    'simrack_node_at_commands_total{slot="top-left",command="+CMGS",result="ok"} 1',
+    'simrack_node_at_commands_total{slot="top-left",command="+CMGS",result="cms_error"} 1',
+    'simrack_node_at_command_duration_seconds_bucket{le="1",command="+CMGS"} 1',
+    'simrack_node_at_command_duration_seconds_sum{command="+CMGS"} 3',
+    'simrack_node_at_seconds_total{slot="top-left"} 3',
     'simrack_node_recovery_steps_total{slot="top-left",step="radio",reason="silent"} 2',
     'simrack_node_port_opens_total{slot="top-left"} 1',
     'simrack_node_journal_failures_total 1',
@@ -91,18 +105,18 @@ t.test('a call that has ended: how, how long, and its frames', async (t) => {
       ...{ capture_gaps: 2, xruns: 4 },
     },
   };
-  metrics.fact(call);
-  metrics.fact({ ...call, answered_at: null, reason: 'cancelled', audio: null });
+  metrics.facts.fact(call, 'top-left');
+  metrics.facts.fact({ ...call, answered_at: null, reason: 'cancelled', audio: null }, 'top-left');
   const shown = await lines();
   for (const line of [
-    'simrack_node_calls_total{direction="inbound",reason="remote_hangup"} 1',
-    'simrack_node_calls_total{direction="inbound",reason="cancelled"} 1',
-    'simrack_node_call_seconds_total{direction="inbound"} 30',
-    'simrack_node_audio_frames_total{outcome="captured"} 1500',
-    'simrack_node_audio_frames_total{outcome="late"} 3',
-    'simrack_node_audio_frames_total{outcome="lost"} 1',
-    'simrack_node_audio_gaps_total{kind="capture"} 2',
-    'simrack_node_audio_gaps_total{kind="xrun"} 4',
+    'simrack_node_calls_total{slot="top-left",direction="inbound",reason="remote_hangup"} 1',
+    'simrack_node_calls_total{slot="top-left",direction="inbound",reason="cancelled"} 1',
+    'simrack_node_call_seconds_total{slot="top-left",direction="inbound"} 30',
+    'simrack_node_audio_frames_total{slot="top-left",outcome="captured"} 1500',
+    'simrack_node_audio_frames_total{slot="top-left",outcome="late"} 3',
+    'simrack_node_audio_frames_total{slot="top-left",outcome="lost"} 1',
+    'simrack_node_audio_gaps_total{slot="top-left",kind="capture"} 2',
+    'simrack_node_audio_gaps_total{slot="top-left",kind="xrun"} 4',
   ])
     t.ok(shown.includes(line), line);
   t.notMatch(shown.join('\n'), /2065550199/);
@@ -112,7 +126,9 @@ t.test('a call that has ended: how, how long, and its frames', async (t) => {
 async function journalOf(t: Test, metrics: NodeMetrics) {
   const { journal } = await ScriptedHost.start(t);
   await journal.append({ kind: 'fact', fact: received('before') });
-  countFacts(journal, metrics);
+  countFacts(journal, {
+    fact: (fact, iccid) => metrics.facts.fact(fact, iccid === SLOT.iccid ? SLOT.slot : undefined),
+  });
   return journal;
 }
 
@@ -122,18 +138,24 @@ t.test('facts are counted once each, when they are durable', async (t) => {
   const fact = (body: string) => ({ kind: 'fact' as const, fact: received(body) });
   await Promise.all([journal.append(fact('a'), fact('b')), journal.append(fact('c'))]);
   journal.acknowledge(2);
+  const at = '2026-01-01T00:00:00Z';
   await journal.append({
-    kind: 'fact',
+    ...{ kind: 'intent', commandId: 'x', iccid: String(SLOT.iccid), to: '+12065550199', at },
+  });
+  const outcome = (commandId: string) => ({
+    kind: 'fact' as const,
     fact: {
-      ...{ kind: 'sms_outcome', command_id: 'x' },
-      outcome: { status: 'unknown', message: 'm', at: '2026-01-01T00:00:00Z' },
+      ...{ kind: 'sms_outcome' as const, command_id: commandId },
+      outcome: { status: 'unknown' as const, message: 'm', at },
     },
   });
+  await journal.append(outcome('x'), outcome('of a SIM that nobody knows'));
   await journal.renew();
   await journal.append(fact('d'));
   const shown = await lines();
-  t.ok(shown.includes('simrack_node_sms_received_total{result="whole"} 4'), shown.join('\n'));
-  t.ok(shown.includes('simrack_node_sms_sent_total{result="unknown"} 1'));
+  t.ok(shown.includes('simrack_node_sms_received_total{slot="top-left",result="whole"} 4'), shown.join('\n'));
+  t.ok(shown.includes('simrack_node_sms_sent_total{slot="top-left",result="unknown"} 1'), 'by its command');
+  t.ok(shown.includes('simrack_node_sms_sent_total{slot="none",result="unknown"} 1'));
 });
 
 t.test('commands are counted by what was answered, and no stranger makes a label', async (t) => {
@@ -160,23 +182,9 @@ t.test('commands are counted by what was answered, and no stranger makes a label
 
 t.test('no number, ICCID, IMEI or text is ever shown', async (t) => {
   const { metrics } = setUp();
-  metrics.fact(received('secret text'));
+  metrics.facts.fact(received('secret text'), 'top-left');
   const shown = await metrics.registry.metrics();
   for (const secret of [SLOT.device_id, SLOT.iccid, SLOT.number, '12065550199', 'secret text']) {
     t.notOk(shown.includes(String(secret)), String(secret));
   }
-});
-
-t.test('they are served on this host, and nothing else is', async (t) => {
-  const { metrics } = setUp();
-  const server = await serveMetrics(metrics.registry, { port: 0, option: 'metrics.port' });
-  t.teardown(() => server.stop());
-  const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`);
-  t.match(answer.headers.get('content-type'), /^text\/plain/);
-  t.match(await answer.text(), 'simrack_node_link_up 1');
-  t.equal((await fetch(`http://127.0.0.1:${server.port}/`)).status, 404);
-  t.equal((await fetch(`http://127.0.0.1:${server.port}/metrics`, { method: 'POST' })).status, 404);
-  await t.rejects(serveMetrics(metrics.registry, { port: server.port, option: 'metrics.port' }), {
-    message: new RegExp(`^metrics\\.port: .*EADDRINUSE.*:${server.port}$`),
-  });
 });

@@ -6,6 +6,7 @@ import {
   type RecoveryLimits,
   type RecoveryState,
   type RecoveryStep,
+  restartRequested,
   starting,
   WELL_MS,
 } from '#node-daemon/modem/recovery.ts';
@@ -51,6 +52,19 @@ t.test('each trouble has its steps, gentlest first', async (t) => {
   for (const trouble of ['restarted', 'sim_changed'] as const) {
     t.same(new Set(play(trouble, 50).steps), new Set(['reopen']), `${trouble} needs no more`);
   }
+});
+
+t.test('a restart that an operator wants is not limited, and counts for those that come', async (t) => {
+  let state = NO_TROUBLE;
+  for (let now = 1_000_000_000_000, times = 0; times < LIMITS.restart; times += 1, now += 1_000)
+    state = restartRequested(state, now);
+  const steps = nextRecovery({ ...state, rung: 2 }, LIMITS, {
+    trouble: 'silent',
+    now: 1_000_000_100_000,
+    servedMs: 0,
+    random: 0.5,
+  });
+  t.equal(steps.step, 'usb_reset', 'no fifth one within the hour');
 });
 
 t.test('what cannot be done is left out', async (t) => {

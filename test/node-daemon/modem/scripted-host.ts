@@ -62,6 +62,7 @@ export class ScriptedHost {
         onChange: () => this.onChange(),
         onOpen: () => undefined,
         onStep: ({ name }, step, trouble) => this.steps.push(`${name} ${step} ${trouble}`),
+        onCommandEnd: () => undefined,
         onLoss: () => this.onLoss(),
       },
       ...parts,

@@ -44,6 +44,18 @@ t.test('what ends a session says what to do about it', async (t) => {
   }
 });
 
+t.test(
+  'a slot tells how full the storage of arriving messages is, also while another one is swept',
+  async (t) => {
+    const sweep = (used: number) => lines(`+CPMS: 7,9,0,9,${used},23`, 'OK');
+    const { rig } = await inService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, sweep(5)));
+    t.same(rig.slot.storage, { used: 5, total: 23 });
+    rig.port.on(/^AT\+CPMS="\w+"$/, sweep(0));
+    await rig.pass(POLL_MS);
+    t.same(rig.slot.storage, { used: 0, total: 23 });
+  },
+);
+
 t.test('a SIM that is taken out is noticed at once where the modem says so', async (t) => {
   const { rig, ended } = await inService(t);
   rig.port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));

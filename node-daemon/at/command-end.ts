@@ -1,0 +1,72 @@
+// How commands ended, in words of closed lists: for who counts them. Pure.
+import type { AtCommand } from './command.ts';
+import type { ExchangeDone } from './exchange.ts';
+
+/** What ended a command. `unclear`: the modem took it for something else; `port_gone`: in its middle. */
+export type CommandResult =
+  | 'ok'
+  | 'error'
+  | 'cme_error'
+  | 'cms_error'
+  | 'call_failed'
+  | 'timeout'
+  | 'unclear'
+  | 'port_gone';
+
+/** A command that was on the line. */
+export interface CommandEnd {
+  /** One of `COMMAND_NAMES`. */
+  readonly name: string;
+  readonly result: CommandResult;
+  /** From its first byte on. */
+  readonly tookMs: number;
+}
+
+const STANDARD =
+  'CCID CCWA CEER CEREG CESQ CFUN CGMI CGMM CGMR CGREG CGSN CHLD CHUP CIMI CLCC CLIP CLIR CMEE CMGD CMGF CMGL CMGR ' +
+  'CMGS CNMA CNMI CNUM COLP COPS CPIN CPINR CPMS CRC CREG CRESET CRSM CSCA CSCS CSMS CSQ CUSD CVHU DDET GSN ICCID VTS';
+const MAKERS =
+  '+AUTOCSQ +CICCID +CNSMOD +CPCMBANDWIDTH +CPCMREG +QCCID +QGPSCFG +QINDCFG +QPCMV +QPINC +QSIMSTAT +QTONEDET ' +
+  '+QURCCFG +SPIC ^CPIN ^CURC ^CVOICE ^DDSETEX ^DDTMFCFG ^DSCI ^DTMF ^ICCID ^PORTSEL ^RESET';
+const BASIC = 'AT A D E H I Q V Z &F';
+
+/** All that a command is counted as. */
+export const COMMAND_NAMES: readonly string[] = [
+  ...BASIC.split(' '),
+  ...STANDARD.split(' ').map((name) => `+${name}`),
+  ...MAKERS.split(' '),
+  'other',
+];
+const KNOWN: ReadonlySet<string> = new Set(COMMAND_NAMES);
+
+/** The name of a command line: of several commands on it that of the last, which is what the others prepare. */
+export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
+  const commands = text
+    .slice('AT'.length)
+    .replace(/"[^"]*"/g, '')
+    .split(';')
+    .filter((each) => each !== '');
+  const last = commands.at(-1) ?? 'AT';
+  const name = /^(?:[+^][A-Z]+|AT|&?[A-Z])/.exec(last)?.[0] ?? '';
+  return KNOWN.has(name) ? name : 'other';
+}
+
+/** What became of an exchange; `undefined`, and any that a close cut short, is `port_gone`. */
+export function commandResultOf(done: ExchangeDone | undefined, isClosed: boolean): CommandResult {
+  if (done === undefined) return 'port_gone';
+  const { result } = done;
+  if (result.kind === 'swallowed') return 'unclear';
+  if (result.kind === 'timeout') return isClosed ? 'port_gone' : 'timeout';
+  switch (result.final.kind) {
+    case 'ok':
+      return 'ok';
+    case 'error':
+      return 'error';
+    case 'cme':
+      return 'cme_error';
+    case 'cms':
+      return 'cms_error';
+    case 'call':
+      return result.final.result === 'CONNECT' ? 'ok' : 'call_failed';
+  }
+}

@@ -1,0 +1,35 @@
+// What a check is: a pure function from what was seen to one outcome.
+import type { Outcome } from '../finding.ts';
+import { skipped } from '../finding.ts';
+import type { HostView } from '../host/host-view.ts';
+import type { ModemView } from '../modem/modem-view.ts';
+import { answersOf, type SlotView } from '../modem/slot-view.ts';
+
+/** How the modems are asked: through a daemon that runs, or by opening the rack. */
+export interface DeskView {
+  readonly isDaemonRunning: boolean;
+  /** Whether the daemon's link is up; `undefined` where it cannot be asked. */
+  readonly isLinked: boolean | undefined;
+  /** What is wrong with the configuration file, with its place in it. */
+  readonly configurationProblem: string | undefined;
+  /** Why the modems cannot be asked at all. */
+  readonly problem: string | undefined;
+}
+
+/** All that is seen. */
+export interface Seen {
+  readonly host: HostView;
+  readonly desk: DeskView;
+  readonly slots: readonly SlotView[];
+}
+
+export type HostCheck = (seen: Seen) => Outcome;
+export type SlotCheck = (slot: SlotView, seen: Seen) => Outcome;
+
+/** A check of what the modem answered; skipped where it answered nothing. */
+export function modemCheck(check: (modem: ModemView, slot: SlotView) => Outcome): SlotCheck {
+  return (slot) => {
+    const modem = answersOf(slot);
+    return modem === undefined ? skipped('the modem was not asked') : check(modem, slot);
+  };
+}

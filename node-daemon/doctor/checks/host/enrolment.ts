@@ -1,0 +1,19 @@
+// Does this node have a name and a key?
+import { ok, problem, skipped } from '../../finding.ts';
+import type { HostCheck } from '../check.ts';
+
+const ENROL = 'run what "control-plane node add <name>" prints: node-daemon enrol <url> <code>';
+
+export const enrolment: HostCheck = ({ host }) => {
+  const known = host.enrolment;
+  switch (known.kind) {
+    case 'enrolled':
+      return ok(`${known.nodeId} at ${known.controlPlaneUrl}`);
+    case 'not_enrolled':
+      return problem('this node is not enrolled: nobody can use its modems', ENROL);
+    case 'damaged':
+      return problem('identity.json is damaged', `enrol this node again: ${ENROL}`);
+    case 'foreign':
+      return skipped('identity.json belongs to another user: run doctor as that user, or as root');
+  }
+};

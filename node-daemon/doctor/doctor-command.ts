@@ -1,0 +1,68 @@
+// `node-daemon doctor`: what is wrong with this host and its modems, and what to do about it.
+import { z } from 'zod';
+import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
+import { ConfigFileError } from '#shared/process/config-file.ts';
+import { DEFAULT_CONFIG } from '../config/node-config.ts';
+import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config.ts';
+import { EXIT_CODES } from './report.ts';
+
+const { logLevel: _, ...options } = daemonOptions;
+const isSwitched = z.boolean().default(false);
+
+const COMMAND = programCommand({
+  usage: 'doctor',
+  about:
+    'examines this host, its modems and its link: what is wrong and what to do; ends with 0 (all is well), 1 (warnings), 2 (problems) or 3 (could not run)',
+  options: {
+    ...options,
+    json: { about: 'prints the report as JSON', schema: isSwitched, isSwitch: true },
+    verbose: {
+      about: 'shows all checks, also what is well and what was not looked at',
+      schema: isSwitched,
+      isSwitch: true,
+    },
+    loopTest: {
+      about:
+        'plays a tone into modems that can give it back, also while a daemon runs: a call in that second is disturbed',
+      schema: isSwitched,
+      isSwitch: true,
+    },
+  },
+  async run({ json, loopTest, verbose, ...given }) {
+    const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
+    // The parts of the daemon are read only when the options are right.
+    const { examineRack } = await import('./rack-desk.ts');
+    const { textOf } = await import('./report-text.ts');
+    const { stdout } = process;
+    // `hasColors` knows NO_COLOR.
+    const hasColour = stdout.isTTY && stdout.hasColors();
+    await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
+      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
+      process.exitCode = EXIT_CODES[report.verdict];
+    });
+    // What a daemon that hangs was asked would be waited for, for minutes.
+    process.exit();
+  },
+});
+
+export const DOCTOR_COMMAND: AnyCommand = {
+  ...COMMAND,
+  build(command, env) {
+    // Bad options are no warning about the modems.
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
+    COMMAND.build(command, env);
+  },
+};
+
+/** A file that is wrong is a finding: the host is examined without it. */
+function readSettings(given: Parameters<typeof settingsOf>[0]): {
+  settings: Settings;
+  configurationProblem: string | undefined;
+} {
+  try {
+    return { settings: settingsOf(given), configurationProblem: undefined };
+  } catch (error) {
+    if (!(error instanceof ConfigFileError)) throw error;
+    return { settings: joinedSettings(given, DEFAULT_CONFIG), configurationProblem: error.message };
+  }
+}

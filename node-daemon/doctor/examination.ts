@@ -1,0 +1,117 @@
+// The whole examination: sees the host and all slots at once, and has every check judge what was seen.
+import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import { type OpenPort, serialPorts } from '../at/port.ts';
+import type { NodeConfig } from '../config/node-config.ts';
+import type { Settings } from '../config.ts';
+import type { HangGuard } from '../hang-guard.ts';
+import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
+import type { Seen } from './checks/check.ts';
+import { type Finding, type Outcome, skipped } from './finding.ts';
+import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './host/host-view.ts';
+import { messageOf } from './modem/audio-port.ts';
+import { examineSlot } from './modem/slot-examination.ts';
+import { findSlots, modemDevices, type RackDesk, settledSlots } from './rack-slots.ts';
+import { type Report, reportOf } from './report.ts';
+
+/** Modems that are opened now need so long until they are registered. */
+const SETTLE_TIMEOUT_MS = 6_000;
+/** A daemon has opened its modems long ago. */
+const SETTLE_WITH_DAEMON_TIMEOUT_MS = 1_000;
+/** A daemon that hangs answers nothing. */
+const DESK_TIMEOUT_MS = 4_000;
+
+/** What an examination uses. */
+export interface ExaminationParts {
+  /** Opens the way to the modems; its rejection is a finding. */
+  readonly openDesk: () => Promise<RackDesk>;
+  /** What is wrong with the configuration file; then `openDesk` is not called. */
+  readonly configurationProblem?: string | undefined;
+  /** Opening audio ports may hang in the kernel. */
+  readonly guard: HangGuard;
+  /** Whether tones may be played into the modems of a running daemon. */
+  readonly playsTones: boolean;
+  readonly roots?: HostRoots;
+  readonly openPort?: OpenPort;
+  readonly clock?: Clock;
+}
+
+/** Examines the host and its modems, in less than 20 s whatever hangs. Never rejects. */
+export async function examine(settings: Settings, parts: ExaminationParts): Promise<Report> {
+  const {
+    configurationProblem,
+    guard,
+    openDesk,
+    playsTones,
+    roots = SYSTEM_ROOTS,
+    clock = systemClock,
+  } = parts;
+  const { openPort = serialPorts({ clock, guard }) } = parts;
+  const { config, devRoot } = settings;
+  const beganAt = clock.now();
+  const [host, opened] = await Promise.all([
+    readHost(settings, roots, clock),
+    configurationProblem === undefined
+      ? openDesk().catch(messageOf)
+      : 'the configuration file is to be mended first',
+  ]);
+  const desk = typeof opened === 'string' ? undefined : opened;
+  const settled = desk === undefined ? [] : await slotsOf(desk, { host, config, clock }).catch(messageOf);
+  const known = typeof settled === 'string' ? [] : settled;
+  const found = findSlots(known, { devices: host.devices, config, devRoot });
+  const slotParts = { desk, host, openPort, devRoot, playsTones, clock };
+  const programs = readPrograms(roots);
+  const [slots, isLinked] = await Promise.all([
+    Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs, procRoot: roots.proc }))),
+    desk?.isLinked().catch(() => undefined),
+  ]);
+  const isDaemonRunning = desk?.isRunningDaemon === true;
+  const problem = [opened, settled].find((each) => typeof each === 'string');
+  return reportOf({
+    findings: judgeAll({ host, slots, desk: { isDaemonRunning, isLinked, configurationProblem, problem } }),
+    slots: slots.map(({ name }) => name),
+    ...{ isDaemonRunning, beganAt, endedAt: clock.now() },
+  });
+}
+
+/** Rejects when the desk does, or gives no answer. */
+function slotsOf(
+  desk: RackDesk,
+  { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },
+): Promise<Slot[]> {
+  const usbPaths = modemDevices(host.devices, config)
+    .filter(({ interfaces }) => config.discover !== false && interfaces.some(({ tty }) => tty !== undefined))
+    .map(({ usbPath }) => usbPath);
+  const timeoutMs = desk.isRunningDaemon ? SETTLE_WITH_DAEMON_TIMEOUT_MS : SETTLE_TIMEOUT_MS;
+  return withTimeout(
+    clock,
+    settledSlots(desk, { usbPaths, timeoutMs, clock }),
+    timeoutMs + DESK_TIMEOUT_MS,
+    () => new Error('the daemon gives no answer'),
+  );
+}
+
+/** Every check, of the host and then of each slot. */
+export function judgeAll(seen: Seen): Finding[] {
+  const host = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
+    check,
+    slot: null,
+    ...outcomeOf(() => judge(seen)),
+  }));
+  const slots = seen.slots.flatMap((slot) =>
+    Object.entries(SLOT_CHECKS).map(([check, judge]) => ({
+      ...{ check, slot: slot.name },
+      ...outcomeOf(() => judge(slot, seen)),
+    })),
+  );
+  return [...host, ...slots];
+}
+
+/** One check that stumbles over what it sees does not cost the others. */
+function outcomeOf(judge: () => Outcome): Outcome {
+  try {
+    return judge();
+  } catch (error) {
+    return skipped(`could not be judged: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,63 @@
+// The daemon's data folder: can it be written, and is there room.
+import { constants, type Stats, statSync } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
+import { type Identity, type IdentityRecord, identityPath, readIdentityRecord } from '../../link/identity.ts';
+
+export interface DataFolder {
+  readonly path: string;
+  /** `foreign`: another user's, of which this one sees nothing. */
+  readonly state: 'writable' | 'missing' | 'foreign' | 'read_only' | 'no_folder';
+  /** Whose it is; `undefined` when it is missing. */
+  readonly uid: number | undefined;
+  readonly freeBytes: number | undefined;
+  readonly freeFiles: number | undefined;
+}
+
+/** Who this node is, as far as this user may read it. */
+export type Enrolment =
+  | ({ readonly kind: 'enrolled' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
+  | { readonly kind: 'not_enrolled' | 'damaged' | 'foreign' };
+
+/** Never rejects. */
+export async function readDataFolder(path: string): Promise<DataFolder> {
+  // At once: whoever opens the modems makes the folder where it is missing.
+  const stat = statOf(path);
+  const free = await statfs(path).catch(() => undefined);
+  const room = {
+    freeBytes: free === undefined ? undefined : free.bavail * free.bsize,
+    // File systems that make inodes as they need them tell 0 of 0.
+    freeFiles: free === undefined || free.files === 0 ? undefined : free.ffree,
+  };
+  if (typeof stat === 'string') {
+    return { path, state: stat === 'EACCES' ? 'foreign' : 'missing', uid: undefined, ...room };
+  }
+  if (!stat.isDirectory()) return { path, state: 'no_folder', uid: stat.uid, ...room };
+  const denial = await access(path, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    ({ code }: NodeJS.ErrnoException) => code,
+  );
+  const state = denial === undefined ? 'writable' : denial === 'EROFS' ? 'read_only' : 'foreign';
+  return { path, state, uid: stat.uid, ...room };
+}
+
+/** Never throws. */
+export function readEnrolment(folder: string): Enrolment {
+  try {
+    return enrolmentOf(readIdentityRecord(identityPath(folder)));
+  } catch (error) {
+    return { kind: (error as NodeJS.ErrnoException).code === 'EACCES' ? 'foreign' : 'damaged' };
+  }
+}
+
+function enrolmentOf(record: IdentityRecord | undefined): Enrolment {
+  if (record === undefined) return { kind: 'not_enrolled' };
+  return { kind: 'enrolled', nodeId: record.node_id, controlPlaneUrl: record.control_plane_url };
+}
+
+function statOf(path: string): Stats | string {
+  try {
+    return statSync(path);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  }
+}

@@ -1,0 +1,30 @@
+// Huawei's sticks: is voice open. Sources: chan_dongle, the Huawei datacard AT command interface specification.
+import { fieldsOf, integerField } from '../../at/fields.ts';
+import { ok, problem, skipped } from '../finding.ts';
+import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
+import type { MakeDiagnosis } from './make-diagnosis.ts';
+
+const VOICE = 'AT^CVOICE?';
+/** `^CVOICE:0,8000,16,20`: open, Hz, bits, ms. */
+const OPEN = 0;
+const RATE_HZ = 8_000;
+
+export const HUAWEI_DIAGNOSIS: MakeDiagnosis = {
+  ...GENERIC_DIAGNOSIS,
+  questions: [VOICE],
+  audioSettings(modem) {
+    const line = modem.line(VOICE, '^CVOICE:');
+    if (line === undefined) return skipped('the stick does not tell (AT^CVOICE?)');
+    const [state, rateHz] = [0, 1].map((position) => integerField(fieldsOf(line), position));
+    if (state !== OPEN)
+      return problem(
+        'voice is locked in this stick',
+        'unlock it (AT^CVOICE=0 where the firmware takes it), or use it for messages only',
+      );
+    if (rateHz !== undefined && rateHz !== RATE_HZ)
+      return problem(`${rateHz} Hz, which is taken for 8 kHz`, 'this firmware cannot be used for calls');
+    return ok('8 kHz, voice is open');
+  },
+  isVolteOn: () => false,
+  volteAdvice: 'these sticks know 2G and 3G only: use a SIM and a network that have them, or another modem',
+};

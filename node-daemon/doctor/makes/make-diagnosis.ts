@@ -1,0 +1,25 @@
+// What doctor asks a make of modems beyond the standard, and what the answers mean, as data.
+import type { Outcome } from '../finding.ts';
+import type { ModemView } from '../modem/modem-view.ts';
+
+/** A test in which the modem gives back on its audio port what is played there. */
+export interface AudioLoop {
+  readonly on: readonly string[];
+  readonly off: readonly string[];
+}
+
+export interface MakeDiagnosis {
+  /** Queries, each optional: a modem may not know it. */
+  readonly questions: readonly string[];
+  /** What is set up of the audio of calls. */
+  readonly audioSettings: (modem: ModemView) => Outcome;
+  /** Whether calls over LTE are switched on; `undefined` where it does not tell. */
+  readonly isVolteOn: (modem: ModemView) => boolean | undefined;
+  /** How they are switched on, or what to do without. */
+  readonly volteAdvice: string;
+  /** Whether sentences of its GPS receiver are kept out of the audio port; `undefined` where it does not tell. */
+  readonly isGpsApart: (modem: ModemView) => boolean | undefined;
+  readonly gpsAdvice: string;
+  /** Absent where the make can do so in a call only. */
+  readonly loop?: AudioLoop;
+}

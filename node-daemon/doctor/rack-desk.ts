@@ -1,0 +1,46 @@
+// Examines a rack by way of its desk: that of the running daemon, or one that opens the modems for as long as it takes.
+import { systemClock } from '#shared/clock.ts';
+import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import type { Settings } from '../config.ts';
+import { HangGuard } from '../hang-guard.ts';
+import type { NodeDesk } from '../operator/desk.ts';
+import { openNodeDesk } from '../operator/open-desk.ts';
+import { type ExaminationParts, examine } from './examination.ts';
+import type { RackDesk } from './rack-slots.ts';
+import type { Report } from './report.ts';
+
+/** Threads that hanging ports never get. */
+const THREADS_KEPT = 3;
+const LINK_TIMEOUT_MS = 2_000;
+
+/** Examines, and tells the report before the modems are given back, which may take seconds. */
+export async function examineRack(
+  settings: Settings,
+  parts: Pick<ExaminationParts, 'configurationProblem' | 'playsTones'>,
+  onReport: (report: Report) => void,
+): Promise<void> {
+  const guard = new HangGuard(systemClock, Math.max(1, threadPoolSize() - THREADS_KEPT));
+  let desk: NodeDesk | undefined;
+  const openDesk = async (): Promise<RackDesk> => {
+    desk = await openNodeDesk(settings, { waitsForModems: false });
+    return rackDeskOf(desk);
+  };
+  onReport(await examine(settings, { ...parts, guard, openDesk }));
+  await desk?.close();
+  // An exit waits for every thread, and no signal but this one ends those that hang in a port.
+  if (guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
+}
+
+function rackDeskOf(desk: NodeDesk): RackDesk {
+  return {
+    isRunningDaemon: desk.isRunningDaemon,
+    slots: () => desk.slots(),
+    at: (slot, command, options) => desk.at(slot, command, options),
+    async isLinked() {
+      const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
+      for await (const { is_linked: isLinked } of desk.follow('watch', { signal }))
+        return isLinked ?? undefined;
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// Which slots there are to examine: those of the rack, and devices that it does not use though they are modems.
+import { join } from 'node:path';
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import type { NodeConfig } from '../config/node-config.ts';
+import { isModem, type Place, placeOf } from '../modem/place.ts';
+import { PROFILES } from '../modem/profiles/find-profile.ts';
+import type { AtAnswer } from '../operator/desk.ts';
+import type { UsbDevice } from '../usb/usb-device.ts';
+
+/** The way to the modems: through the daemon that runs, or by opening the rack. */
+export interface RackDesk {
+  readonly isRunningDaemon: boolean;
+  slots(): Promise<Slot[]>;
+  at(slot: string, command: string, options: { timeoutMs: number; unsafe: boolean }): Promise<AtAnswer>;
+  /** Whether the daemon's link is up; `undefined` without a daemon. */
+  isLinked(): Promise<boolean | undefined>;
+}
+
+/** A slot, or a device without one, and where it is. */
+export interface FoundSlot {
+  readonly name: string;
+  readonly slot: Slot | undefined;
+  readonly device: UsbDevice | undefined;
+  readonly place: Place | undefined;
+}
+
+const POLL_MS = 100;
+const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
+/** A modem in one of these is about to be in another. */
+const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching']);
+
+/**
+ * The slots of a rack once each has found out how it is, or after `timeoutMs`. `usbPaths`: where modems are that will be
+ * slots. Rejects as the desk does.
+ */
+export async function settledSlots(
+  desk: RackDesk,
+  { usbPaths, timeoutMs, clock }: { usbPaths: readonly string[]; timeoutMs: number; clock: Clock },
+): Promise<Slot[]> {
+  const deadline = clock.now() + timeoutMs;
+  for (;;) {
+    const slots = await desk.slots();
+    const known = new Set(slots.map((slot) => slot.usb_path));
+    const isSettled =
+      slots.every(({ state }) => !UNDER_WAY.has(state)) && usbPaths.every((usbPath) => known.has(usbPath));
+    if (isSettled || clock.now() >= deadline) return slots;
+    await sleep(clock, POLL_MS);
+  }
+}
+
+/** Devices that are modems, will be once they are switched, or are of a maker of modems; without those that are ignored. */
+export function modemDevices(devices: readonly UsbDevice[], { ignore }: NodeConfig): UsbDevice[] {
+  return devices.filter(
+    (device) =>
+      (isModem(device) || VENDORS.has(device.id.vendor)) &&
+      !ignore.some((each) =>
+        'usbPath' in each
+          ? each.usbPath === device.usbPath
+          : each.usbId.vendor === device.id.vendor && each.usbId.product === device.id.product,
+      ),
+  );
+}
+
+/** Each slot with its place, then the devices that are in no slot. `devRoot` is /dev on a real system. */
+export function findSlots(
+  slots: readonly Slot[],
+  { devices, config, devRoot }: { devices: readonly UsbDevice[]; config: NodeConfig; devRoot: string },
+): FoundSlot[] {
+  const found = slots.map((slot): FoundSlot => {
+    const device = devices.find(({ usbPath }) => usbPath === slot.usb_path);
+    const place = device === undefined ? namedPlace(slot.slot, config) : placeOf(device, devRoot);
+    return { name: slot.slot, slot, device, place };
+  });
+  const inSlots = new Set(found.map(({ device }) => device));
+  const others = modemDevices(devices, config)
+    .filter((device) => !inSlots.has(device))
+    .map((device): FoundSlot => {
+      return { name: device.usbPath, slot: undefined, device, place: placeOf(device, devRoot) };
+    });
+  return [...found, ...others];
+}
+
+function namedPlace(name: string, { slots }: NodeConfig): Place | undefined {
+  const named = slots.find((slot) => slot.name === name);
+  if (named === undefined || !('port' in named)) return undefined;
+  const { port, audioPort } = named;
+  return { ports: [port], ...(audioPort === undefined ? {} : { audio: { port: audioPort } }) };
+}
+
+/** Device files of a sound card, such as "card1": its control and what it plays and records. */
+export function cardPaths(card: string, devRoot: string): string[] {
+  const number = card.replace(/^card/, '');
+  return [`controlC${number}`, `pcmC${number}D0c`, `pcmC${number}D0p`].map((name) =>
+    join(devRoot, 'snd', name),
+  );
+}

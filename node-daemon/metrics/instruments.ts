@@ -1,0 +1,46 @@
+// The measuring instruments of one registry, with the prefix of the node.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export class Instruments {
+  readonly #registers: Registry[];
+
+  constructor(registry: Registry) {
+    this.#registers = [registry];
+  }
+
+  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    return new Counter({ name: `simrack_node_${name}_total`, help, labelNames, registers: this.#registers });
+  }
+
+  /** Its labels and values are asked for when somebody looks; before them all are forgotten. */
+  view<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    look: (gauge: Gauge<L>) => void,
+  ): void {
+    new Gauge({
+      ...{ name: `simrack_node_${name}`, help, labelNames, registers: this.#registers },
+      collect() {
+        this.reset();
+        look(this as Gauge<L>);
+      },
+    });
+  }
+
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly L[] = [],
+  ): Histogram<L> {
+    const registers = this.#registers;
+    return new Histogram({
+      name: `simrack_node_${name}_duration_seconds`,
+      help,
+      buckets,
+      labelNames,
+      registers,
+    });
+  }
+}

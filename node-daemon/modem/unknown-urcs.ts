@@ -1,0 +1,23 @@
+// What a modem says by itself and no profile knows: told once each, by name.
+import type { Logger } from '#shared/log.ts';
+
+/** A line full of noise has many names. */
+const NAMES_MAX = 32;
+
+/** Those of one session. */
+export class UnknownUrcs {
+  readonly #log: Logger;
+  readonly #names = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  note(line: string): void {
+    // What follows the name may be a number.
+    const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
+    if (this.#names.has(name) || this.#names.size >= NAMES_MAX) return;
+    this.#names.add(name);
+    this.#log.info({ urc: name }, 'a URC that the profile does not know');
+  }
+}

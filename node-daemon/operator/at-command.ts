@@ -1,0 +1,35 @@
+// `node-daemon at <slot> <command>`: one AT command line, in turn with the daemon's own.
+import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
+import { EXIT_CODES } from './desk-error.ts';
+import { print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.ts';
+
+export const AT_COMMAND = programCommand({
+  usage: 'at <slot> <command>',
+  about: 'gives an AT command line to a modem and prints the answer; what only asks, unless --unsafe',
+  options: {
+    ...WHERE,
+    unsafe: switchOption('give also what may change something, lose a message or take long'),
+    timeout: TIMEOUT_OPTION,
+  },
+  run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>
+    withDesk(where, async (desk) => {
+      const options = { unsafe, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+      const { lines, final, ok } = await desk.at(slot, command, options);
+      for (const line of [...lines, final]) print(onOneLine(line));
+      if (ok) return;
+      process.exitCode = EXIT_CODES.refused;
+      const meaning = await meaningOf(final);
+      if (meaning !== undefined) printAside(meaning);
+    }),
+});
+
+/** What the code of an error is called in its standard. */
+async function meaningOf(final: string): Promise<string | undefined> {
+  const match = /^\+(CME|CMS) ERROR: (\d+)$/.exec(final);
+  if (match === null) return undefined;
+  const { cmeMeaning, cmsMeaning } = await import('../modem/sms-errors.ts');
+  const code = Number(match[2]);
+  return (match[1] === 'CME' ? cmeMeaning(code) : cmsMeaning(code)).name;
+}

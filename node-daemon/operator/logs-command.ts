@@ -1,0 +1,63 @@
+// `node-daemon logs`: what the running daemon has logged last.
+import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { hasColors, onOneLine } from '#shared/process/terminal.ts';
+import { settingsOf } from '../config.ts';
+import { DeskError } from './desk-error.ts';
+import { JSON_OPTION, print, WHERE } from './with-desk.ts';
+
+/** pino's numbers. */
+const LEVELS: ReadonlyMap<unknown, readonly [name: string, color: number]> = new Map([
+  [10, ['trace', 90]],
+  [20, ['debug', 90]],
+  [30, ['info', 32]],
+  [40, ['WARN', 33]],
+  [50, ['ERROR', 31]],
+  [60, ['FATAL', 31]],
+]);
+const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg']);
+
+export const LOGS_COMMAND = programCommand({
+  usage: 'logs',
+  about: "prints the last lines of the running daemon's log",
+  options: {
+    ...WHERE,
+    follow: switchOption('go on with what comes'),
+    json: JSON_OPTION,
+  },
+  async run({ follow: isFollowed, json, ...where }) {
+    const { findDaemonDesk } = await import('./daemon-desk.ts');
+    const { socketPathOf } = await import('./desk-socket.ts');
+    const settings = settingsOf(where);
+    const desk = await findDaemonDesk(socketPathOf(settings));
+    if (desk === undefined) {
+      throw new DeskError(
+        'unreachable',
+        `no daemon runs on ${settings.dataDir}, and only a running one has its log. Older lines: journalctl -u simrack-node-daemon`,
+      );
+    }
+    const isColored = hasColors(process.stdout);
+    const ended = new AbortController();
+    process.stdout.on('error', () => ended.abort());
+    for await (const line of desk.follow('logs', { signal: ended.signal, isFollowed })) {
+      print(json ? JSON.stringify(line) : shown(line, isColored));
+    }
+  },
+});
+
+function shown(line: Record<string, unknown>, isColored: boolean): string {
+  const [level, color] = LEVELS.get(line['level']) ?? ['?', 0];
+  const time = typeof line['time'] === 'number' ? new Date(line['time']).toISOString().slice(11, 23) : '';
+  const fields = Object.entries(line)
+    .filter(([key]) => !OWN_FIELDS.has(key))
+    .map(([key, value]) => `${key}=${shownValue(value)}`);
+  const word = level.padEnd(5);
+  const name = isColored ? `\u001b[${color}m${word}\u001b[0m` : word;
+  return `${time} ${name} ${onOneLine([String(line['msg'] ?? ''), ...fields].join('  '))}`;
+}
+
+function shownValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isError = typeof value === 'object' && value !== null && 'message' in value;
+  return isError ? String(value.message) : JSON.stringify(value);
+}

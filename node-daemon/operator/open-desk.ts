@@ -1,0 +1,99 @@
+// The desk of a host: that of the running daemon, or, while none runs, one on the modems themselves.
+import { statSync } from 'node:fs';
+import type { Slot } from '#shared/link/messages.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
+import { FolderInUseError } from '#shared/process/single-instance.ts';
+import type { Settings } from '../config.ts';
+import type { Host } from '../host.ts';
+import { findDaemonDesk } from './daemon-desk.ts';
+import type { NodeDesk } from './desk.ts';
+import { DeskError } from './desk-error.ts';
+import { socketPathOf } from './desk-socket.ts';
+
+/** A modem is opened and identified, and then registered, within seconds; who is not by then is shown as it is. */
+const STARTING_MAX_MS = 30_000;
+const SEARCHING_MAX_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+export interface DeskOptions {
+  readonly log?: Logger;
+  /** Whether it is open only when the modems that it opens itself have found out how they are. */
+  readonly waitsForModems?: boolean;
+}
+
+/**
+ * Finds the running daemon, or takes its place for a while: what arrives meanwhile is journalled and told when the
+ * daemon runs again. Throws `DeskError`.
+ */
+export async function openNodeDesk(
+  settings: Settings,
+  { log = silentLogger, waitsForModems = true }: DeskOptions = {},
+): Promise<NodeDesk> {
+  const socketPath = socketPathOf(settings);
+  const running = await findDaemonDesk(socketPath);
+  if (running !== undefined) return running;
+  refuseOthersFolder(settings.dataDir);
+  try {
+    return await openOwnDesk(settings, log, waitsForModems);
+  } catch (error) {
+    if (error instanceof FolderInUseError) {
+      // A daemon that starts or stops, or another tool.
+      const late = await findDaemonDesk(socketPath);
+      if (late !== undefined) return late;
+      throw new DeskError(
+        'unreachable',
+        `${error.message}, which has no socket at ${socketPath}: it starts or stops now, or is another tool; try again`,
+        error,
+      );
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    throw new DeskError(
+      'unreachable',
+      `no daemon runs, and without one its data folder is needed: ${error instanceof Error ? error.message : code}`,
+      error,
+    );
+  }
+}
+
+/** What root writes into the folder of another user, that user's daemon cannot open. */
+function refuseOthersFolder(dataDir: string): void {
+  const folder = statSync(dataDir, { throwIfNoEntry: false });
+  if (process.getuid?.() !== 0 || folder === undefined || folder.uid === 0) return;
+  throw new DeskError(
+    'unreachable',
+    `no daemon runs, and ${dataDir} belongs to another user: sudo -u '#${folder.uid}' node-daemon …`,
+  );
+}
+
+async function openOwnDesk(settings: Settings, log: Logger, waitsForModems: boolean): Promise<NodeDesk> {
+  const { openHost } = await import('../host.ts');
+  const { CommandHandler } = await import('../link/command-handler.ts');
+  const { HostDesk } = await import('./host-desk.ts');
+  const { SlotActivity } = await import('./slot-activity.ts');
+  const host = await openHost(settings, { log, isLinked: () => false });
+  const { calls, clock, journal, rack, sendLimits: limits } = host;
+  host.start();
+  if (waitsForModems) {
+    await untilNoneIs('starting', host, STARTING_MAX_MS);
+    await untilNoneIs('searching', host, SEARCHING_MAX_MS);
+  }
+  return new HostDesk({
+    host,
+    commands: new CommandHandler({ rack, journal, limits, calls, clock, log }),
+    activity: new SlotActivity(host, () => null),
+    async onClose() {
+      await host.stop();
+      await host.close();
+      // An exit waits for every thread, and no signal but this one ends those that hang in a port.
+      if (host.guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
+    },
+  });
+}
+
+async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutMs: number): Promise<void> {
+  const end = clock.now() + timeoutMs;
+  while (rack.hasModemIn(state) && clock.now() < end) {
+    await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
+  }
+}

@@ -1,0 +1,107 @@
+// `node-daemon send <slot> <to> <text>`: one SMS, by the same way and with the same limits as the control plane's.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import { programCommand } from '#shared/process/commands.ts';
+import type { Settings } from '../config.ts';
+import type { NodeDesk } from './desk.ts';
+import { DeskError, EXIT_CODES } from './desk-error.ts';
+import { JSON_OPTION, print, printAside, WHERE, withDesk } from './with-desk.ts';
+
+/** A daemon that is restarted is back in this time. */
+const DAEMON_BACK_MS = 30_000;
+const ASK_AGAIN_MS = 500;
+
+interface Message {
+  readonly slot: string;
+  readonly id: string;
+  readonly to: string;
+  readonly text: string;
+}
+
+export const SEND_COMMAND = programCommand({
+  usage: 'send <slot> <to> <text>',
+  about: 'sends an SMS once, and prints what became of it',
+  options: {
+    ...WHERE,
+    json: JSON_OPTION,
+    id: {
+      about: 'that of an earlier "send" whose end was not seen: what was sent is not sent again',
+      schema: z.string().optional(),
+    },
+  },
+  run: ({ json, id = `operator_${randomUUID()}`, ...where }, [slot = '', to = '', text = '']) =>
+    withDesk(where, async (desk, settings) => {
+      try {
+        const outcome = await sendOnce(desk, settings, { slot, id, to, text });
+        print(json ? JSON.stringify({ id, ...outcome }) : shown(outcome));
+        process.exitCode = exitCodeOf(outcome);
+        if (outcome.status === 'unknown') printAside(askAgain(id));
+      } catch (error) {
+        if (error instanceof DeskError && error.trouble === 'unanswered') printAside(askAgain(id));
+        throw error;
+      }
+    }),
+});
+
+/** Asks again, with the same id, when the daemon goes away before its answer. */
+async function sendOnce(desk: NodeDesk, settings: Settings, message: Message): Promise<SmsOutcome> {
+  let end = Number.POSITIVE_INFINITY;
+  for (let asked = desk; ; asked = await daemonBack(settings, end)) {
+    try {
+      return await asked.ask('send', message);
+    } catch (error) {
+      const isCutOff = error instanceof DeskError && ['unanswered', 'unreachable'].includes(error.trouble);
+      // Its modems are in service some seconds after a daemon is back.
+      const isStarting =
+        error instanceof DeskError && error.trouble === 'unavailable' && Number.isFinite(end);
+      const mayAskAgain = asked.isRunningDaemon && performance.now() < end;
+      if (!mayAskAgain || !(isCutOff || isStarting)) throw error;
+      if (isCutOff) {
+        end = Math.min(end, performance.now() + DAEMON_BACK_MS);
+        printAside(`${error.message}; asking again`);
+      }
+    }
+  }
+}
+
+async function daemonBack(settings: Settings, end: number): Promise<NodeDesk> {
+  const { findDaemonDesk } = await import('./daemon-desk.ts');
+  const { socketPathOf } = await import('./desk-socket.ts');
+  for (;;) {
+    await pause(ASK_AGAIN_MS);
+    const desk = await findDaemonDesk(socketPathOf(settings)).catch(() => undefined);
+    if (desk !== undefined) return desk;
+    if (performance.now() >= end)
+      throw new DeskError('unanswered', 'the daemon went away and does not come back');
+  }
+}
+
+const askAgain = (id: string): string =>
+  `the same command with --id ${id} tells more later, and sends nothing twice`;
+
+function shown(outcome: SmsOutcome): string {
+  switch (outcome.status) {
+    case 'accepted': {
+      const { message_references: references } = outcome;
+      const count = references.length === 1 ? '' : `${references.length} segments, `;
+      return `accepted by the network (${count}reference ${references.join(', ')})`;
+    }
+    case 'rejected':
+      return `rejected: ${outcome.code}${outcome.class === undefined ? '' : `, ${ADVICE[outcome.class]}`}: ${outcome.message}`;
+    case 'unknown':
+      return `unknown, it may have been sent: ${outcome.message}`;
+  }
+}
+
+const ADVICE = {
+  retry: 'class retry (try again soon)',
+  wait: 'class wait (SIM or modem need to be mended first)',
+  final: 'class final (the same message will not be taken)',
+} as const;
+
+function exitCodeOf({ status }: SmsOutcome): number {
+  if (status === 'accepted') return 0;
+  return status === 'rejected' ? EXIT_CODES.refused : EXIT_CODES.unanswered;
+}

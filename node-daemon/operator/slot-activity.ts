@@ -1,0 +1,118 @@
+// What has happened in each slot since the daemon began, for a table that somebody watches: no number, no text.
+import type { Timer } from '#shared/clock.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Host } from '../host.ts';
+import { countFacts } from '../metrics/counting.ts';
+import type { WatchedHost, WatchedSlot } from './desk.ts';
+
+/** Ten minutes of signal: a modem is asked for it every 30 s. */
+const SIGNALS_MAX = 40;
+const SIGNAL_EVERY_MS = 15_000;
+
+type Activity = Pick<WatchedSlot, 'signals' | 'sms_received' | 'sms_sent' | 'sms_failed' | 'last_event'>;
+const NOTHING: Activity = { signals: [], sms_received: 0, sms_sent: 0, sms_failed: 0, last_event: null };
+
+/** Follows a host until `stop`. */
+export class SlotActivity {
+  readonly #host: Host;
+  readonly #isLinked: () => boolean | null;
+  readonly #bySlot = new Map<string, Activity>();
+  readonly #states = new Map<string, string>();
+  readonly #watchers = new Set<() => void>();
+  #timer: Timer;
+
+  constructor(host: Host, isLinked: () => boolean | null) {
+    this.#host = host;
+    this.#isLinked = isLinked;
+    host.observe({
+      slotsChanged: () => this.#onSlots(),
+      stepTaken: (slot, step, trouble) => this.#note(slot, `recovery: ${step} (${trouble})`),
+      callChanged: ({ iccid, direction, state }) =>
+        this.#note(this.#slotOf(iccid), `${direction} call ${state}`),
+    });
+    countFacts(host.journal, {
+      fact: (fact, iccid) => this.#onFact(fact, this.#slotOf(iccid ?? null)),
+    });
+    host.journal.onFailing(() => this.#tell());
+    this.#timer = this.#sampleLater();
+  }
+
+  /** Calls back after a change, until what it returns is called. */
+  onChange(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  get now(): WatchedHost {
+    const { calls, clock, journal, rack } = this.#host;
+    return {
+      at: new Date(clock.now()).toISOString(),
+      is_linked: this.#isLinked(),
+      alarms: this.#host.alarms(),
+      journal_depth: journal.state.facts.size,
+      slots: rack.slots().map((slot) => ({
+        ...{ ...slot, ...NOTHING, ...this.#bySlot.get(slot.slot) },
+        calls: calls.live.filter(({ iccid }) => iccid === slot.iccid).length,
+      })),
+    };
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  #sampleLater(): Timer {
+    return this.#host.clock.after(SIGNAL_EVERY_MS, () => {
+      for (const { slot, signal_dbm: signal } of this.#host.rack.slots()) {
+        this.#change(slot, ({ signals }) => ({ signals: [...signals, signal].slice(-SIGNALS_MAX) }));
+      }
+      this.#tell();
+      this.#timer = this.#sampleLater();
+    });
+  }
+
+  #onSlots(): void {
+    for (const { slot, state, reason } of this.#host.rack.slots()) {
+      const now = reason === null ? state : `${state}: ${reason}`;
+      if (this.#states.get(slot) === now) continue;
+      this.#states.set(slot, now);
+      this.#note(slot, now);
+    }
+    this.#tell();
+  }
+
+  #onFact(fact: Fact, slot: string | undefined): void {
+    if (fact.kind === 'sms_received') {
+      this.#change(slot, ({ sms_received: count }) => ({ sms_received: count + 1 }));
+      this.#note(slot, 'SMS received');
+    } else if (fact.kind === 'sms_outcome') {
+      const isSent = fact.outcome.status === 'accepted';
+      this.#change(slot, ({ sms_sent: sent, sms_failed: failed }) =>
+        isSent ? { sms_sent: sent + 1 } : { sms_failed: failed + 1 },
+      );
+      this.#note(slot, isSent ? 'SMS sent' : `SMS ${fact.outcome.status}`);
+    } else if (fact.kind === 'call_ended') {
+      this.#note(slot, `call ended: ${fact.reason}`);
+    }
+  }
+
+  #slotOf(iccid: string | null): string | undefined {
+    return this.#host.rack.slots().find((slot) => iccid !== null && slot.iccid === iccid)?.slot;
+  }
+
+  #note(slot: string | undefined, text: string): void {
+    const at = new Date(this.#host.clock.now()).toISOString();
+    this.#change(slot, () => ({ last_event: { at, text } }));
+    this.#tell();
+  }
+
+  #change(slot: string | undefined, change: (before: Activity) => Partial<Activity>): void {
+    if (slot === undefined) return;
+    const before = this.#bySlot.get(slot) ?? NOTHING;
+    this.#bySlot.set(slot, { ...before, ...change(before) });
+  }
+
+  #tell(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}

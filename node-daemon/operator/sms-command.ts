@@ -1,0 +1,36 @@
+// `node-daemon sms <slot>`: messages on the SIM, on the modem and in the journal.
+import { programCommand } from '#shared/process/commands.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
+import type { SlotMessages } from './desk.ts';
+import { JSON_OPTION, print, WHERE, withDesk } from './with-desk.ts';
+
+export const SMS_COMMAND = programCommand({
+  usage: 'sms <slot>',
+  about: 'shows the messages on SIM and modem as the daemon found them, and those that wait in the journal',
+  options: { ...WHERE, json: JSON_OPTION },
+  run: ({ json, ...where }, [slot = '']) =>
+    withDesk(where, async (desk) => {
+      const messages = await desk.ask('messages', { slot });
+      print(json ? JSON.stringify(messages, undefined, 2) : shown(messages));
+    }),
+});
+
+function shown({ storages, stored, waiting, parts }: SlotMessages): string {
+  const lines = storages.flatMap(({ storage, used, total }) => [
+    `${storage}: ${used ?? '?'} of ${total ?? '?'} places used`,
+    ...stored
+      .filter((message) => message.storage === storage)
+      .map(({ index, status, address, sent_at: sentAt, part, text }) =>
+        row([`${index}`, status, address, sentAt, part], text),
+      ),
+  ]);
+  return [
+    ...lines,
+    `journal: ${waiting.length} for the control plane, ${parts.length} parts that wait for others`,
+    ...waiting.map(({ from, received_at: receivedAt, text }) => row([from, receivedAt], text)),
+    ...parts.map(({ from, part, received_at: receivedAt, text }) => row([from, receivedAt, part], text)),
+  ].join('\n');
+}
+
+const row = (cells: readonly (string | null)[], text: string): string =>
+  `  ${[...cells.filter((cell) => cell !== null && cell !== ''), onOneLine(text)].join('  ')}`;

@@ -1,0 +1,34 @@
+// `node-daemon ussd <slot> <code>`: asks the network, and shows its answer.
+import { z } from 'zod';
+import { programCommand } from '#shared/process/commands.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
+import { EXIT_CODES } from './desk-error.ts';
+import { JSON_OPTION, print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.ts';
+
+export const USSD_COMMAND = programCommand({
+  usage: 'ussd <slot> <code>',
+  about: 'gives a USSD code such as *100# to the network and prints the answer',
+  options: {
+    ...WHERE,
+    json: JSON_OPTION,
+    timeout: TIMEOUT_OPTION,
+    reply: {
+      about: 'what the questions of the network are answered with, in order, separated by commas',
+      schema: z
+        .string()
+        .transform((text) => text.split(','))
+        .optional(),
+    },
+  },
+  run: ({ json, timeout, reply: replies = [], ...where }, [slot = '', code = '']) =>
+    withDesk(where, async (desk) => {
+      const answer = await desk.ask('ussd', { slot, code, replies, timeout_ms: timeout });
+      const { text, waits, problem } = answer;
+      if (json) print(JSON.stringify(answer));
+      else if (text !== null) for (const line of text.split('\n')) print(onOneLine(line));
+      if (waits) printAside('the network waits for a reply: --reply gives one. The dialogue is ended');
+      if (problem === null) return;
+      printAside(problem);
+      process.exitCode = EXIT_CODES.refused;
+    }),
+});

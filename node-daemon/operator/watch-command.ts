@@ -1,0 +1,131 @@
+// `node-daemon watch`: the slots, live: a table on a terminal, else a line for each change.
+import { setTimeout as pause } from 'node:timers/promises';
+import { programCommand } from '#shared/process/commands.ts';
+import { hasColors } from '#shared/process/terminal.ts';
+import type { Settings } from '../config.ts';
+import type { NodeDesk, WatchedHost } from './desk.ts';
+import { DeskError } from './desk-error.ts';
+import { watchLine, watchScreen } from './watch-screen.ts';
+import { print, printAside, WHERE, withDesk } from './with-desk.ts';
+
+const LOOK_FOR_DAEMON_MS = 1_000;
+/** Where a terminal does not say. */
+const USUAL_SIZE = { columns: 80, rows: 24 };
+
+/** xterm's, which all terminals of today know: the other screen, the cursor, from the top, to the end. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** Where what is watched is shown. */
+interface Display {
+  show(host: WatchedHost | undefined, note: string): void;
+  close(): void;
+}
+
+export const WATCH_COMMAND = programCommand({
+  usage: 'watch',
+  about: 'shows the slots as they change, until Ctrl-C',
+  options: WHERE,
+  run: (where) =>
+    withDesk(where, async (desk, settings) => {
+      const ended = new AbortController();
+      const end = (): void => ended.abort();
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+      process.stdout.on('error', end);
+      const display = process.stdout.isTTY ? tableOnTerminal() : linesOfChanges();
+      try {
+        await watch(desk, settings, display, ended.signal);
+      } finally {
+        display.close();
+      }
+    }),
+});
+
+/** A daemon that goes is waited for; its modems are not touched meanwhile. */
+async function watch(
+  first: NodeDesk,
+  settings: Settings,
+  display: Display,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: WatchedHost | undefined;
+  const isEnded = (): boolean => signal.aborted;
+  for (let desk: NodeDesk | undefined = first; !isEnded(); desk = await nextDaemon(settings, signal)) {
+    try {
+      for await (const host of desk?.follow('watch', { signal }) ?? []) {
+        last = host;
+        display.show(host, desk?.isRunningDaemon === true ? '' : 'without a daemon');
+      }
+    } catch (error) {
+      if (!(error instanceof DeskError) || error.message.includes('another version')) throw error;
+    }
+    if (!isEnded()) display.show(last, 'the daemon is gone: waiting for it');
+  }
+}
+
+async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<NodeDesk | undefined> {
+  const { findDaemonDesk } = await import('./daemon-desk.ts');
+  const { socketPathOf } = await import('./desk-socket.ts');
+  for (;;) {
+    await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    const desk = await findDaemonDesk(socketPathOf(settings)).catch(() => undefined);
+    if (desk !== undefined) return desk;
+  }
+}
+
+function tableOnTerminal(): Display {
+  const { stdout } = process;
+  const isColored = hasColors(stdout);
+  let shown: Parameters<Display['show']> = [undefined, 'looking at the modems'];
+  const draw = (): void => {
+    const columns = stdout.columns || USUAL_SIZE.columns;
+    const rows = stdout.rows || USUAL_SIZE.rows;
+    const lines = watchScreen(...shown, { columns, rows, isColored });
+    stdout.write(HOME + lines.map((line) => line + CLEAR_LINE).join('\r\n') + CLEAR_BELOW);
+  };
+  const leave = (): void => void stdout.write(LEAVE);
+  // Whatever ends the process but a kill -9.
+  process.once('exit', leave);
+  stdout.write(ENTER);
+  stdout.on('resize', draw);
+  draw();
+  return {
+    show(...what) {
+      shown = what;
+      draw();
+    },
+    close() {
+      process.off('exit', leave);
+      stdout.off('resize', draw);
+      leave();
+    },
+  };
+}
+
+function linesOfChanges(): Display {
+  const told = new Map<string, string>();
+  let lastNote = '';
+  return {
+    show(host, note) {
+      if (note !== lastNote && note !== '') printAside(note);
+      lastNote = note;
+      for (const slot of host?.slots ?? []) {
+        const state = JSON.stringify([
+          slot.state,
+          slot.reason,
+          slot.operator,
+          slot.signal_dbm,
+          slot.last_event,
+        ]);
+        if (told.get(slot.slot) === state) continue;
+        told.set(slot.slot, state);
+        print(watchLine(host?.at ?? '', slot));
+      }
+    },
+    close: () => undefined,
+  };
+}

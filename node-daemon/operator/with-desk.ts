@@ -1,0 +1,47 @@
+// What the operator's tools have in common: where the daemon is, how its desk is opened, how they end.
+import { z } from 'zod';
+import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { daemonOptions, type Settings, settingsOf } from '../config.ts';
+import type { NodeDesk } from './desk.ts';
+import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
+
+/** Those of the daemon: a tool that finds none uses the modems as it would. */
+export const WHERE = daemonOptions;
+export type Where = OptionsOf<typeof WHERE>;
+
+export const JSON_OPTION = switchOption('print JSON');
+
+const SECONDS_MAX = TIMEOUT_MS_MAX / 1000;
+const SECONDS_PROBLEM = `must be a whole number of seconds from 1 to ${SECONDS_MAX}`;
+
+/** In seconds, as people say it; gives milliseconds. */
+export const TIMEOUT_OPTION = {
+  about: `seconds until no answer is waited for any more, up to ${SECONDS_MAX}; else the command's usual time`,
+  schema: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, SECONDS_PROBLEM)
+    .transform((text) => Number(text) * 1000)
+    .refine((timeoutMs) => timeoutMs <= TIMEOUT_MS_MAX, SECONDS_PROBLEM)
+    .optional(),
+};
+
+/** Opens the desk, does the work, and gives the modems back. */
+export async function withDesk(
+  where: Where,
+  work: (desk: NodeDesk, settings: Settings) => Promise<void>,
+): Promise<void> {
+  const settings = settingsOf(where);
+  const { openNodeDesk } = await import('./open-desk.ts');
+  const desk = await openNodeDesk(settings);
+  if (!desk.isRunningDaemon) {
+    process.stderr.write(`no daemon runs on ${settings.dataDir}: the modems are used without one\n`);
+  }
+  try {
+    await work(desk, settings);
+  } finally {
+    await desk.close();
+  }
+}
+
+export const print = (text: string): void => void process.stdout.write(`${text}\n`);
+export const printAside = (text: string): void => void process.stderr.write(`${text}\n`);

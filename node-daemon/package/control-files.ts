@@ -1,0 +1,44 @@
+// What Debian wants to know of the package: its control fields and its changelog. Pure.
+
+export const NAME = 'simrack-node-daemon';
+const MAINTAINER = 'Simrack <operators@simrack.invalid>';
+
+/** Of `DEBIAN/control` (Debian policy, chapter 5). */
+export function control({
+  arch,
+  version,
+  kibibytes,
+}: {
+  arch: string;
+  version: string;
+  kibibytes: number;
+}): string {
+  const fields = {
+    Package: NAME,
+    Version: version,
+    Architecture: arch,
+    Maintainer: MAINTAINER,
+    'Installed-Size': kibibytes,
+    // Node's own package, or NodeSource's. systemd-notify speaks for the daemon.
+    Depends: 'nodejs (>= 20.19), systemd, init-system-helpers (>= 1.54), libc6 (>= 2.28), libstdc++6 (>= 9)',
+    // Calls of modems with a sound card; sticks that show a disk first.
+    Recommends: 'alsa-utils, usb-modeswitch',
+    Suggests: 'uhubctl',
+    Section: 'comm',
+    Priority: 'optional',
+    Description: [
+      'runs the modems of one host for Simrack',
+      ' Reads and sends SMS and carries calls over the SIM cards in USB modems, keeps',
+      ' what must survive in a journal, and holds one link up to the control plane.',
+      ' .',
+      ' Modems that do not answer, vanish or lose their network are brought back.',
+    ].join('\n'),
+  };
+  return Object.entries(fields).reduce((text, [name, value]) => `${text}${name}: ${value}\n`, '');
+}
+
+/** One entry, in the form of Debian policy §4.4; `builtAt` in seconds since 1970. */
+export function changelog(version: string, builtAt: number): string {
+  const date = new Date(builtAt * 1_000).toUTCString().replace('GMT', '+0000');
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * Made from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
+}

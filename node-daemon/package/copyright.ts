@@ -1,0 +1,47 @@
+// Who may do what with the package: ours, and the packages that are bundled with it, each with the text of its licence.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const manifestSchema = z.object({ name: z.string(), version: z.string(), license: z.string() });
+const LICENCE_FILE = /^(licen[cs]e|copying)/i;
+
+const HEAD = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: Simrack
+
+Files: *
+Copyright: Simrack
+License: proprietary
+ All rights reserved.
+`;
+
+/** The file `copyright` (Debian policy §12.5) of a bundle of these packages' folders. Throws for one that names no licence. */
+export function copyright(folders: readonly string[]): string {
+  return [HEAD, ...folders.map(paragraphOf)].join('\n');
+}
+
+function paragraphOf(folder: string): string {
+  const { name, version, license } = manifestSchema.parse(
+    JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')),
+  );
+  const text = licenceOf(folder, name, license);
+  const holders = [...text.matchAll(/^.*copyright.*(?:\(c\)|©|\d{4}).*$/gim)].map(([line]) => line.trim());
+  return [
+    `Files: usr/lib/simrack-node-daemon/*.mjs`,
+    `Copyright: ${holders[0] ?? `the authors of ${name}`}`,
+    `License: ${license} (${name} ${version})`,
+    ...text
+      .trim()
+      .split(/\r?\n/)
+      .map((line) => (line.trim() === '' ? ' .' : ` ${line.trimEnd()}`)),
+    '',
+  ].join('\n');
+}
+
+/** Its own words; Debian has those of Apache's licence. */
+function licenceOf(folder: string, name: string, license: string): string {
+  const file = readdirSync(folder).find((each) => LICENCE_FILE.test(each));
+  if (license === 'Apache-2.0')
+    return 'On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.';
+  return file === undefined ? `See the package ${name} of npm.` : readFileSync(join(folder, file), 'utf8');
+}

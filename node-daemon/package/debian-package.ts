@@ -1,0 +1,114 @@
+// A Debian package of the daemon, laid out as the Debian policy wants it and packed by dpkg-deb. No root is needed.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { bundle } from './bundle.ts';
+import { changelog, control, NAME } from './control-files.ts';
+import { copyright } from './copyright.ts';
+import { packedFiles, writePacked } from './packed-files.ts';
+
+/** Debian's names, and the file of the serial port's native binding for each. */
+const PREBUILDS = {
+  amd64: 'linux-x64/@serialport+bindings-cpp.glibc.node',
+  arm64: 'linux-arm64/@serialport+bindings-cpp.armv8.glibc.node',
+} as const;
+export type Architecture = keyof typeof PREBUILDS;
+export const ARCHITECTURES = ['amd64', 'arm64'] as const satisfies readonly Architecture[];
+
+const PROGRAM_FOLDER = `usr/lib/${NAME}`;
+const SCRIPTS = ['postinst', 'prerm', 'postrm'];
+
+export interface PackageOptions {
+  readonly arch: Architecture;
+  readonly version: string;
+  /** Folder of the package; made when missing. */
+  readonly out: string;
+  /** Seconds since 1970: no file in the package is newer. */
+  readonly builtAt: number;
+}
+
+/** Makes the package of one architecture. Throws when dpkg-deb is missing or refuses. */
+export async function buildPackage({
+  arch,
+  version,
+  out,
+  builtAt,
+}: PackageOptions): Promise<{ file: string; bytes: number }> {
+  const root = mkdtempSync(join(tmpdir(), `${NAME}-`));
+  try {
+    chmodSync(root, 0o755);
+    mkdirSync(join(root, PROGRAM_FOLDER), { recursive: true });
+    const packages = await bundle(join(root, PROGRAM_FOLDER), PREBUILDS[arch]);
+    for (const file of packedFiles()) writePacked(root, file);
+    const documents = `usr/share/doc/${NAME}`;
+    writePacked(root, { path: `${documents}/copyright`, text: copyright(packages) });
+    writePacked(root, {
+      path: `${documents}/changelog.gz`,
+      text: changelog(version, builtAt),
+      isCompressed: true,
+    });
+    const sums = filesBelow(root).map((path) => `${md5(join(root, path))}  ${path}\n`);
+    const kibibytes = filesBelow(root).reduce(
+      (sum, path) => sum + Math.ceil(statSync(join(root, path)).size / 1024),
+      0,
+    );
+    writePacked(root, { path: 'DEBIAN/control', text: control({ arch, version, kibibytes }) });
+    writePacked(root, { path: 'DEBIAN/md5sums', text: sums.join('') });
+    writePacked(root, { path: 'DEBIAN/conffiles', text: '/etc/simrack/node-daemon.yaml\n' });
+    for (const name of SCRIPTS) {
+      const text = readFileSync(join(import.meta.dirname, 'debian', name), 'utf8');
+      writePacked(root, { path: `DEBIAN/${name}`, text, mode: 0o755 });
+    }
+    settle(root, builtAt);
+    mkdirSync(out, { recursive: true });
+    const file = join(resolve(out), `${NAME}_${version}_${arch}.deb`);
+    pack(root, file, builtAt);
+    return { file, bytes: statSync(file).size };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function pack(root: string, file: string, builtAt: number): void {
+  const words = ['--root-owner-group', '-Zxz', '--uniform-compression', '--build', root, file];
+  try {
+    execFileSync('dpkg-deb', words, {
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', SOURCE_DATE_EPOCH: String(builtAt) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Error('dpkg-deb is needed: install the package dpkg', { cause: error });
+  }
+}
+
+/** All modes and times are the same, whoever builds and whenever. */
+function settle(path: string, builtAt: number): void {
+  const status = statSync(path);
+  if (status.isDirectory()) {
+    for (const name of readdirSync(path)) settle(join(path, name), builtAt);
+    chmodSync(path, 0o755);
+  } else chmodSync(path, (status.mode & 0o100) === 0 ? 0o644 : 0o755);
+  utimesSync(path, builtAt, builtAt);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => dirname(path) !== 'DEBIAN')
+    .sort();
+}
+
+const md5 = (path: string): string => createHash('md5').update(readFileSync(path)).digest('hex');

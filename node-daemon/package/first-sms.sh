@@ -1,0 +1,53 @@
+#!/bin/sh
+# From a Debian without the daemon to an enrolled node and its first SMS, as the README says it, step by step. Run it as root.
+# The modems are simulated: where they are stands in a drop-in of the unit (README, "Install on a host").
+set -eu
+
+if [ $# -ne 5 ]; then
+  echo "usage: first-sms.sh <package.deb> <control plane's URL> <code> <simulator's URL> <a number of the rack>" >&2
+  exit 2
+fi
+package=$1 control_plane=$2 code=$3 simulator=$4 number=$5
+unit=simrack-node-daemon
+metrics_port=${METRICS_PORT:-9464}
+started=$(date +%s)
+
+# Prints a command, then runs it.
+step() {
+  echo
+  echo "[$(($(date +%s) - started)) s] $1"
+  shift
+  echo "  # $*"
+  "$@"
+}
+
+# Waits for a command to succeed, a minute at most.
+wait_for() {
+  tries=0
+  until "$@"; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 240 ]; then
+      echo "gave up after a minute: $*; see journalctl -u $unit" >&2
+      exit 1
+    fi
+    sleep 0.25
+  done
+}
+
+is_linked() { systemctl show -P StatusText "$unit" | grep -q '^[1-9][0-9]* of .* registered, linked'; }
+has_received() { curl -fsS "http://127.0.0.1:$metrics_port/metrics" | grep -q '^simrack_node_sms_received_total{.*} [1-9]'; }
+
+step 'Install the package' apt-get install -y -qq --no-install-recommends "$package"
+if [ "$metrics_port" != 9464 ]; then
+  step 'Serve page and metrics at another port' sed -i "s/port: 9464/port: $metrics_port/" /etc/simrack/node-daemon.yaml
+  step 'Read the configuration' systemctl restart "$unit"
+fi
+step 'Enrol the node' node-daemon enrol "$control_plane" "$code"
+step 'Wait for modem and link' wait_for is_linked
+step 'How it stands' systemctl show -P StatusText "$unit"
+step 'Somebody sends a text' curl -fsS "$simulator/sms" -d "{\"from\":\"+13105550188\",\"to\":\"$number\",\"body\":\"Your code is 123456\"}"
+step 'Wait for it on the node' wait_for has_received
+step 'What sits in which slot' node-daemon list
+
+echo
+echo "[$(($(date +%s) - started)) s] The node is enrolled and has received its first SMS."

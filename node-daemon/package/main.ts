@@ -1,0 +1,55 @@
+// `npm run package:node-daemon`: makes the Debian packages of the daemon.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readOptions } from '#shared/process/options.ts';
+import { ARCHITECTURES, buildPackage } from './debian-package.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+
+const options = readOptions(
+  'npm run package:node-daemon --',
+  'Makes the Debian packages of the node daemon.',
+  {
+    arch: {
+      about: `one of ${ARCHITECTURES.join(', ')}; without it all of them`,
+      schema: z.enum(ARCHITECTURES, { error: `must be one of ${ARCHITECTURES.join(', ')}` }).optional(),
+    },
+    out: { about: 'folder for the packages', schema: z.string().min(1).default('dist') },
+    version: {
+      about: 'version of the packages',
+      schema: z
+        .string()
+        .regex(/^\d[A-Za-z0-9.+~]*$/, 'must be a version of a native Debian package')
+        .default(version),
+    },
+  },
+);
+
+try {
+  const builtAt = sourceDate(process.env['SOURCE_DATE_EPOCH']);
+  for (const arch of options.arch === undefined ? ARCHITECTURES : [options.arch]) {
+    const { file, bytes } = await buildPackage({ arch, version: options.version, out: options.out, builtAt });
+    process.stdout.write(`${file} ${(bytes / 1024 / 1024).toFixed(2)} MiB\n`);
+  }
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Seconds since 1970: the same sources make the same packages, octet by octet (reproducible-builds.org). */
+function sourceDate(told: string | undefined): number {
+  if (told !== undefined && told !== '') {
+    if (/^\d{1,10}$/.test(told)) return Number(told);
+    throw new Error('SOURCE_DATE_EPOCH: must be seconds since 1970');
+  }
+  try {
+    return Number(
+      execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: PROJECT, encoding: 'utf8', stdio: 'pipe' }),
+    );
+  } catch (cause) {
+    throw new Error('no commit tells the date of the sources: set SOURCE_DATE_EPOCH', { cause });
+  }
+}

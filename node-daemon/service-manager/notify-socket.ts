@@ -1,0 +1,40 @@
+// The way to the service manager: sd_notify(3), by the program systemd-notify, for Node has no datagrams of Unix sockets.
+import { execFile } from 'node:child_process';
+import type { Logger } from '#shared/log.ts';
+
+const NOTIFY_TIMEOUT_MS = 5_000;
+
+/** What is told, by the names of sd_notify(3). */
+export type Assignments = Readonly<Record<string, string | number>>;
+
+/** Tells the service manager. Never rejects: who is not heard goes on. */
+export type Notify = (assignments: Assignments) => Promise<void>;
+
+/** Tells the socket that `NOTIFY_SOCKET` names: one message at a time, what waits meanwhile goes as one. */
+export function notifySocket(socket: string, log: Logger): Notify {
+  let waiting: Record<string, string | number> | undefined;
+  let last = Promise.resolve();
+  let isFailing = false;
+  const tell = async (): Promise<void> => {
+    const assignments = Object.entries(waiting ?? {}).map(([name, value]) => `${name}=${value}`);
+    waiting = undefined;
+    const failure = await run(assignments, socket);
+    if (failure !== undefined && !isFailing) log.error({ err: failure }, 'the service manager is not told');
+    isFailing = failure !== undefined;
+  };
+  return (assignments) => {
+    if (waiting === undefined) last = last.then(tell);
+    waiting = { ...waiting, ...assignments };
+    return last;
+  };
+}
+
+function run(assignments: readonly string[], socket: string): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const options = {
+      env: { NOTIFY_SOCKET: socket, PATH: '/usr/bin:/bin' },
+      ...{ timeout: NOTIFY_TIMEOUT_MS, killSignal: 'SIGKILL' as const },
+    };
+    execFile('systemd-notify', [...assignments], options, (error) => resolve(error ?? undefined));
+  });
+}

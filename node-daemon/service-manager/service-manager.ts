@@ -1,0 +1,115 @@
+// The daemon as a service of systemd: ready, its status, its watchdog, and time for its end.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { type Notify, notifySocket } from './notify-socket.ts';
+import { type DaemonStatus, statusLine } from './status-line.ts';
+import { StandstillWatch, type Worker } from './worker.ts';
+
+/** A change of the status is told after this time at most. */
+const STATUS_MS = 5_000;
+/** While it stops, the service manager hears so often that it is to wait, and is told to wait so long. */
+const EXTEND_MS = 5_000;
+const EXTENSION_MS = 30_000;
+
+/** What the service manager put into the environment of the process (sd_notify(3), sd_watchdog_enabled(3)). */
+export interface ServiceEnvironment {
+  readonly NOTIFY_SOCKET?: string | undefined;
+  readonly WATCHDOG_USEC?: string | undefined;
+  readonly WATCHDOG_PID?: string | undefined;
+}
+
+/** Who is told of. */
+export interface WatchedDaemon {
+  status(): DaemonStatus;
+  workers(): readonly Worker[];
+}
+
+export interface ServiceManagerParts {
+  readonly environment: ServiceEnvironment;
+  readonly pid: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly notify?: Notify;
+}
+
+export class ServiceManager {
+  readonly #parts: ServiceManagerParts;
+  /** Undefined where no service manager started this process: nothing is told then. */
+  readonly #notify: Notify | undefined;
+  readonly #timers = new Map<string, Timer>();
+  #status: string | undefined;
+  #isStandstillTold = false;
+
+  constructor(parts: ServiceManagerParts) {
+    this.#parts = parts;
+    const { NOTIFY_SOCKET: socket = '' } = parts.environment;
+    this.#notify = socket === '' ? undefined : (parts.notify ?? notifySocket(socket, parts.log));
+  }
+
+  /** The daemon has started; from now on its status is told, and the watchdog is fed while its workers go on. */
+  async ready(daemon: WatchedDaemon): Promise<void> {
+    if (this.#notify === undefined) return;
+    this.#status = statusLine(daemon.status());
+    await this.#notify({ READY: 1, STATUS: this.#status });
+    this.#every('status', STATUS_MS, () => this.#tellStatus(daemon));
+    const watchdogMs = watchdogTime(this.#parts.environment, this.#parts.pid);
+    if (watchdogMs === undefined) return;
+    const watch = new StandstillWatch(() => daemon.workers());
+    const beatMs = watchdogMs / 2;
+    this.#every('watchdog', beatMs, () => this.#feed(watch.look(beatMs)));
+  }
+
+  /** It is about to stop, and has the time that it asks for until `stopped`. */
+  stopping(): void {
+    if (this.#notify === undefined) return;
+    void this.#notify({ STOPPING: 1, ...extension });
+    this.#every('extension', EXTEND_MS, () => void this.#notify?.(extension));
+  }
+
+  /** Nothing more is told. */
+  stopped(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #tellStatus(daemon: WatchedDaemon): void {
+    const status = statusLine(daemon.status());
+    if (status === this.#status) return;
+    this.#status = status;
+    void this.#notify?.({ STATUS: status });
+  }
+
+  /** A worker that stands still is brought back by a restart of all: the service manager does it when it hears nothing. */
+  #feed(still: readonly string[]): void {
+    if (still.length === 0) {
+      this.#isStandstillTold = false;
+      void this.#notify?.({ WATCHDOG: 1 });
+    } else if (!this.#isStandstillTold) {
+      this.#isStandstillTold = true;
+      this.#parts.log.error({ workers: still }, 'a part of the daemon stands still: the watchdog is not fed');
+    }
+  }
+
+  #every(name: string, periodMs: number, run: () => void): void {
+    this.#timers.get(name)?.cancel();
+    const next = (): void => {
+      this.#timers.set(
+        name,
+        this.#parts.clock.after(periodMs, () => {
+          next();
+          run();
+        }),
+      );
+    };
+    next();
+  }
+}
+
+const extension = { EXTEND_TIMEOUT_USEC: EXTENSION_MS * 1_000 } as const;
+
+/** How soon the service manager wants to hear of this process; undefined where it does not. */
+function watchdogTime({ WATCHDOG_PID, WATCHDOG_USEC }: ServiceEnvironment, pid: number): number | undefined {
+  const microseconds = Number(WATCHDOG_USEC);
+  const isForUs = (WATCHDOG_PID ?? '') === '' || Number(WATCHDOG_PID) === pid;
+  return isForUs && Number.isSafeInteger(microseconds) && microseconds > 0 ? microseconds / 1_000 : undefined;
+}

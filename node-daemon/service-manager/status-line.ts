@@ -1,0 +1,26 @@
+// One line about the node, as `systemctl status` shows it. Pure.
+import type { Slot } from '#shared/link/messages.ts';
+
+/** How the daemon stands. */
+export interface DaemonStatus {
+  readonly slots: readonly Slot[];
+  readonly isEnrolled: boolean;
+  readonly isLinked: boolean;
+  readonly callsUp: number;
+  /** It takes no new calls and waits for the end of those that are up. */
+  readonly isDraining: boolean;
+}
+
+/** "3 of 4 slots registered, linked, 1 call up". */
+export function statusLine({ slots, isEnrolled, isLinked, callsUp, isDraining }: DaemonStatus): string {
+  const registered = slots.filter(({ state }) => state === 'registered').length;
+  const link = isLinked ? 'linked' : isEnrolled ? 'no link' : 'not enrolled';
+  const calls = callsUp === 0 ? [] : [`${callsUp} ${callsUp === 1 ? 'call' : 'calls'} up`];
+  const parts = [
+    ...(isDraining ? ['stopping when the calls have ended'] : []),
+    `${registered} of ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'} registered`,
+    link,
+    ...calls,
+  ];
+  return parts.join(', ');
+}

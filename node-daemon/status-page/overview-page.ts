@@ -1,0 +1,108 @@
+// The first page: how the node is, the rack as it stands there, calls, and what happened last.
+import { type Html, html } from '#shared/html.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import { eventList } from './event-list.ts';
+import type { NodeStatus } from './node-status.ts';
+import { page } from './page.ts';
+import { type Hub, layOut } from './rack-layout.ts';
+import { emptyTile, hubTile, slotTile } from './slot-tile.ts';
+import { alarmText, counted, duration, SIGNS, STANDING_WORDS, type Standing, standingOf } from './words.ts';
+
+/** The page is looked at, not read: a slot's own page has more. */
+const EVENTS_SHOWN = 30;
+
+export function overviewPage(status: NodeStatus): string {
+  const { hubs, others } = layOut(status.slots);
+  return page(
+    { title: title(status), status },
+    html`<h1>${status.nodeId ?? 'This node'}</h1>
+<div id="alarms" data-live>${alarms(status)}</div>
+<dl class="facts" id="facts" data-live>${facts(status)}</dl>
+<section aria-labelledby="rack-title">
+<h2 id="rack-title">Rack</h2>
+<div id="legend" data-live>${legend(status.slots)}</div>
+<div id="rack" data-live-children>
+${hubs.map((hub) => hubPanel(hub, status))}
+${others.length === 0 ? '' : otherPanel(others, hubs.length > 0, status)}
+${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">No modem is here, and no slot is named. Plug one in: it appears within seconds.</p>` : ''}
+</div>
+</section>
+<section aria-labelledby="calls-title"><h2 id="calls-title">Calls</h2><div id="calls" data-live>${calls(status)}</div></section>
+<section aria-labelledby="events-title"><h2 id="events-title">Last events</h2>
+<div id="events" data-live>${eventList(status.events.slice(0, EVENTS_SHOWN), status.now)}</div></section>`,
+  );
+}
+
+/** What is in the tab: somebody has many of them open. */
+function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatus): string {
+  const good = slots.filter((slot) => standingOf(slot) === 'good').length;
+  const trouble = troubles.length > 0 || !isLinked ? `${SIGNS.bad} ` : '';
+  return `${trouble}${good}/${slots.length} · ${nodeId}`;
+}
+
+function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
+  const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}: what comes in waits in the journal, nothing is sent.`;
+  const enrol = html`This node is not enrolled: run <code>node-daemon enrol</code> with the URL and the code that the control plane gave.`;
+  const texts = [
+    ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
+    ...troubles.map((alarm) => html`${alarmText(alarm)}`),
+  ];
+  if (texts.length === 0) return html``;
+  return html`<ul class="alarms">${texts.map((text) => html`<li><span class="sign" aria-hidden="true">▲</span> ${text}</li>`)}</ul>`;
+}
+
+function facts(status: NodeStatus): Html {
+  const { slots, isLinked, isJournalFailing, journalDepth, calls: live, now, startedAt } = status;
+  const good = slots.filter((slot) => standingOf(slot) === 'good').length;
+  const full = slots.filter(({ storage }) => storage !== null && storage.used >= storage.total * 0.8);
+  const used = slots.reduce((sum, { storage }) => sum + (storage?.used ?? 0), 0);
+  const total = slots.reduce((sum, { storage }) => sum + (storage?.total ?? 0), 0);
+  const fact = (name: string, value: string, standing: 'good' | 'bad' | 'plain'): Html =>
+    html`<div class="${standing}"><dt>${name}</dt><dd>${value}</dd></div>`;
+  return html`${[
+    fact('in service', `${good} of ${slots.length}`, good === slots.length ? 'plain' : 'bad'),
+    fact('link', isLinked ? 'up' : 'down', isLinked ? 'good' : 'bad'),
+    fact(
+      'journal',
+      isJournalFailing ? 'refused' : counted(journalDepth, 'waits', 'wait'),
+      isJournalFailing ? 'bad' : 'plain',
+    ),
+    fact('calls', String(live.length), 'plain'),
+    fact('messages on SIMs', `${used} of ${total}`, full.length > 0 ? 'bad' : 'plain'),
+    fact('runs for', duration(now - startedAt), 'plain'),
+  ]}`;
+}
+
+function legend(slots: readonly Slot[]): Html {
+  return html`<ul class="legend">${(Object.keys(STANDING_WORDS) as Standing[]).map((standing) => {
+    const count = slots.filter((slot) => standingOf(slot) === standing).length;
+    return html`<li class="${standing}"><span class="sign" aria-hidden="true">${SIGNS[standing]}</span> ${count} ${STANDING_WORDS[standing]}</li>`;
+  })}</ul>`;
+}
+
+function hubPanel({ path, ports }: Hub, status: NodeStatus): Html {
+  const name = path.startsWith('usb') ? `Bus ${path.slice('usb'.length)}` : `Hub ${path}`;
+  return html`<section class="hub" id="hub-${path}" data-live-children aria-labelledby="hub-title-${path}">
+<h3 id="hub-title-${path}">${name}</h3>
+<ul class="ports" id="ports-${path}" data-live-children>
+${ports.flatMap((port) => {
+  if (port.kind === 'empty') return [emptyTile(port.port)];
+  if (port.kind === 'hub') return [hubTile(port.port, port.path)];
+  return port.slots.map((slot) => slotTile(slot, `port ${port.port}`, status));
+})}
+</ul></section>`;
+}
+
+function otherPanel(slots: readonly Slot[], isBesideHubs: boolean, status: NodeStatus): Html {
+  return html`<section class="hub" id="others" data-live-children aria-labelledby="others-title">
+<h3 id="others-title">${isBesideHubs ? 'At no USB port' : 'Slots'}</h3>
+<ul class="ports" id="ports-others" data-live-children>${slots.map((slot) => slotTile(slot, '', status))}</ul></section>`;
+}
+
+function calls({ calls: live, slots, now }: NodeStatus): Html {
+  if (live.length === 0) return html`<p class="quiet">No call is up.</p>`;
+  return html`<ul class="calls">${live.map(({ iccid, direction, state, started_at: startedAt }) => {
+    const name = slots.find((slot) => slot.iccid === iccid)?.slot;
+    return html`<li>${name === undefined ? html`<span>a SIM that has left</span>` : html`<a href="/slots/${name}">${name}</a>`} <span>${direction}, ${state}, for ${duration(now - Date.parse(startedAt))}</span></li>`;
+  })}</ul>`;
+}

@@ -1,0 +1,55 @@
+// The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Html, html } from '#shared/html.ts';
+import type { NodeStatus } from './node-status.ts';
+
+const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
+const STYLE = read('status-page.css');
+const SCRIPT = read('status-page.js');
+/** Of those without the script. */
+const RELOAD_SECONDS = 15;
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** For `Content-Security-Policy` (CSP level 3): the page's own style and script, and no other. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path fill="#0b6e4f" d="M2 3h18v4H2zM2 9h18v4H2zM2 15h18v4H2z"/></svg>',
+)}`;
+
+/** The whole document around `body`. */
+export function page({ title, status }: { title: string; status: NodeStatus }, body: Html): string {
+  const at = new Date(status.now).toISOString();
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${ICON}">
+<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}"></noscript>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<main id="main">${body}</main>
+<footer><p id="at" data-live>As of <time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time></p>
+<p id="away" class="alarms" role="status" hidden>The daemon does not answer: what is shown is old.</p>
+<p><a href="/metrics">Metrics</a></p></footer>
+<script>${new Html(SCRIPT)}</script>
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,84 @@
+// What has happened on this host last, for people who look at it: no number, no text, no more than a page of it.
+import type { Slot } from '#shared/link/messages.ts';
+import type { Host } from '../host.ts';
+import { countFacts } from '../metrics/counting.ts';
+import { describedState } from './words.ts';
+
+/** Events that are kept. A flapping modem must not push everything out at once: each slot has its share. */
+export const EVENTS_MAX = 200;
+export const EVENTS_PER_SLOT_MAX = 40;
+
+export interface HostEvent {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Null for the whole host. */
+  readonly slot: string | null;
+  readonly text: string;
+}
+
+/** What is followed of a host. */
+export interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
+  readonly rack: { slots(): readonly Slot[]; find(iccid: string): { readonly name: string } | undefined };
+}
+
+/** Follows a host from its construction on. */
+export class RecentEvents {
+  readonly #host: FollowedHost;
+  readonly #states = new Map<string, string>();
+  #events: readonly HostEvent[] = [];
+
+  constructor(host: FollowedHost) {
+    this.#host = host;
+    host.observe({
+      slotsChanged: () => this.#onSlots(),
+      stepTaken: (slot, step, trouble) => this.#note(slot, `recovery: ${step} (${trouble})`),
+      callChanged: ({ iccid, direction, state }) =>
+        this.#note(this.#slotOf(iccid), `${direction} call: ${state}`),
+    });
+    countFacts(host.journal, {
+      fact: (fact, iccid) => {
+        if (fact.kind === 'call_ended')
+          this.#note(this.#slotOf(iccid), `${fact.direction} call ended: ${fact.reason}`);
+        else if (fact.kind === 'sms_outcome' && fact.outcome.status !== 'accepted')
+          this.#note(this.#slotOf(iccid), `message not sent: ${fact.outcome.status}`);
+        else if (fact.kind === 'sms_unreadable')
+          this.#note(this.#slotOf(iccid), 'a message that cannot be read');
+      },
+    });
+    host.journal.onFailing(() => {
+      this.#note(
+        null,
+        host.journal.isFailing ? 'the disk refuses the journal' : 'the disk takes the journal',
+      );
+    });
+  }
+
+  /** Newest first. */
+  get all(): readonly HostEvent[] {
+    return this.#events;
+  }
+
+  #onSlots(): void {
+    const slots = this.#host.rack.slots();
+    const names = new Set(slots.map(({ slot }) => slot));
+    for (const name of this.#states.keys()) if (!names.has(name)) this.#states.delete(name);
+    for (const slot of slots) {
+      const state = describedState(slot);
+      if (this.#states.get(slot.slot) === state) continue;
+      this.#states.set(slot.slot, state);
+      this.#note(slot.slot, state);
+    }
+  }
+
+  #slotOf(iccid: string | undefined): string | null {
+    return (iccid === undefined ? undefined : this.#host.rack.find(iccid)?.name) ?? null;
+  }
+
+  #note(slot: string | null, text: string): void {
+    const events = [{ at: this.#host.clock.now(), slot, text }, ...this.#events];
+    let ofSlot = 0;
+    this.#events = events
+      .filter((event) => event.slot !== slot || ++ofSlot <= EVENTS_PER_SLOT_MAX)
+      .slice(0, EVENTS_MAX);
+  }
+}

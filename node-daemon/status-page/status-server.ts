@@ -1,0 +1,102 @@
+// The node's port for people and Prometheus on this host: pages to look at and metrics, and nothing that changes anything.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { NodeStatus } from './node-status.ts';
+import { overviewPage } from './overview-page.ts';
+import { CONTENT_SECURITY_POLICY } from './page.ts';
+import { slotPage } from './slot-page.ts';
+
+const HOST = '127.0.0.1';
+const CONNECTIONS_MAX = 64;
+const HEADERS_MAX = 8 * 1024;
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Of a connection on which nothing moves: who does not read its answer. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+/**
+ * A page of the internet can have its own name resolved to 127.0.0.1 and read whatever answers there (DNS rebinding): its
+ * requests tell that name.
+ */
+const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+
+const HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+const HTML_TYPE = 'text/html; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+const problem = (status: number, text: string): Answer => ({ status, type: TEXT_TYPE, text: `${text}\n` });
+
+/** What is served. */
+export interface StatusServerParts {
+  readonly registry: Registry;
+  readonly status: () => NodeStatus;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** A server that runs until `stop`. */
+export interface StatusServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be had. */
+export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
+  const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
+    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'this is http://localhost only');
+    if (method !== 'GET' && method !== 'HEAD') return problem(405, 'GET and HEAD only');
+    const [path = '/'] = url.split('?');
+    if (path === '/metrics')
+      return { status: 200, type: registry.contentType, text: await registry.metrics() };
+    const text = path === '/' ? overviewPage(status()) : slotPage(slotOf(path), status());
+    return text === undefined ? problem(404, 'see / and /metrics') : { status: 200, type: HTML_TYPE, text };
+  };
+  const server = createServer({ maxHeaderSize: HEADERS_MAX }, (request, response) => {
+    answer(request).then(
+      (each) => send(response, request.method, each),
+      () => send(response, request.method, problem(500, 'the page could not be made')),
+    );
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.setTimeout(IDLE_TIMEOUT_MS);
+  server.listen(port, HOST);
+  await once(server, 'listening').catch((cause: Error) => {
+    throw new Error(`metrics.port: ${cause.message}`, { cause });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Names of slots need no encoding. */
+const slotOf = (path: string): string => /^\/slots\/([^/]{1,64})$/.exec(path)?.[1] ?? '';
+
+function send(response: ServerResponse, method: string | undefined, { status, type, text }: Answer): void {
+  const body = Buffer.from(text);
+  const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
+  response.writeHead(status, {
+    ...{ ...HEADERS, ...allow, 'content-type': type, 'content-length': body.length },
+  });
+  response.end(method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,72 @@
+// How the page says things: states with their signs, times, alarms, numbers that are half hidden.
+import type { Slot, SlotState } from '#shared/link/messages.ts';
+
+/** What a state is for somebody who looks from afar; each has a colour and a sign. */
+export type Standing = 'good' | 'busy' | 'bad' | 'lost';
+
+const STANDINGS: Readonly<Record<SlotState, Standing>> = {
+  registered: 'good',
+  starting: 'busy',
+  searching: 'busy',
+  denied: 'bad',
+  sim_absent: 'bad',
+  sim_locked: 'bad',
+  lost: 'lost',
+};
+
+export const SIGNS: Readonly<Record<Standing, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
+
+/** For the legend, in the order in which somebody wants to know. */
+export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
+  good: 'in service',
+  busy: 'starting or searching',
+  bad: 'SIM or network refuses',
+  lost: 'no modem',
+};
+
+const STATE_WORDS: Readonly<Record<SlotState, string>> = {
+  registered: 'registered',
+  starting: 'starting',
+  searching: 'searching',
+  denied: 'denied',
+  sim_absent: 'no SIM',
+  sim_locked: 'SIM locked',
+  lost: 'lost',
+};
+
+/** "denied: denied_plmn". Reasons are the words of the README. */
+export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+  reason === null || reason === state ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${reason}`;
+
+export const standingOf = ({ state }: Pick<Slot, 'state'>): Standing => STANDINGS[state];
+
+const ALARMS: Readonly<Record<string, string>> = {
+  no_modem: 'No modem is plugged in.',
+  modem_given_up:
+    'A modem does not come back, whatever was tried: look at its power, its cable, or exchange it.',
+  journal_unavailable:
+    'The disk refuses the journal: messages stay on the SIMs and nothing is sent. Make room on it.',
+  ports_hang: 'Ports of dead modems hang in the kernel: unplug them, or restart the daemon.',
+};
+
+/** What an alarm means and what to do about it; one that is not known as it is. */
+export const alarmText = (alarm: string): string => ALARMS[alarm] ?? alarm;
+
+/** The end of a card's number is printed on the card: enough to tell cards apart. */
+export const maskedIccid = (iccid: string): string => `…${iccid.slice(-4)}`;
+
+/** "< 1 min", "3 min", "2 h", "5 d": how long ago, or for how long. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return '< 1 min';
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** "−71 dBm", with a true minus. */
+export const shownDbm = (dbm: number): string => `${String(dbm).replace('-', '−')} dBm`;
+
+/** "1 slot", "2 slots". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;

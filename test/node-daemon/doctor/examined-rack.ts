@@ -1,0 +1,90 @@
+// A simulated rack that a doctor examines in this process, by opening it.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '#hardware-sim/simulator.ts';
+import { parseConfig } from '#node-daemon/config/config-file.ts';
+import type { Settings } from '#node-daemon/config.ts';
+import { type ExaminationParts, examine } from '#node-daemon/doctor/examination.ts';
+import type { Finding } from '#node-daemon/doctor/finding.ts';
+import type { Report } from '#node-daemon/doctor/report.ts';
+import { HangGuard } from '#node-daemon/hang-guard.ts';
+import { openNodeDesk } from '#node-daemon/operator/open-desk.ts';
+import { systemClock } from '#shared/clock.ts';
+import { writeIdentity } from '../../fixtures/enrolled-node.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
+
+export interface ExaminedRack {
+  readonly simulator: Simulator;
+  readonly settings: Settings;
+  /** Of a device in the simulated sysfs. */
+  sysfs(usbPath: string, attribute: string): string;
+  modem(index: number): SimulatedModem;
+  examine(parts?: Partial<ExaminationParts>): Promise<Report>;
+}
+
+/** Everything ends with the test. */
+export async function startExaminedRack(
+  t: Test,
+  { config = '', ...rack }: Omit<SimulatorOptions, 'dir'> & { config?: string },
+): Promise<ExaminedRack> {
+  const folder = temporaryFolder(t);
+  const plane = await ScriptedControlPlane.start();
+  const simulator = await startSimulator({ ...rack, dir: join(folder, 'rack') });
+  t.teardown(async () => {
+    await simulator.stop();
+    await plane.stop();
+  });
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  writeIdentity(dataDir, plane.url);
+  const parsed = parseConfig(config.replaceAll('%DIR%', simulator.dir), 'node.yaml');
+  const settings: Settings = {
+    ...{ dataDir, logLevel: 'error' },
+    ...{ sysfsRoot: join(simulator.dir, 'sys'), devRoot: join(simulator.dir, 'dev') },
+    config: { ...parsed, discover: parsed.discover ?? true },
+  };
+  return {
+    ...{ simulator, settings },
+    sysfs: (usbPath, attribute) => join(settings.sysfsRoot, 'bus/usb/devices', usbPath, attribute),
+    modem(index) {
+      const modem = simulator.modems[index];
+      if (modem === undefined) throw new Error(`no modem ${index}`);
+      return modem;
+    },
+    async examine(parts = {}) {
+      const desk = openNodeDesk(settings, { waitsForModems: false });
+      try {
+        return await examine(settings, {
+          guard: new HangGuard(systemClock, 32),
+          playsTones: false,
+          openDesk: async () => ({
+            isRunningDaemon: false,
+            slots: async () => (await desk).slots(),
+            at: async (slot, command, options) => (await desk).at(slot, command, options),
+            isLinked: async () => undefined,
+          }),
+          ...parts,
+        });
+      } finally {
+        await (await desk).close();
+      }
+    },
+  };
+}
+
+/** The finding of one check. */
+export function findingOf({ findings }: Report, check: string, slot: string | null = null): Finding {
+  const finding = findings.find((each) => each.check === check && each.slot === slot);
+  if (finding === undefined) throw new Error(`no finding of ${check} in ${slot ?? 'the host'}`);
+  return finding;
+}
+
+/** What is a warning or a problem in a slot, by check. */
+export function unwellIn({ findings }: Report, slot: string): string[] {
+  return findings
+    .filter((each) => each.slot === slot && (each.verdict === 'warning' || each.verdict === 'problem'))
+    .map(({ check }) => check);
+}

@@ -1,0 +1,239 @@
+// The operator's tools beside the daemon that runs, on 16 simulated modems.
+import { chmodSync, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { until } from '../../fixtures/until.ts';
+import { ended, startToolRig } from './tool-rig.ts';
+
+const STRANGER = '+12065559999';
+
+const makes = ['quectel', 'simcom', 'huawei', 'generic'] as const;
+const rig = await startToolRig(
+  t,
+  { modems: 16, makes, sendDelayMs: 0 },
+  'sms: { limits: { per_destination: { per_day: 5 } } }',
+);
+let daemon = await rig.startDaemon();
+const { plane, simulator, tool } = rig;
+const heard = () => simulator.carrier.heard().map(({ to, body }) => `${to} ${body}`);
+const [first] = simulator.modems;
+const number = String(first?.number);
+
+t.test('list shows every slot, aligned or as JSON', async (t) => {
+  const table = await tool('list');
+  t.match(table, { status: 0, stderr: '' });
+  const lines = table.stdout.trim().split('\n');
+  t.equal(lines.length, 17);
+  t.match(lines[0], /^SLOT +STATE +OPERATOR +SIGNAL +NUMBER +MODEL +IMEI +ICCID +USB$/);
+  for (const modem of simulator.modems) {
+    const line = lines.find((each) => each.includes(modem.imei));
+    t.match(line, new RegExp(`registered .* -\\d+ dBm .*${modem.identity.iccid} +${modem.usb.path}$`));
+  }
+  t.equal(new Set(lines.map((line) => line.indexOf('  registered'))).size, 2, 'columns are aligned');
+  const slots = JSON.parse((await tool('list', '--json')).stdout) as Record<string, unknown>[];
+  t.equal(slots.length, 16);
+  t.match(slots[0], { slot: '1-1.1', state: 'registered', iccid: first?.identity.iccid });
+});
+
+t.test('the socket belongs to its user and group', async (t) => {
+  const socket = statSync(join(rig.dataDir, 'operator.sock'));
+  t.ok(socket.isSocket());
+  t.equal(socket.mode & 0o777, 0o660);
+  t.equal(statSync(rig.dataDir).mode & 0o777, 0o700, 'the folder is the gate');
+});
+
+t.test('at prints what the modem says; its last line decides', async (t) => {
+  t.same(await tool('at', '1-1.1', 'AT+CSQ'), { status: 0, stdout: '+CSQ: 21,99\nOK\n', stderr: '' });
+  t.match(await tool('at', '1-1.1', 'ati'), { status: 0, stdout: /^Quectel\nEC25\nRevision: \S+\nOK\n$/ });
+  t.match(await tool('at', '1-1.1', 'AT+CREG?;+COPS?'), { stdout: /^\+CREG: \d,1.*\n\+COPS: .*\nOK\n$/ });
+  t.match(await tool('at', '1-1.1', 'AT+NONE?'), { status: 1, stdout: 'ERROR\n', stderr: '' });
+  const cme = await tool('at', '1-1.1', 'AT+COPS=1,2,"99999"', '--unsafe');
+  t.match(cme, { status: 1, stdout: /^\+CME ERROR: \d+\n$/ });
+});
+
+t.test('what may change something needs --unsafe, what takes the port is never given', async (t) => {
+  first?.clearCommandLines();
+  const refused = async (command: string, ...flags: string[]) => {
+    const { status, stdout, stderr } = await tool('at', '1-1.1', command, ...flags);
+    t.match({ status, stdout }, { status: 1, stdout: '' }, command);
+    return stderr;
+  };
+  t.match(await refused('AT+CSQ;+CMGD=1'), /^error: \+CMGD=1 may change something.*--unsafe/);
+  t.match(await refused('AT+CMGL=4'), /use "sms"/);
+  t.match(await refused('AT+CMGS=20', '--unsafe'), /waits for a body; use "send"/);
+  t.match(await refused('AT+CSQ;+CMGW="1"', '--unsafe'), /waits for a body/);
+  t.match(await refused('ATD*99#', '--unsafe'), /out of command mode/);
+  t.match(await refused('AT+CSQ\rAT+CMGD=1'), /one line of printable ASCII/);
+  t.match(await refused('+CSQ'), /must begin with AT/);
+  const given = (first?.commandLines ?? []).join(' ');
+  t.notMatch(given, /CMGD=1|CMGS=20|CMGW|\*99/, 'the modem saw none of it');
+  t.match(await tool('at', '1-1.1', 'AT+CLIP=1', '--unsafe'), { status: 0, stdout: 'OK\n' });
+});
+
+t.test('a name that is wrong, a modem that is silent', async (t) => {
+  t.match(await tool('at', '1-1.11', 'AT'), {
+    status: 1,
+    stderr: 'error: there is no slot "1-1.11"; did you mean',
+  });
+  t.match(await tool('at', 'cupboard', 'AT'), { status: 1, stderr: /there are 1-1\.1, 1-1\.2/ });
+  t.match(await tool('at', '1-1.1', 'AT', '--timeout', '0'), {
+    status: 1,
+    stderr: /--timeout: must be a whole number/,
+  });
+  t.match(await tool('at', '1-1.1'), { status: 1, stderr: /missing required argument/ });
+  const [, , , silent] = simulator.modems;
+  silent?.play({ kind: 'not_reading' });
+  const unanswered = await tool('at', String(silent?.usb.path), 'AT+CSQ', '--timeout', '1');
+  silent?.clearFaults();
+  t.match(unanswered, { status: 3, stderr: 'error: the modem gave no answer in 1 s' });
+});
+
+t.test('send goes the way of the control plane: outcome, limits, and once for each id', async (t) => {
+  const sent = await tool('send', '1-1.1', STRANGER, 'Ünïcode 417209 💡');
+  t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
+  t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);
+  const again = ['send', '1-1.1', STRANGER, 'twice?', '--id', 'operator_12345678', '--json'];
+  t.match(JSON.parse((await tool(...again)).stdout), { id: 'operator_12345678', status: 'accepted' });
+  t.match(JSON.parse((await tool(...again)).stdout), { status: 'accepted' });
+  t.equal(heard().length, 2, 'the same id is sent once');
+  await until('the control plane hears of both', () => plane.factsOf('sms_outcome').length === 2);
+  first?.play({ kind: 'cms_error', code: 38, count: 1 });
+  t.match(await tool('send', '1-1.1', STRANGER, 'no'), {
+    status: 1,
+    stdout: /^rejected: cms_38, class retry .*out of order/,
+  });
+  await tool('send', '1-1.2', STRANGER, 'four');
+  await tool('send', '1-1.2', STRANGER, 'five');
+  t.match(await tool('send', '1-1.1', STRANGER, 'six'), {
+    status: 1,
+    stderr: /rate_limited.*this recipient/,
+  });
+  t.match(await tool('send', '1-1.1', '12065559999', 'x'), { status: 1, stderr: /must be a number such as/ });
+  t.match(await tool('send', '1-1.1', '+12065550177', 'x'.repeat(1999)), {
+    status: 1,
+    stderr: /14 segments where 10/,
+  });
+  t.equal(heard().length, 4);
+});
+
+t.test('ussd prints the answer, in every coding, and shows a menu', async (t) => {
+  for (const slot of ['1-1.1', '1-1.2', '1-1.3', '1-1.4']) {
+    const balance = 'Your balance is $12.34, good until 31.12.\n';
+    t.same(await tool('ussd', slot, '*100#'), { status: 0, stdout: balance, stderr: '' }, slot);
+  }
+  t.match(await tool('ussd', '1-1.1', '*101#'), { status: 0, stdout: 'Баланс: 12,34 €\n' });
+  const menu = await tool('ussd', '1-1.3', '*102#');
+  t.match(menu, { status: 0, stdout: 'Simrack Mobile', stderr: /waits for a reply: --reply/ });
+  t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '7,2'), {
+    stdout: `Your number is ${number}\n`,
+    stderr: '',
+  });
+  t.match(await tool('ussd', '1-1.1', '2'), { stdout: 'Unknown code\n' }, 'every dialogue was ended');
+  t.match(await tool('ussd', '1-1.1', '*103#', '--timeout', '1'), { status: 3, stderr: /no answer in 1 s/ });
+  t.match(await tool('ussd', '1-1.1', '*104#'), { status: 1, stdout: '', stderr: /does not support/ });
+  t.match(await tool('ussd', '1-1.1', 'rm -rf'), { status: 1, stderr: /must have 1 to 64 digits/ });
+});
+
+t.test('sms shows storages and journal, and strangers cannot steer the terminal', async (t) => {
+  plane.acknowledges = false;
+  simulator.carrier.send({
+    from: STRANGER,
+    to: number,
+    body: 'red \u001b[31m alert',
+    encoding: undefined,
+    referenceBits: 8,
+  });
+  await until('it is told', () => plane.factsOf('sms_received').length === 1);
+  const { stdout, status } = await tool('sms', '1-1.1');
+  t.equal(status, 0);
+  t.match(stdout, /^SM: \d+ of 50 places used\n/m);
+  t.match(stdout, /^ME: \d+ of 255 places used\n/m);
+  t.match(stdout, /journal: 1 for the control plane, 0 parts/);
+  t.match(stdout, `${STRANGER}  `);
+  t.notMatch(stdout, '\u001b');
+  const json = JSON.parse((await tool('sms', '1-1.1', '--json')).stdout);
+  t.match(json.waiting, [{ from: STRANGER, text: /red .*alert/ }]);
+  plane.acknowledges = true;
+});
+
+t.test('logs shows the last lines, and follows', async (t) => {
+  const text = await tool('logs');
+  t.match(text, { status: 0, stdout: /^\d\d:\d\d:\d\d\.\d{3} info {2}started {2}/m, stderr: '' });
+  t.notMatch(text.stdout, number);
+  const json = (await tool('logs', '--json')).stdout.trim().split('\n');
+  t.ok(json.every((line) => typeof JSON.parse(line).msg === 'string'));
+  let output = '';
+  const following = rig.toolWith(['logs', '--follow'], (child) => {
+    child.stdout?.on('data', (chunk) => {
+      output += String(chunk);
+      if (/slot state.*state=lost/.test(output)) child.kill('SIGINT');
+    });
+  });
+  await until('it follows', () => output.includes('started'));
+  const last = simulator.modems[15];
+  const path = String(last?.usb.path);
+  last?.power.unplug();
+  await following;
+  last?.power.plugIn();
+  t.match(output, new RegExp(`slot state.*slot=${path}.*state=lost`));
+});
+
+t.test('many tools at once, and a tool that is killed, hurt nobody', async (t) => {
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, (_, index) => tool('at', `1-1.${1 + (index % 3)}`, 'AT+CSQ')),
+  );
+  t.ok(answers.every(({ stdout }) => /^\+CSQ: \d+,99\nOK\n$/.test(stdout)));
+  const killed = await rig.toolWith(['ussd', '1-1.2', '*103#'], (child) => {
+    const [, second] = simulator.modems;
+    second?.clearCommandLines();
+    void second?.expectCommand(/CUSD=1/, { timeoutMs: 30_000 }).then(() => child.kill('SIGKILL'));
+  });
+  t.equal(killed.status, null);
+  t.match(await tool('ussd', '1-1.2', '*100#'), { status: 2, stderr: /another USSD dialogue goes on/ });
+  t.match(await tool('at', '1-1.2', 'AT+CSQ'), { status: 0 });
+});
+
+t.test(
+  'a message whose answer was lost with the daemon is asked for again, and not sent again',
+  async (t) => {
+    const sender = simulator.modems[4];
+    const before = heard().length;
+    sender?.play({ kind: 'slow_network', ms: 3000 });
+    sender?.clearCommandLines();
+    const restarted = sender?.expectCommand(/CMGS=/, { timeoutMs: 60_000 }).then(async () => {
+      await ended(daemon, 'SIGKILL');
+      sender.clearFaults();
+      daemon = await rig.startDaemon();
+    });
+    const sent = await tool('send', String(sender?.usb.path), '+12065550178', 'once');
+    t.match(sent, {
+      status: 3,
+      stdout: /^unknown, it may have been sent/,
+      stderr: /asking again[\s\S]*--id operator_/,
+    });
+    await restarted;
+    t.ok(heard().length <= before + 1);
+  },
+);
+
+t.test('a daemon of another version, one that is gone, and a socket that may not be used', async (t) => {
+  const { request } = await import('node:http');
+  const socketPath = join(rig.dataDir, 'operator.sock');
+  const answer = await new Promise<string>((resolve) => {
+    const headers = { 'simrack-desk-version': '99' };
+    request({ socketPath, method: 'POST', path: '/slots', headers }, (response) => {
+      response.setEncoding('utf8').on('data', resolve);
+    }).end();
+  });
+  t.match(JSON.parse(answer), {
+    error: 'unreachable',
+    message: /another version \(1, this tool speaks 99\)/,
+  });
+  if (process.getuid?.() !== 0) {
+    chmodSync(socketPath, 0o000);
+    t.match(await tool('list'), { status: 4, stderr: /you may not use it/ });
+  }
+  await ended(daemon, 'SIGTERM');
+  t.notOk(existsSync(socketPath), 'a daemon that stops takes its socket away');
+  t.match(await tool('logs'), { status: 4, stderr: /no daemon runs on .*journalctl/ });
+});

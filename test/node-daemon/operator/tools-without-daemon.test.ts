@@ -1,0 +1,100 @@
+// The operator's tools where no daemon runs: on the modems themselves, for a while, and nothing is lost.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Ran } from '../../fixtures/run-program.ts';
+import { until } from '../../fixtures/until.ts';
+import { ended, startToolRig } from './tool-rig.ts';
+
+const STRANGER = '+12065559999';
+const SMS = { from: STRANGER, encoding: undefined, referenceBits: 8 as const };
+
+t.test('list, at, send, ussd and sms work, and what arrives is told when the daemon runs', async (t) => {
+  const { simulator, tool, plane, startDaemon } = await startToolRig(t, { modems: 3 });
+  const number = String(simulator.modems[0]?.number);
+  const listed = await tool('list');
+  t.match(listed, { status: 0, stderr: /^no daemon runs on .*: the modems are used without one\n$/ });
+  t.equal(listed.stdout.match(/registered/g)?.length, 3);
+  t.same((await tool('at', '1-1.2', 'AT+CSQ')).stdout, '+CSQ: 21,99\nOK\n');
+  t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '1'), { status: 0, stdout: /^Your balance/ });
+  t.match(await tool('send', '1-1.1', STRANGER, 'hello'), { status: 0, stdout: /^accepted/ });
+  t.match(simulator.carrier.heard(), [{ body: 'hello' }]);
+
+  simulator.carrier.send({ ...SMS, to: number, body: 'came while no daemon ran' });
+  const shown = await tool('sms', '1-1.1');
+  t.match(shown, { status: 0, stdout: /journal: 1 for the control plane/ });
+  t.match(shown.stdout, 'came while no daemon ran');
+  t.match(await tool('sms', '1-1.1'), { stdout: 'came while no daemon ran' }, 'it is kept');
+  t.equal(plane.upgrades.length, 0, 'a tool makes no link');
+
+  const daemon = await startDaemon();
+  await until('it is told', () => plane.factsOf('sms_received').length > 0);
+  t.match(plane.factsOf('sms_received'), [{ from: STRANGER, body: 'came while no daemon ran' }]);
+  t.match(plane.factsOf('sms_outcome'), [{ command_id: /^operator_/, outcome: { status: 'accepted' } }]);
+  t.equal((await tool('list')).stderr, '', 'the daemon answers now');
+  await ended(daemon, 'SIGKILL');
+  t.match(
+    await tool('list'),
+    { status: 0, stderr: /^no daemon runs/ },
+    'a socket that a kill left is no daemon',
+  );
+});
+
+t.test('a tool that is killed with the modems leaves them to the next', async (t) => {
+  const { simulator, tool, toolWith } = await startToolRig(t, { modems: 1 });
+  const [modem] = simulator.modems;
+  const killed = await toolWith(['ussd', '1-1.1', '*103#'], (child) => {
+    void modem?.expectCommand(/CUSD=1/, { timeoutMs: 60_000 }).then(() => child.kill('SIGKILL'));
+  });
+  t.equal(killed.status, null);
+  t.match(await tool('ussd', '1-1.1', '*100#'), { status: 0, stdout: /^Your balance/ });
+});
+
+t.test('two tools at once do not fight for a port', async (t) => {
+  const { simulator, tool, toolWith } = await startToolRig(t, { modems: 1 });
+  const [modem] = simulator.modems;
+  let second: Ran | undefined;
+  await toolWith(['ussd', '1-1.1', '*103#'], (child) => {
+    void modem?.expectCommand(/CUSD=1/, { timeoutMs: 60_000 }).then(async () => {
+      second = await tool('list');
+      child.kill('SIGKILL');
+    });
+  });
+  t.match(second, { status: 4, stderr: /in use by another node-daemon.*try again/ });
+});
+
+t.test('what keeps a tool from the modems is told', async (t) => {
+  const { dataDir, tool } = await startToolRig(t, { modems: 0 }, 'slots: [{ name: attic, usb_path: 1-9 }]');
+  t.match(await tool('list'), { status: 0, stdout: /attic +lost \(absent\)/ });
+  t.match(await tool('at', 'attic', 'AT'), { status: 2, stderr: 'attic: no modem is in this slot' });
+  t.match(await tool('at', 'atic', 'AT'), { status: 1, stderr: 'did you mean attic?' });
+  t.match(await tool('list', '--config', '/nonexistent.yaml'), { status: 1, stderr: /cannot be read/ });
+  const other = createServer((_, response) => response.end('<html>'));
+  other.listen(join(dataDir, 'operator.sock'));
+  t.match(await tool('list'), { status: 4, stderr: /no daemon of this kind/ });
+  await new Promise((resolve) => other.close(resolve));
+  const folder = join(dataDir, 'closed');
+  mkdirSync(folder);
+  if (process.getuid?.() === 0) return;
+  chmodSync(folder, 0o000);
+  t.match(await tool('list', '--data-dir', folder), { status: 4, stderr: /its data folder is needed/ });
+});
+
+t.test('the socket may be elsewhere; a file in its way is left alone', async (t) => {
+  const rig = await startToolRig(t, { modems: 1 }, 'operator_socket: %DIR%/run/node.sock');
+  const daemon = await rig.startDaemon();
+  const listed = await rig.tool('list');
+  t.match(listed, { status: 0, stderr: '' });
+  t.match(
+    await rig.tool('list', '--data-dir', join(rig.dataDir, 'other')),
+    { stderr: '' },
+    'found by the file',
+  );
+  await ended(daemon, 'SIGTERM');
+  const path = join(rig.dataDir, '../run/node.sock');
+  writeFileSync(path, 'precious');
+  const again = await rig.startDaemon();
+  t.equal(again.exitCode, null, 'numbers are served without tools');
+  t.match(await rig.tool('list'), { status: 4 });
+});

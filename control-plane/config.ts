@@ -1,48 +1,27 @@
 // The control plane's options: the only reader of its environment and flags.
-import { readFileSync } from 'node:fs';
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
+  booleanOption,
   integerOption,
   LOG_LEVEL_OPTION,
   type OptionsOf,
   optionalInteger,
   readOptions,
 } from '#shared/process/options.ts';
+import { ALERT_OPTIONS } from './alerts/alert-options.ts';
+import { CONSOLE_OPTIONS } from './console/console-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail/mail-options.ts';
 import type { PaymentNetwork } from './payments/offer.ts';
 import { readPaymentsFile } from './payments-file.ts';
+import { keyFileSchema, keySchema } from './private-key.ts';
+import { PROBE_OPTIONS } from './probes/probe-options.ts';
 
 const addressSchema = z
   .string({ error: 'required: a 0x-prefixed address' })
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
   .transform((text): Address => getAddress(text.toLowerCase()));
-
-/** Order of secp256k1 (SEC 2 §2.4.1): a private key is below it. */
-const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-
-export const keySchema = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a 0x-prefixed private key of 32 bytes')
-  .refine((text) => BigInt(text) > 0n && BigInt(text) < KEYS_END, 'is no private key of secp256k1')
-  .transform((text) => text as Hex);
-
-export const keyFileSchema = z.string().transform((path, context): Hex => {
-  const problem = (message: string): never => {
-    context.addIssue(message);
-    return z.NEVER;
-  };
-  // Its name is not shown: it may be the key itself.
-  try {
-    const parsed = keySchema.safeParse(readFileSync(path, 'utf8').trim());
-    return parsed.success
-      ? parsed.data
-      : problem('the file does not hold a 0x-prefixed private key of 32 bytes');
-  } catch (error) {
-    return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
-});
 
 const urlSchema = (protocols: RegExp, about: string) =>
   z.string({ error: `required: ${about}` }).refine((text) => {
@@ -210,6 +189,7 @@ export const OPTIONS = {
     about: 'whom that mail is from: an address, or Name <address>',
     schema: mailFromSchema.optional(),
   },
+  ...ALERT_OPTIONS,
   proxyHops: {
     env: 'PROXY_HOPS',
     about: 'proxies in front; that many entries at the end of X-Forwarded-For are believed, 0 is none',
@@ -241,12 +221,23 @@ export const OPTIONS = {
     about: 'time between two heartbeats on a node link',
     schema: integerOption(100, 600_000, 10_000),
   },
+  enrolmentApproval: {
+    env: 'ENROLMENT_APPROVAL',
+    about: 'whether a node that enrols waits until an operator has approved its key',
+    schema: booleanOption,
+  },
   graceDays: {
     env: 'GRACE_DAYS',
     about:
       'days after the year in which a wallet gets its number back by paying; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
+  quarantineDays: {
+    env: 'QUARANTINE_DAYS',
+    about: 'days after that in which the number is not sold: what was meant for its last holder still comes',
+    schema: integerOption(0, 3_650, 0),
+  },
+  ...PROBE_OPTIONS,
   sendTimeoutMs: {
     env: 'SEND_TIMEOUT_MS',
     about: 'time that /sms/send waits for the carrier',
@@ -301,6 +292,7 @@ export const OPTIONS = {
       .default('+1')
       .transform((text) => text.split(',')),
   },
+  ...CONSOLE_OPTIONS,
   logLevel: LOG_LEVEL_OPTION,
 } as const;
 

@@ -5,8 +5,12 @@ import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
+import { alertChannelsOf } from './alerts/alert-options.ts';
+import { startAlerts } from './alerts/alert-service.ts';
+import { writeBackup } from './backup/backup-writer.ts';
 import { type Bus, createLocalBus } from './bus/bus.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from './config.ts';
+import { openConsole } from './console/console.ts';
 import { discoveryFiles } from './discovery/files.ts';
 import { createInbox } from './handlers/sms.ts';
 import { SmsWaits } from './handlers/sms-waits.ts';
@@ -28,7 +32,8 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { Fleet } from './nodes/fleet.ts';
 import { bindNumber } from './nodes/provisioning.ts';
 import { createNodeRegistry } from './nodes/registry.ts';
-import { createDesk } from './operator/desk.ts';
+import { COMMAND_LINE } from './operator/desk.ts';
+import { createOperations } from './operator/operations.ts';
 import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
 import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
@@ -57,6 +62,8 @@ export interface Service {
   port: number;
   /** Of the metrics, where they are served. */
   metricsPort: number | undefined;
+  /** Of the console, where it is served. */
+  consoleUrl: string | undefined;
   /** Base URL that clients use, without a slash at its end. */
   url: string;
   stop(): Promise<void>;
@@ -69,6 +76,7 @@ export async function startService(
 ): Promise<Service> {
   const relayerKey = relayerKeyOf(config);
   const mail = mailSettingsOf(config);
+  const channels = alertChannelsOf(config);
   const networks = await Promise.all(
     paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
   );
@@ -162,19 +170,28 @@ export async function startService(
     sockets: () => ({ node: upgrades.open(), ...voiceUpgrades.open() }),
   });
   server.serve(app, routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }));
+  const operations = createOperations({ ...config, db, bus, clock, log, fleet, live });
   // A Postgres has room for an operator's commands beside the service.
   const operator =
     config.databaseUrl === undefined
       ? await listenOperator({
-          ...{ folder: config.dataDir, url, fleet, log },
+          ...{ folder: config.dataDir, url, log },
           registry: createNodeRegistry({ db, clock }),
-          desk: createDesk({ db, clock }),
+          desk: operations.deskFor(COMMAND_LINE),
+          backUp: (out) => writeBackup(db, out, new Date(clock.now())),
         })
       : undefined;
 
+  const graceMs = config.graceDays * DAY_MS;
+  const quarantineMs = config.quarantineDays * DAY_MS;
+  const wallets = walletsOf(tills);
+  const alerts = startAlerts({ db, clock, log, channels, chainIds: wallets.keys(), options: config });
   const gasWatch = new GasWatch({
-    ...{ wallets: walletsOf(tills), transfersMin: config.relayerTransfersMin, log },
-    onFunds: (chainId, funds) => metrics.relayerFunds(chainId, funds),
+    ...{ wallets, transfersMin: config.relayerTransfersMin, log },
+    onFunds: (chainId, funds) => {
+      metrics.relayerFunds(chainId, funds);
+      alerts.onFunds(chainId, funds);
+    },
   });
   // Each by itself: an RPC that hangs holds up its own payments only.
   const everyMinute = (task: Task, work: () => Promise<void>) =>
@@ -200,31 +217,40 @@ export async function startService(
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
-    for (const subscriptionId of await purgeLapsed(db, { graceMs: config.graceDays * DAY_MS, now })) {
+    for (const subscriptionId of await purgeLapsed(db, { graceMs, quarantineMs, now })) {
       bus.publish({ kind: 'subscription_changed', subscriptionId });
       log.info({ subscription: subscriptionId }, 'purged a subscription');
     }
   });
 
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    waits.drain();
+    mailer?.stop();
+    await operations.stop();
+    await Promise.all([...reconciling, watching, telling, cleaning, alerts].map((work) => work.stop()));
+    await metricsServer?.stop();
+    metrics.stop();
+    await operator?.stop();
+    // Before the port closes: nodes that look for another instance are told that this one is none.
+    await upgrades.drain();
+    await live.stop();
+    await voiceUpgrades.stop();
+    await server.stop();
+    await waits.settled();
+    await close();
+  };
+  const fleetConsole = await openConsole(config, {
+    ...{ db, bus, clock, log, deskFor: (name) => operations.deskFor(name) },
+  }).catch((error: unknown) => stop().then(() => Promise.reject(error)));
   return {
     port: server.port,
     metricsPort: metricsServer?.port,
+    consoleUrl: fleetConsole?.url,
     url,
     async stop() {
-      isStopping = true;
-      waits.drain();
-      mailer?.stop();
-      await Promise.all([...reconciling, watching, telling, cleaning].map((work) => work.stop()));
-      await metricsServer?.stop();
-      metrics.stop();
-      await operator?.stop();
-      // Before the port closes: nodes that look for another instance are told that this one is none.
-      await upgrades.drain();
-      await live.stop();
-      await voiceUpgrades.stop();
-      await server.stop();
-      await waits.settled();
-      await close();
+      await fleetConsole?.stop();
+      await stop();
     },
   };
 }

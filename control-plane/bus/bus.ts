@@ -10,6 +10,12 @@ export type BusEvent =
   | { kind: 'call_changed'; instance: string; call: CallRow }
   /** A call has ended, and that is stored. Told once for each call. */
   | { kind: 'call_ended'; call: EndedCall }
+  /** An operator wants something of this node: `operator_requests` has it, for the instance with its link. */
+  | { kind: 'node_asked'; nodeId: string }
+  /** A probe has come to its other end, and that is stored. */
+  | { kind: 'probe_arrived'; probeId: string }
+  /** What is known of a node or its slots is another than before, and that is stored; or events of it are. */
+  | { kind: 'node_changed'; nodeId: string }
   /** A client of the tools has given a call up; `call` names it, and says nothing. */
   | { kind: 'tool_call_cancelled'; call: string };
 

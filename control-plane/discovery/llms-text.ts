@@ -4,6 +4,9 @@ import { REFUSALS } from '#shared/api/refusals.ts';
 import type { DiscoveryParts } from './files.ts';
 import { priceText } from './price.ts';
 
+/** What nodes are told, and nobody else. */
+const OF_NODES = new Set(['enrolment_refused', 'node_revoked', 'approval_pending']);
+
 export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string {
   const price = sale.offers.map(priceText).join(' or ');
   const socketUrl = baseUrl.replace(/^http/, 'ws');
@@ -48,7 +51,7 @@ Send \`Authorization: Bearer <token>\`. Bodies are JSON.
 
 \`{"error": "<code>", "message": "…"}\`. Switch on \`error\`. 429 and 503 say in \`Retry-After\` when to come again.
 ${Object.entries(REFUSALS)
-  .filter(([code]) => code !== 'enrolment_refused' && code !== 'node_revoked')
+  .filter(([code]) => !OF_NODES.has(code))
   .map(([code, { meaning, status }]) => `- ${status} \`${code}\`: ${meaning}`)
   .join('\n')}
 

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { observe } from '../metrics/observation.ts';
+import { type Limit, observe } from '../metrics/observation.ts';
 import { networkOf } from './client-network.ts';
 
 /** Addresses that are remembered; more than this at once is no longer about guessing. */
@@ -16,8 +16,13 @@ export interface AttemptLimit {
   run<T>(address: string, attempt: () => Promise<T>): Promise<T>;
 }
 
-/** `max` refused attempts of an address within `withinMs`, counted in fixed windows. */
-export function createAttemptLimit(clock: Clock, max: number, withinMs: number): AttemptLimit {
+/** `max` refused attempts of an address within `withinMs`, counted in fixed windows. `limit` names it in the metrics. */
+export function createAttemptLimit(
+  clock: Clock,
+  max: number,
+  withinMs: number,
+  limit: Limit = 'enrolment',
+): AttemptLimit {
   const windows = new LRUCache<string, { endsAt: number; refused: number; underWay: number }>({
     max: ADDRESSES_MAX,
   });
@@ -33,7 +38,7 @@ export function createAttemptLimit(clock: Clock, max: number, withinMs: number):
       }
       if (window.refused >= max || window.underWay >= UNDER_WAY_MAX) {
         const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
-        observe({ kind: 'rate_limited', limit: 'enrolment' });
+        observe({ kind: 'rate_limited', limit });
         throw new Refusal('rate_limited', `too many attempts; wait ${seconds} s`, {
           headers: { 'Retry-After': String(seconds) },
         });

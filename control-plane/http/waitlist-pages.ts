@@ -2,12 +2,12 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { OPERATION } from '#shared/api/operations.ts';
+import { html } from '#shared/html.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
 import { type CatalogParts, filesByName } from '../handlers/catalog.ts';
 import { joinWaitlist, leaveWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
-import { html } from '../pages/html.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { sendPage } from './pages.ts';
 import { readForm } from './request-body.ts';

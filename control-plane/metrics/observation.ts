@@ -3,6 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { CallDirection } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
+import type { AlertChannelName, AlertKind } from '../alerts/alert.ts';
 
 /** How a payer paid; `none` where no payment came. */
 export const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;
@@ -26,17 +27,26 @@ export const SEND_OUTCOMES = [
 ] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
-/** `unheld`: nobody has the number, and the message is not kept. */
-export const RECEIPTS = ['stored', 'unheld', 'unreadable'] as const;
+/** `unheld`: nobody has the number, and the message is not kept; `probe`: it was one of ours. */
+export const RECEIPTS = ['stored', 'unheld', 'unreadable', 'probe'] as const;
 
-/** Whose turn it is not: of an address, of a token, or of a SIM at its node. */
+/** Whose turn it is not: of an address, of a token, of a SIM at its node, or of who signs in to the console. */
 export const LIMITS = [
   ...(['address', 'token', 'nonce', 'auth', 'waitlist', 'enrolment', 'sockets', 'waits'] as const),
-  ...(['sms', 'calls'] as const),
+  ...(['sms', 'calls', 'console'] as const),
 ] as const;
 export type Limit = (typeof LIMITS)[number];
 
-export const TASKS = ['reconcile', 'gas', 'waitlist', 'cleaning'] as const;
+export const TASKS = [
+  'reconcile',
+  'gas',
+  'waitlist',
+  'cleaning',
+  'probes',
+  'alerts',
+  'alert_messages',
+  'samples',
+] as const;
 export type Task = (typeof TASKS)[number];
 
 export type Observation =
@@ -60,6 +70,10 @@ export type Observation =
   /** Of a call that has ended: frames of 20 ms, by what became of them. */
   | { kind: 'audio_carried'; frames: Readonly<Record<string, number>> }
   | { kind: 'mail_tried'; outcome: string }
+  /** `open`: the kind of each alert that is not over. */
+  | { kind: 'alerts_looked_at'; open: readonly AlertKind[] }
+  | { kind: 'alerts_told'; channel: AlertChannelName; outcome: string }
+  | ({ kind: 'probed' } & ObservedProbe)
   | { kind: 'queried'; seconds: number }
   /** `errorClass`: the first two characters of SQLSTATE, or `connection`. */
   | { kind: 'query_failed'; errorClass: string }
@@ -70,6 +84,15 @@ export interface ObservedCall {
   reason: EndReason;
   answeredAt: Date | null;
   endedAt: Date;
+}
+
+/** A probe that has ended. A failure names the ends whose fault it may be. */
+export interface ObservedProbe {
+  probe: 'sms' | 'call';
+  result: 'delivered' | 'failed' | 'abandoned';
+  ends: readonly { role: 'sender' | 'recipient'; node: string; slot: string; carrier: string | null }[];
+  /** From the command to the fact. */
+  seconds: number | undefined;
 }
 
 const OBSERVATIONS = channel('simrack.observations');

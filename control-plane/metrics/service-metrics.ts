@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { RelayerFunds } from '../payments/gas-watch.ts';
+import { alertMetrics } from './alert-metrics.ts';
 import { type CallView, callMetrics } from './call-metrics.ts';
 import { type Connections, databaseMetrics } from './database-metrics.ts';
 import { housekeepingMetrics } from './housekeeping-metrics.ts';
@@ -10,6 +11,7 @@ import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
 import { type Observation, onObservation } from './observation.ts';
 import { paymentMetrics, relayerMetrics } from './payment-metrics.ts';
+import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 import { type Stock, type StockStates, stockMetrics } from './stock-metrics.ts';
 
@@ -31,7 +33,7 @@ export class ServiceMetrics {
   readonly #unsubscribe: () => void;
 
   constructor(log: Logger) {
-    for (const subject of [httpMetrics, paymentMetrics, housekeepingMetrics])
+    for (const subject of [httpMetrics, paymentMetrics, housekeepingMetrics, alertMetrics, probeMetrics])
       this.#listen(subject(this.#make));
     this.#unsubscribe = onObservation((observation) => {
       try {

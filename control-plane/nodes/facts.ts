@@ -1,6 +1,7 @@
 // What a node's facts do to the store. Applying one twice is applying it once.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
+import { probeTokenIn } from '../domain/probe-text.ts';
 import { withoutNul } from '../domain/storable-text.ts';
 import { endCall } from '../store/calls.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
@@ -11,6 +12,7 @@ import {
   recordReport,
   settleOutcome,
 } from '../store/messages.ts';
+import { settleArrival } from '../store/probes.ts';
 
 /** Service centres that tell a wrong zone are off by less. */
 const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
@@ -43,8 +45,12 @@ export async function applyFacts(
   const received: ReceivedMessage[] = [];
   const events: BusEvent[] = [];
   for (const { key, fact } of facts) {
-    if (fact.kind === 'sms_received') received.push(toReceived(key, fact, now));
-    else if (fact.kind === 'call_ended') {
+    if (fact.kind === 'sms_received') {
+      const message = toReceived(key, fact, now);
+      const probeId = await arrivedProbe(trx, message, now);
+      if (probeId === undefined) received.push(message);
+      else events.push({ kind: 'probe_arrived', probeId });
+    } else if (fact.kind === 'call_ended') {
       const call = await endCall(trx, nodeOf(key), storableCall(fact), now);
       if (call !== undefined) events.push({ kind: 'call_ended', call });
     } else await applyFact(trx, key, fact, now);
@@ -52,6 +58,16 @@ export async function applyFacts(
   const { subscriptionIds, unheld } = await insertReceived(trx, received, now);
   for (const subscriptionId of subscriptionIds) events.push({ kind: 'sms_received', subscriptionId });
   return { events, unheld };
+}
+
+/** The probe whose text this is; it is nobody's message then, whoever has the number by now. */
+async function arrivedProbe(
+  trx: DatabaseTransaction,
+  { iccid, from, body }: ReceivedMessage,
+  now: Date,
+): Promise<string | undefined> {
+  const token = probeTokenIn(body);
+  return token === undefined ? undefined : await settleArrival(trx, { token, iccid, from }, now);
 }
 
 async function applyFact(

@@ -6,6 +6,9 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database.ts';
 import { findKey, useProof } from '../store/nodes.ts';
 
+/** An operator who compares fingerprints takes longer, and then waits for the node. */
+const APPROVAL_RETRY_SECONDS = 5;
+
 export interface ProvenNode {
   nodeId: string;
   /** Ed25519, 32 bytes. */
@@ -14,7 +17,8 @@ export interface ProvenNode {
 
 /**
  * The node that an `Authorization` header proves. Throws `Refusal`: `unauthorized`, with the server's time
- * for a node whose clock is wrong; `node_revoked` to the holder of a revoked node's key, and to nobody else.
+ * for a node whose clock is wrong; `node_revoked` to the holder of a revoked node's key, and
+ * `approval_pending` to that of one that waits for an operator, and to nobody else.
  */
 export async function identify(
   { db, clock }: { db: Database; clock: Clock },
@@ -30,6 +34,7 @@ export async function identify(
     throw unauthorized(clock, 'the time of the proof is not that of this server');
   }
   if (known.isRevoked) throw new Refusal('node_revoked', 'this node was taken out of service');
+  if (known.isPending) throw pending();
   const expiresAt = new Date(proof.timeMs + PROOF_LIFETIME_MS);
   if (!(await useProof(db, { nodeId: proof.nodeId, random: proof.random, expiresAt }))) {
     throw unauthorized(clock, 'this proof was shown before');
@@ -44,6 +49,11 @@ function isSignedBy(publicKey: Buffer, text: string, signature: string): boolean
   });
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
 }
+
+const pending = (): Refusal =>
+  new Refusal('approval_pending', 'an operator has to approve the key of this node', {
+    headers: { 'Retry-After': String(APPROVAL_RETRY_SECONDS) },
+  });
 
 const unauthorized = (clock: Clock, message: string): Refusal =>
   new Refusal('unauthorized', message, {

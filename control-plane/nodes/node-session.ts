@@ -276,7 +276,7 @@ export class NodeSession implements NodeLink {
   }
 
   async #onClose(): Promise<void> {
-    const { db, calls, fleet, log } = this.#parts;
+    const { db, bus, calls, fleet, log } = this.#parts;
     this.#heartbeat.stop();
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId);
@@ -285,6 +285,7 @@ export class NodeSession implements NodeLink {
     await closeLink(db, this.#linkId).catch((error: unknown) =>
       log.warn({ err: error }, 'cannot close a link'),
     );
+    bus.publish({ kind: 'node_changed', nodeId: this.nodeId });
     log.info({}, 'node gone');
   }
 }
@@ -296,4 +297,5 @@ const RESULT_SCHEMAS = {
   answer: z.object({}),
   hang_up: z.object({}),
   open_media: z.object({}),
+  restart_modem: z.object({}),
 } satisfies Record<CommandName, z.ZodType>;

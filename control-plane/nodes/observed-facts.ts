@@ -9,8 +9,10 @@ export function observeFacts(
   { events, unheld }: { events: readonly BusEvent[]; unheld: number },
 ): void {
   const received = facts.filter(({ kind }) => kind === 'sms_received').length;
-  observe({ kind: 'sms_received', result: 'stored', count: Math.max(0, received - unheld) });
+  const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;
+  observe({ kind: 'sms_received', result: 'stored', count: Math.max(0, received - unheld - probes) });
   observe({ kind: 'sms_received', result: 'unheld', count: unheld });
+  observe({ kind: 'sms_received', result: 'probe', count: probes });
   for (const fact of facts) {
     if (fact.kind === 'sms_unreadable') observe({ kind: 'sms_received', result: 'unreadable', count: 1 });
     else if (fact.kind === 'sms_report') observe({ kind: 'sms_reported', status: fact.status });

@@ -27,6 +27,7 @@ export async function bindPending(parts: ProvisioningParts, link: NodeLink): Pro
         { id: `bind_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
       );
       await setBound(parts.db, link.nodeId, unbound);
+      parts.bus.publish({ kind: 'node_changed', nodeId: link.nodeId });
     } catch (error) {
       parts.log.warn({ err: error, subscription: unbound.subscriptionId }, 'a subscription stays unbound');
     }

@@ -1,9 +1,11 @@
-// What an operator does with nodes: gives a code, looks at them, takes one out of service.
+// What an operator does with nodes: gives a code, looks at them.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
+import { keyFingerprint } from '../domain/key-fingerprint.ts';
+import { insertAudit } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
-import { listNodes, putCode, revokeNode } from '../store/nodes.ts';
+import { listNodes, type NodeRow, putCode } from '../store/nodes.ts';
 import type { UnregisteredSlot } from '../store/tables.ts';
 
 /** An operator walks to the rack within a day. */
@@ -17,7 +19,10 @@ export interface NodeCode {
 
 export interface NodeListing {
   name: string;
-  state: 'waiting' | 'enrolled' | 'linked' | 'revoked';
+  /** `pending`: an operator has to approve its key. */
+  state: 'waiting' | 'pending' | 'enrolled' | 'linked' | 'revoked';
+  /** Of its key; null before it is enrolled. */
+  fingerprint: string | null;
   sims: number;
   alarms: string[];
   /** Slots that serve no number, as the node told them last. */
@@ -30,38 +35,43 @@ export interface NodeRegistry {
   /** A code that enrols the node `name`, new or known; codes given before are void. */
   add(name: string): Promise<NodeCode>;
   list(): Promise<NodeListing[]>;
-  /** Ends the node's link and lets it make no other. False when there is no such node. */
-  revoke(name: string): Promise<boolean>;
 }
 
 export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }): NodeRegistry {
   return {
     async add(name) {
       const code = mintCode();
-      const expiresAt = new Date(clock.now() + CODE_LIFETIME_MS);
-      await putCode(db, { nodeId: name, codeHash: hashCode(code), expiresAt });
+      const at = new Date(clock.now());
+      const expiresAt = new Date(at.getTime() + CODE_LIFETIME_MS);
+      await db.transaction().execute(async (trx) => {
+        await putCode(trx, { nodeId: name, codeHash: hashCode(code), expiresAt });
+        await insertAudit(trx, {
+          ...{ at, actor: 'command line', action: 'addNode', subject: name, result: 'ok' },
+          detail: { code_until: expiresAt.toISOString() },
+        });
+      });
       return { code: showCode(code), expires_at: expiresAt.toISOString() };
     },
     async list() {
       const now = new Date(clock.now());
       return (await listNodes(db)).map((row) => ({
         name: row.id,
-        state:
-          row.revokedAt !== null
-            ? 'revoked'
-            : row.enrolledAt === null
-              ? 'waiting'
-              : row.linkAliveUntil !== null && row.linkAliveUntil > now
-                ? 'linked'
-                : 'enrolled',
+        state: stateOf(row, now),
+        fingerprint: row.publicKey === null ? null : keyFingerprint(row.publicKey),
         sims: row.sims,
         alarms: row.alarms,
         unregistered_slots: row.unregisteredSlots,
         code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
       }));
     },
-    revoke: (name) => revokeNode(db, name, new Date(clock.now())),
   };
+}
+
+function stateOf(row: NodeRow, now: Date): NodeListing['state'] {
+  if (row.revokedAt !== null) return 'revoked';
+  if (row.enrolledAt === null) return 'waiting';
+  if (row.approvalPendingSince !== null) return 'pending';
+  return row.linkAliveUntil !== null && row.linkAliveUntil > now ? 'linked' : 'enrolled';
 }
 
 /** SHA-256 of the code as `readCode` reads it: what the store knows. */

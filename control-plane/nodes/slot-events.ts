@@ -2,6 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { insertEvents } from '../store/node-links.ts';
 
@@ -9,12 +10,12 @@ import { insertEvents } from '../store/node-links.ts';
 const WAITING_MAX = 256;
 
 export class SlotEvents {
-  readonly #parts: { db: Database; clock: Clock; log: Logger; nodeId: string };
+  readonly #parts: { db: Database; bus: Bus; clock: Clock; log: Logger; nodeId: string };
   #waiting: SlotEvent[] = [];
   #dropped = 0;
   #writing: Promise<void> | undefined;
 
-  constructor(parts: { db: Database; clock: Clock; log: Logger; nodeId: string }) {
+  constructor(parts: { db: Database; bus: Bus; clock: Clock; log: Logger; nodeId: string }) {
     this.#parts = parts;
   }
 
@@ -38,7 +39,7 @@ export class SlotEvents {
   }
 
   async #write(): Promise<void> {
-    const { db, clock, log, nodeId } = this.#parts;
+    const { db, bus, clock, log, nodeId } = this.#parts;
     while (this.#waiting.length > 0) {
       const events = this.#waiting;
       const dropped = this.#dropped;
@@ -46,6 +47,7 @@ export class SlotEvents {
       this.#dropped = 0;
       if (dropped > 0) log.warn({ dropped }, 'events came too fast');
       await insertEvents(db, nodeId, events, new Date(clock.now()));
+      bus.publish({ kind: 'node_changed', nodeId });
     }
   }
 }

@@ -1,6 +1,6 @@
 // What a node tells of its slots and of itself, written as it comes: when several come during a write, only the last.
 import type { Slot } from '#shared/link/messages.ts';
-import { setAlarms } from '../store/node-links.ts';
+import { setAlarms, setJournalDepth } from '../store/node-links.ts';
 import { replaceSlots } from '../store/sims.ts';
 import type { NodeLink } from './fleet.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
@@ -8,6 +8,7 @@ import { bindPending, type ProvisioningParts } from './provisioning.ts';
 interface Snapshot {
   slots: readonly Slot[];
   alarms: readonly string[];
+  journal_depth?: number | undefined;
 }
 
 const NO_ALARMS = '[]';
@@ -24,6 +25,7 @@ export class SlotSnapshots {
   #writtenSlots = '';
   /** A new link has none. */
   #writtenAlarms = NO_ALARMS;
+  #writtenJournalDepth: number | null | undefined;
 
   constructor(parts: ProvisioningParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
     this.#parts = parts;
@@ -43,9 +45,10 @@ export class SlotSnapshots {
 
   async #write(): Promise<void> {
     while (this.#next !== undefined) {
-      const { slots, alarms } = this.#next;
+      const { slots, alarms, journal_depth: depth = null } = this.#next;
       this.#next = undefined;
       await this.#writeAlarms(alarms);
+      await this.#writeJournalDepth(depth);
       await this.#writeSlots(slots);
     }
   }
@@ -57,6 +60,7 @@ export class SlotSnapshots {
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
     const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
     this.#writtenSlots = text;
+    this.#tellChange();
     for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
     void this.bindPending();
   }
@@ -68,6 +72,17 @@ export class SlotSnapshots {
     if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'the node has troubles');
     else this.#parts.log.info({}, 'the node has no trouble any more');
     this.#writtenAlarms = text;
+    this.#tellChange();
+  }
+
+  #tellChange(): void {
+    this.#parts.bus.publish({ kind: 'node_changed', nodeId: this.#link.nodeId });
+  }
+
+  async #writeJournalDepth(depth: number | null): Promise<void> {
+    if (depth === this.#writtenJournalDepth) return;
+    await setJournalDepth(this.#parts.db, { nodeId: this.#link.nodeId, linkId: this.#linkId }, depth);
+    this.#writtenJournalDepth = depth;
   }
 
   /**

@@ -1,8 +1,10 @@
 // What an operator can ask for, and in what form: checked wherever it comes in, from a command or over the socket.
 import { z } from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
+import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { NUMBER_STATES } from '../store/numbers.ts';
+import { PROBE_RESULTS } from '../store/operation-tables.ts';
 import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
 
 export const LIMIT_MAX = 1_000;
@@ -32,6 +34,25 @@ export const transactionHashSchema = z
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash')
   .transform((text) => text.toLowerCase() as `0x${string}`);
 
+export const nodeSchema = z.string({ error: 'must be the name of a node' }).pipe(nodeNameSchema);
+/** As a node tells it. */
+export const slotSchema = z
+  .string({ error: 'must be the name of a slot' })
+  .min(1, 'must be the name of a slot')
+  .max(64, 'must have at most 64 characters')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
+/** Of a person who may sign in to the console. */
+export const operatorNameSchema = z
+  .string({ error: 'must be the name of an operator' })
+  .regex(/^[a-z0-9][a-z0-9._-]{0,39}$/i, 'must have letters, digits, dots, dashes; 40 at most');
+export const fingerprintSchema = z
+  .string()
+  .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be a fingerprint, SHA256: and 43 characters');
+export const probeIdSchema = z
+  .string()
+  .regex(/^probe_[0-9a-f]{24}$/, 'must be a probe, for example probe_0f…');
+export const PROBE_SPANS = ['hour', 'day', 'week'] as const;
+
 const limit = z.number().int().min(1).max(LIMIT_MAX);
 const hex = z.string().regex(/^0x([0-9a-f]{2})+$/);
 const transaction = z.object({
@@ -43,10 +64,17 @@ const transaction = z.object({
 
 /** By call; `createDesk` has what each does. */
 export const DESK_INPUTS = {
-  numbers: z.object({ state: z.enum(NUMBER_STATES).optional(), after: numberSchema.optional(), limit }),
+  alerts: z.object({ isAll: z.boolean(), limit }),
+  numbers: z.object({
+    state: z.enum(NUMBER_STATES).optional(),
+    number: numberSchema.optional(),
+    after: numberSchema.optional(),
+    limit,
+  }),
   takeOutOfService: z.object({ number: numberSchema, reason: reasonSchema }),
   putInService: z.object({ number: numberSchema }),
   retire: z.object({ number: numberSchema }),
+  releaseNumber: z.object({ number: numberSchema }),
   importNumbers: z.object({
     rows: z
       .array(z.object({ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) }))
@@ -87,7 +115,35 @@ export const DESK_INPUTS = {
     mined: transactionHashSchema,
   }),
   endRefund: z.object({ id: paymentIdSchema, hash: transactionHashSchema }),
+  slots: z.object({
+    node: nodeSchema.optional(),
+    after: z.object({ node: nodeSchema, slot: slotSchema }).optional(),
+    limit,
+  }),
+  takeSlotOutOfService: z.object({ node: nodeSchema, slot: slotSchema, reason: reasonSchema }),
+  putSlotInService: z.object({ node: nodeSchema, slot: slotSchema }),
+  /** Refused while a call is up, unless by `force`. */
+  restartModem: z.object({ node: nodeSchema, slot: slotSchema, force: z.boolean().default(false) }),
+  revokeNode: z.object({ node: nodeSchema }),
+  /** With `fingerprint`: only if that is the key's. */
+  approveNode: z.object({ node: nodeSchema, fingerprint: fingerprintSchema.optional() }),
+  sendTest: z.object({ from: numberSchema, to: numberSchema }),
+  probe: z.object({ id: probeIdSchema }),
+  probes: z.object({
+    node: nodeSchema.optional(),
+    slot: slotSchema.optional(),
+    result: z.enum(PROBE_RESULTS).optional(),
+    after: z.number().int().positive().optional(),
+    limit,
+  }),
+  probeSummary: z.object({ by: z.enum(['carrier', 'slot']), span: z.enum(PROBE_SPANS) }),
+  auditLog: z.object({ after: z.number().int().positive().optional(), limit }),
+  operators: z.object({}),
+  addOperator: z.object({ name: operatorNameSchema }),
+  removeOperator: z.object({ name: operatorNameSchema }),
 } as const;
 
 export type DeskCall = keyof typeof DESK_INPUTS;
 export type DeskInput<C extends DeskCall> = z.output<(typeof DESK_INPUTS)[C]>;
+/** What may be left out has not to be given. */
+export type DeskQuestion<C extends DeskCall> = z.input<(typeof DESK_INPUTS)[C]>;

@@ -1,10 +1,11 @@
-// `control-plane node add | list | revoke`: what an operator does with nodes, from the command line.
+// `control-plane node add | list | revoke | approve`: what an operator does with nodes, from the command line.
 import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import type { NodeListing } from '../nodes/registry.ts';
-import { alignedTable } from './aligned-table.ts';
+import { fingerprintSchema } from './desk-inputs.ts';
 import type { UrlRegistry } from './url-registry.ts';
-import { WHERE, type Where, withOperator } from './where.ts';
+import { filterOption, WHERE, type Where, withOperator } from './where.ts';
 
 const withRegistry = (where: Where, work: (registry: UrlRegistry) => Promise<string>): Promise<void> =>
   withOperator(where, ({ registry }) => work(registry));
@@ -37,20 +38,35 @@ export const NODE_COMMANDS = [
     about: 'takes a node out of service; "node add" of the same name lets it come back',
     options: WHERE,
     run: (where, [name]) =>
-      withRegistry(where, async (registry) => {
-        const checked = checkedName(name);
-        if (!(await registry.revoke(checked))) throw new Error(`there is no node "${checked}"`);
-        return `${checked} is revoked: it has no link within a heartbeat, and makes no other`;
+      withOperator(where, async ({ desk }) => {
+        const node = checkedName(name);
+        await desk.ask('revokeNode', { node });
+        return `${node} is revoked: it has no link within a heartbeat, and makes no other`;
+      }),
+  }),
+  programCommand({
+    usage: 'node approve <name>',
+    about: 'lets a node connect whose key waits for it (ENROLMENT_APPROVAL); compare the fingerprint first',
+    options: {
+      ...WHERE,
+      fingerprint: filterOption('approve it only if this is that of its key', fingerprintSchema),
+    },
+    run: ({ fingerprint, ...where }, [name]) =>
+      withOperator(where, async ({ desk }) => {
+        const node = checkedName(name);
+        const approved = await desk.ask('approveNode', { node, fingerprint });
+        return `${node} may connect with the key ${approved.fingerprint}`;
       }),
   }),
 ];
 
 function table(nodes: readonly NodeListing[]): string {
-  const rows = nodes.map(({ name, state, sims, alarms, unregistered_slots, code_until }) => [
+  const rows = nodes.map(({ name, state, sims, alarms, unregistered_slots, code_until, fingerprint }) => [
     name,
     state,
     String(sims),
     [
+      ...(state === 'pending' && fingerprint !== null ? [fingerprint] : []),
       ...alarms,
       ...unregistered_slots.map(shownSlot),
       ...(code_until === null ? [] : [`code until ${code_until}`]),

@@ -1,8 +1,9 @@
 // `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
+
+import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { NUMBER_STATES } from '../store/numbers.ts';
-import { alignedTable } from './aligned-table.ts';
 import { numberSchema, reasonSchema } from './desk-inputs.ts';
 import { readNumberFile } from './number-file.ts';
 import {
@@ -35,9 +36,9 @@ export const NUMBER_COMMANDS = [
         if (json) return JSON.stringify({ numbers: shown, next });
         const table = alignedTable(
           ['NUMBER', 'STATE', 'ICCID', 'NODE', 'SLOT', 'WALLET', 'UNTIL', ''],
-          shown.map(({ number, state, iccid, node, slot, wallet, expires_at, reason }) => [
+          shown.map(({ number, state, iccid, node, slot, wallet, expires_at, quarantined_until, reason }) => [
             ...[number, state, iccid, node ?? '-', slot ?? '-', wallet ?? '-'],
-            ...[shownTime(expires_at), reason ?? ''],
+            ...[shownTime(expires_at ?? quarantined_until), reason ?? ''],
           ]),
         );
         return shownPage(table, next);
@@ -74,6 +75,17 @@ export const NUMBER_COMMANDS = [
         const number = checked('number', numberSchema, text);
         await desk.ask('retire', { number });
         return `${number} is retired, whatever its SIM tells`;
+      }),
+  }),
+  programCommand({
+    usage: 'number release <number>',
+    about: 'ends the quarantine of a number: it is sold again',
+    options: WHERE,
+    run: (where, [text]) =>
+      withOperator(where, async ({ desk }) => {
+        const number = checked('number', numberSchema, text);
+        await desk.ask('releaseNumber', { number });
+        return `${number} is in quarantine no more`;
       }),
   }),
   programCommand({

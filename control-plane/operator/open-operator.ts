@@ -2,9 +2,11 @@
 // embedded database, or on that database itself while no service runs.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
+import { createNodeReach } from '../nodes/node-reach.ts';
 import { createNodeRegistry } from '../nodes/registry.ts';
 import { openDatabase } from '../store/database.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { tellInstances } from '../store/shared-bus.ts';
+import { COMMAND_LINE, createDesk, type Desk } from './desk.ts';
 import { connectOperator } from './operator-socket.ts';
 import { publicRegistry, type UrlRegistry } from './url-registry.ts';
 
@@ -30,5 +32,8 @@ export async function openOperator({ databaseUrl, dataDir, url }: OperatorOption
     databaseUrl === undefined ? { folder: join(dataDir, 'pglite') } : { url: databaseUrl, connectionsMax: 1 },
   );
   const parts = { db, clock: systemClock };
-  return { registry: publicRegistry(createNodeRegistry(parts), url), desk: createDesk(parts), close };
+  const tell = (nodeId: string): Promise<void> => tellInstances(db, { kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ ...parts, tell });
+  const desk = createDesk({ ...parts, nodes, actor: COMMAND_LINE });
+  return { registry: publicRegistry(createNodeRegistry(parts), url), desk, close };
 }

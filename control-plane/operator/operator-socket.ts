@@ -1,18 +1,17 @@
 // Operator commands to a running service: HTTP on a Unix socket in its data folder, which only its user may open.
 // The embedded database belongs to one process, so that commands must go through it.
-import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { mkdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { Logger } from '#shared/log.ts';
+import { isSocketPath, LocalSocketError, listenLocal, openLocal } from '#shared/process/local-socket.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { Fleet } from '../nodes/fleet.ts';
 import type { NodeRegistry } from '../nodes/registry.ts';
 import { type Desk, isDeskCall } from './desk.ts';
 import { publicRegistry, type UrlRegistry } from './url-registry.ts';
-
-/** sockaddr_un has 108 bytes with the final zero (unix(7)). */
-const PATH_BYTES_MAX = 107;
 
 /** More than the service waits for a statement of its database. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -36,42 +35,34 @@ export async function listenOperator(parts: {
   url: string;
   registry: NodeRegistry;
   desk: Desk;
-  fleet: Fleet;
+  /** Writes a backup, and ends `out`. */
+  backUp: (out: Writable) => Promise<void>;
   log: Logger;
 }): Promise<OperatorSocket> {
   const path = socketPath(parts.folder);
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX) {
+  if (!isSocketPath(path)) {
     parts.log.warn({ path }, 'no socket for operator commands: the path of the data folder is too long');
     return { stop: async () => undefined };
   }
-  const registry = publicRegistry(parts.registry, parts.url, parts.fleet);
+  const registry = publicRegistry(parts.registry, parts.url);
   const server = createServer(
-    (incoming, response) => void answer({ registry, desk: parts.desk }, incoming, response, parts.log),
+    (incoming, response) =>
+      void answer({ registry, desk: parts.desk, backUp: parts.backUp }, incoming, response, parts.log),
   );
   mkdirSync(parts.folder, { recursive: true, mode: 0o700 });
-  // What a killed process left; the lock of the database says that there is no other one.
-  rmSync(path, { force: true });
-  const umask = process.umask(0o177);
-  server.listen(path);
-  process.umask(umask);
-  await once(server, 'listening');
-  return {
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return listenLocal(server, path);
 }
 
 /** What a running service does for an operator. */
 export interface RunningOperator {
   registry: UrlRegistry;
   desk: Desk;
+  /** Writes a backup, and ends `out`. */
+  backUp(out: Writable): Promise<void>;
 }
 
 async function answer(
-  { registry, desk }: RunningOperator,
+  { registry, desk, backUp }: RunningOperator,
   incoming: IncomingMessage,
   response: ServerResponse,
   log: Logger,
@@ -83,15 +74,17 @@ async function answer(
   try {
     if (top === 'desk' && incoming.method === 'POST' && isDeskCall(String(name))) {
       send(200, await askDesk(desk, String(name), await readBody(incoming)));
-    } else if (top !== 'nodes' || rest.length > 0) send(404, { error: 'not_found' });
+    } else if (top === 'backup' && incoming.method === 'GET') await backUp(response);
+    else if (top !== 'nodes' || rest.length > 0) send(404, { error: 'not_found' });
     else if (incoming.method === 'GET' && name === undefined) send(200, await registry.list());
     else if (incoming.method === 'PUT' && name !== undefined) send(200, await registry.add(name));
-    else if (incoming.method === 'DELETE' && name !== undefined) send(200, await registry.revoke(name));
     else send(405, { error: 'method_not_allowed' });
   } catch (error) {
     if (error instanceof OperatorRefusal) return send(409, { error: 'refused', message: error.message });
     log.error({ err: error }, 'an operator command failed');
-    send(500, { error: 'internal_error' });
+    // What was begun cannot be taken back: whoever reads it sees that it has no end.
+    if (response.headersSent) response.destroy();
+    else send(500, { error: 'internal_error' });
   }
 }
 
@@ -113,8 +106,8 @@ export async function connectOperator(folder: string): Promise<RunningOperator |
   const path = socketPath(folder);
   const isThere = await ask(path, 'GET', '/nodes').then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED' || error.code === 'ENOTDIR') return false;
+    (error) => {
+      if (error instanceof LocalSocketError && error.trouble === 'absent') return false;
       throw error;
     },
   );
@@ -123,24 +116,35 @@ export async function connectOperator(folder: string): Promise<RunningOperator |
     list: async () => (await ask(path, 'GET', '/nodes')) as Awaited<ReturnType<UrlRegistry['list']>>,
     add: async (name) =>
       (await ask(path, 'PUT', `/nodes/${name}`)) as Awaited<ReturnType<UrlRegistry['add']>>,
-    revoke: async (name) => (await ask(path, 'DELETE', `/nodes/${name}`)) as boolean,
   };
   const desk: Desk = {
     ask: async (call, input) => (await ask(path, 'POST', `/desk/${call}`, input)) as never,
   };
-  return { registry, desk };
+  const backUp = async (out: Writable): Promise<void> => pipeline(await open(path, 'GET', '/backup'), out);
+  return { registry, desk, backUp };
 }
 
 async function ask(socketPath: string, method: string, path: string, input?: unknown): Promise<unknown> {
-  const outgoing = request({ socketPath, method, path, timeout: ANSWER_TIMEOUT_MS });
-  outgoing.on('timeout', () => outgoing.destroy(new Error('the control plane does not answer')));
-  outgoing.end(input === undefined ? undefined : JSON.stringify(input));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
-  if (response.statusCode === 409) throw new OperatorRefusal(messageIn(text));
-  if (response.statusCode !== 200) throw new Error(`the control plane answers ${response.statusCode}`);
-  return JSON.parse(text);
+  const response = await open(socketPath, method, path, input);
+  return JSON.parse(await text(response));
+}
+
+/** The answer, of which nothing was read. Throws what it says where it is a "no". */
+async function open(
+  socketPath: string,
+  method: string,
+  path: string,
+  input?: unknown,
+): Promise<IncomingMessage> {
+  const asked = { socketPath, method, path, input, timeoutMs: ANSWER_TIMEOUT_MS };
+  const response = await openLocal(asked).catch((error) => {
+    if (!(error instanceof LocalSocketError) || error.trouble !== 'silent') throw error;
+    throw new Error('the control plane does not answer', { cause: error });
+  });
+  const { statusCode } = response;
+  if (statusCode === 200) return response;
+  if (statusCode === 409) throw new OperatorRefusal(messageIn(await text(response)));
+  throw new Error(`the control plane answers ${statusCode}`);
 }
 
 const messageIn = (text: string): string => String((JSON.parse(text) as { message?: unknown }).message);

@@ -1,18 +1,13 @@
 // `control-plane payment …`: where payments stand, what happened to one, and the way back for money that bought nothing.
-import { systemClock } from '#shared/clock.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
-import { keyFileSchema, keySchema, OPTIONS, rpcUrlOf } from '../config.ts';
+import { OPTIONS } from '../config.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { connectChain } from '../payments/chain.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { refund, refundableTransfer } from '../payments/refund.ts';
-import { connectRefundWallet } from '../payments/refund-wallet.ts';
-import { refundLedgerOf } from './desk.ts';
+import { keyFileSchema, keySchema } from '../private-key.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './desk-inputs.ts';
-import type { Operator } from './open-operator.ts';
-import { shownPayment, shownPayments, shownValue } from './shown-payment.ts';
+import { refundPayment } from './refund-payment.ts';
+import { shownPayment, shownPayments } from './shown-payment.ts';
 import {
   checked,
   choiceOption,
@@ -105,53 +100,9 @@ export const PAYMENT_COMMANDS = [
       if (refundKey !== undefined && refundKeyFile !== undefined)
         throw new Error('give one of REFUND_KEY_FILE and REFUND_KEY');
       const id = checked('id', paymentIdSchema, text);
-      await withOperator(options, (operator) =>
-        refundPayment(operator, id, { ...options, key: refundKeyFile ?? refundKey }),
+      await withOperator(options, ({ desk }) =>
+        refundPayment(desk, id, { ...options, key: refundKeyFile ?? refundKey }),
       );
     },
   }),
 ];
-
-type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
-  readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
-  readonly reason: string;
-  readonly yes: boolean;
-  readonly transfer: `0x${string}` | undefined;
-  readonly signAnew: boolean;
-  readonly unrelated: `0x${string}` | undefined;
-  readonly waitMs: number;
-  readonly rpcTimeoutMs: number;
-};
-
-/** The key stays in this process: a service that has the database is given the signed transaction, to store it. */
-async function refundPayment({ desk }: Operator, id: string, options: RefundOptions): Promise<string> {
-  const ledger = refundLedgerOf(desk);
-  const payment = await desk.ask('payment', { id });
-  const what = `${shownValue(payment)} to ${shownWallet(payment.payer, true)}`;
-  if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
-  if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
-  if (!options.yes) throw new OperatorRefusal(`nothing was done: --yes sends ${what}`);
-  const chainId = payment.chain_id;
-  const rpcUrl = rpcUrlOf(options, chainId);
-  if (rpcUrl === undefined)
-    throw new Error(`nothing says where chain ${chainId} is: give PAYMENTS_FILE, or RPC_URL and CHAIN_ID`);
-  const rpc = { chainId, rpcUrl, rpcTimeoutMs: options.rpcTimeoutMs };
-  const chain = connectChain(rpc);
-  const hash = await refund(
-    {
-      ledger,
-      ...{ clock: systemClock, waitMs: options.waitMs },
-      wallet: connectRefundWallet({ ...rpc, key: options.key }),
-      isPaid: async (transfer, transferHash) =>
-        (await chain.resultOf(transfer, transferHash)).kind === 'transferred',
-    },
-    id,
-    {
-      reason: options.reason,
-      transferHash: options.transfer,
-      isSignedAnew: options.signAnew,
-      unrelated: options.unrelated,
-    },
-  );
-  return `${id} is refunded: ${what} by ${hash}`;
-}

@@ -1,10 +1,10 @@
 // A payment in words: its money, where it stands, what happened to it.
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
+import { alignedTable } from '#shared/process/aligned-table.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import type { PaymentRow } from '../store/payment-list.ts';
-import { alignedTable } from './aligned-table.ts';
-import type { Told } from './desk.ts';
+import type { Told } from './desk-answers.ts';
 import { shownTime } from './where.ts';
 
 type ToldPayment = Told<PaymentRow>;

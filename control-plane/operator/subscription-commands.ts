@@ -1,8 +1,9 @@
 // `control-plane subscription list`: who has which number, and until when.
+
+import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
-import { alignedTable } from './aligned-table.ts';
 import { numberSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
 import {
   choiceOption,

@@ -1,6 +1,6 @@
 // The page for people: what it is, what it costs, how it is done, and a look at it without paying.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
-import { Html, html } from './html.ts';
+import { Html, html } from '#shared/html.ts';
 import { page } from './page.ts';
 
 export interface LandingPageParts {

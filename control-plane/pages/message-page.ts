@@ -1,5 +1,5 @@
 // A page that says one thing, and may ask one: the answer to a form.
-import { type Html, html } from './html.ts';
+import { type Html, html } from '#shared/html.ts';
 import { type Frame, page } from './page.ts';
 
 /** `action` stands below the text: a form, or the way back. */

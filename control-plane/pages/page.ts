@@ -1,7 +1,7 @@
 // The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Html, html } from './html.ts';
+import { Html, html } from '#shared/html.ts';
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const STYLE = read('page.css');

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { ownerOfCall } from './probe-calls.ts';
 import type { CallsTable, StreamStatistics } from './tables.ts';
 
 /** A call that is up or on its way. */
@@ -26,28 +27,6 @@ export interface EndedCall extends Omit<CallRow, 'state'> {
   endedAt: Date;
   reason: EndReason;
   cause: number;
-}
-
-/** Clocks that are right are off by less. */
-const CLOCK_ERROR_MAX_MS = 5_000;
-
-/** The number of a SIM and who holds it: a call that began before they held it was not for them. */
-export async function holderOfSim(
-  db: Database | DatabaseTransaction,
-  iccid: string,
-  startedAt: Date,
-): Promise<{ number: string | null; subscriptionId: string | null }> {
-  const heldBy = new Date(startedAt.getTime() + CLOCK_ERROR_MAX_MS);
-  const row = await db
-    .selectFrom('numbers')
-    .leftJoin('subscriptions', (join) =>
-      join.onRef('subscriptions.number', '=', 'numbers.number').on('subscriptions.created_at', '<=', heldBy),
-    )
-    .select(['numbers.number', 'subscriptions.id as subscriptionId'])
-    .where('numbers.iccid', '=', iccid)
-    .where('numbers.retired_at', 'is', null)
-    .executeTakeFirst();
-  return row ?? { number: null, subscriptionId: null };
 }
 
 const toValues = (call: CallRow, now: Date) => ({
@@ -214,8 +193,8 @@ async function missedCall(
   { call_id: callId, iccid, direction, peer }: CallEnded,
   startedAt: Date,
 ): Promise<CallRow> {
-  const holder = await holderOfSim(trx, iccid, startedAt);
-  return { callId, iccid, nodeId, direction, peer, ...holder, state: 'ringing', startedAt, answeredAt: null };
+  const owner = await ownerOfCall(trx, { callId, iccid, direction, peer }, startedAt);
+  return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
 }
 
 /** Ends a call of which its node says nothing more; what it says later corrects that. Undefined when it has an end. */

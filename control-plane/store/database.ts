@@ -27,10 +27,22 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
+
 /** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when neither can be opened. */
-export async function openDatabase(
-  where: { url: string; connectionsMax: number } | { folder: string },
-): Promise<OpenDatabase> {
+export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> {
+  const opened = await openAsItIs(where);
+  try {
+    await migrate(opened.db);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** Opens it with the schema that it has, if it has one. */
+export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   let pool: PostgresPool;
   let connections: OpenDatabase['connections'] = () => undefined;
   let unlock = async (): Promise<void> => undefined;
@@ -47,14 +59,12 @@ export async function openDatabase(
     await db.destroy();
     await unlock();
   };
-  try {
-    await migrate(db);
-  } catch (error) {
-    await close();
-    throw error;
-  }
   return { db, connections, close };
 }
+
+/** Does `work` in a transaction: that of `db` where it is one, else one of its own. */
+export const inTransaction = <T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db as DatabaseTransaction) : db.transaction().execute(work);
 
 /** Rejects when the database does not answer. */
 export async function checkDatabase(db: Database): Promise<void> {

@@ -105,6 +105,20 @@ export async function setAlarms(
     update nodes set alarms = ${texts}::text[] where id = ${nodeId} and link_id = ${linkId}`.execute(db);
 }
 
+/** Notes how many facts wait at a node, unless a newer link of the node has taken over. */
+export async function setJournalDepth(
+  db: Database,
+  { nodeId, linkId }: { nodeId: string; linkId: string },
+  depth: number | null,
+): Promise<void> {
+  await db
+    .updateTable('nodes')
+    .set({ journal_depth: depth })
+    .where('id', '=', nodeId)
+    .where('link_id', '=', linkId)
+    .execute();
+}
+
 /** Keeps events of a node and forgets its oldest ones. */
 export async function insertEvents(
   db: Database,

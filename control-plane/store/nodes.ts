@@ -1,7 +1,7 @@
 // Who the nodes are: names, enrolment codes (hashes only), public keys, proofs that were shown.
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
-import type { Database } from './database.ts';
+import { type Database, inTransaction } from './database.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
 /** Notes a code for the node, which is new or known. Codes given before are void. */
@@ -19,15 +19,21 @@ export async function putCode(
 
 /**
  * Gives the node of a code the key, in one statement, and returns its name: of a code that is fresh, or that
- * was used for this same key. Undefined for any other.
+ * was used for this same key. Undefined for any other. With `needsApproval` a new key waits for an operator.
  */
 export async function useCode(
   db: Database,
-  { codeHash, publicKey, now }: { codeHash: Buffer; publicKey: Buffer; now: Date },
-): Promise<string | undefined> {
+  use: { codeHash: Buffer; publicKey: Buffer; needsApproval: boolean; now: Date },
+): Promise<{ nodeId: string; isPending: boolean } | undefined> {
+  const { codeHash, publicKey, needsApproval, now } = use;
   const row = await db
     .updateTable('nodes')
-    .set({ public_key: publicKey, code_key: publicKey, enrolled_at: now, revoked_at: null })
+    .set({
+      ...{ public_key: publicKey, code_key: publicKey, enrolled_at: now, revoked_at: null },
+      // The same key again is as it was left: waiting, or approved meanwhile.
+      approval_pending_since: sql<Date | null>`case when code_key = ${publicKey} then approval_pending_since
+        else ${needsApproval ? now : null}::timestamptz end`,
+    })
     .where('code_hash', '=', codeHash)
     .where((eb) =>
       eb.or([
@@ -35,14 +41,14 @@ export async function useCode(
         eb('code_key', '=', publicKey),
       ]),
     )
-    .returning('id')
+    .returning(['id', 'approval_pending_since'])
     .executeTakeFirst();
-  return row?.id;
+  return row && { nodeId: row.id, isPending: row.approval_pending_since !== null };
 }
 
 /** Takes a node out of service; its code is void, and no SIM is in it any more. False when there is no such node. */
 export async function revokeNode(db: Database, nodeId: string, now: Date): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const row = await trx
       .updateTable('nodes')
       .set({ revoked_at: now, code_hash: null, code_expires_at: null, code_key: null })
@@ -59,6 +65,10 @@ export interface NodeRow {
   id: string;
   enrolledAt: Date | null;
   revokedAt: Date | null;
+  /** Since when its key waits for an operator's word. */
+  approvalPendingSince: Date | null;
+  /** Of its key; null before the first enrolment. */
+  publicKey: Buffer | null;
   /** Until when a code of it may be used; null when there is none. */
   codeUntil: Date | null;
   linkAliveUntil: Date | null;
@@ -74,6 +84,8 @@ export async function listNodes(db: Database): Promise<NodeRow[]> {
       'id',
       'enrolled_at as enrolledAt',
       'revoked_at as revokedAt',
+      'approval_pending_since as approvalPendingSince',
+      'public_key as publicKey',
       eb.case().when('code_key', 'is', null).then(eb.ref('code_expires_at')).end().as('codeUntil'),
       'link_alive_until as linkAliveUntil',
       'alarms',
@@ -84,18 +96,22 @@ export async function listNodes(db: Database): Promise<NodeRow[]> {
     .execute();
 }
 
-/** The key of an enrolled node, revoked or not; undefined for a name that has none. */
+/** The key of an enrolled node, revoked or not, approved or not; undefined for a name that has none. */
 export async function findKey(
   db: Database,
   nodeId: string,
-): Promise<{ publicKey: Buffer; isRevoked: boolean } | undefined> {
+): Promise<{ publicKey: Buffer; isRevoked: boolean; isPending: boolean } | undefined> {
   const row = await db
     .selectFrom('nodes')
-    .select(['public_key', 'revoked_at'])
+    .select(['public_key', 'revoked_at', 'approval_pending_since'])
     .where('id', '=', nodeId)
     .executeTakeFirst();
   if (row === undefined || row.public_key === null) return undefined;
-  return { publicKey: Buffer.from(row.public_key), isRevoked: row.revoked_at !== null };
+  return {
+    publicKey: Buffer.from(row.public_key),
+    isRevoked: row.revoked_at !== null,
+    isPending: row.approval_pending_since !== null,
+  };
 }
 
 /** Uses a proof up. False when it was shown before, to whatever instance. */

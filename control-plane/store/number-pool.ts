@@ -1,4 +1,5 @@
-// Numbers that can be sold: in service, nobody has them, no payment has reserved them, their SIM is on the network now.
+// Numbers that can be sold: they and their slot in service, nobody has them, no payment has reserved them, their SIM is on the
+// network now, and their last holder is forgotten.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -48,8 +49,23 @@ export function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date)
       .select('sims.iccid')
       .whereRef('sims.iccid', '=', 'numbers.iccid')
       .where('sims.state', '=', 'registered')
-      .where('nodes.link_alive_until', '>', now),
+      .where('nodes.link_alive_until', '>', now)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('slot_service')
+              .select('slot_service.slot')
+              .whereRef('slot_service.node_id', '=', 'sims.node_id')
+              .whereRef('slot_service.slot', '=', 'sims.slot')
+              .where('slot_service.out_of_service_at', 'is not', null),
+          ),
+        ),
+      ),
   );
-  const isInService = eb.and([eb('out_of_service_at', 'is', null), eb('retired_at', 'is', null)]);
+  const isInService = eb.and([
+    eb('out_of_service_at', 'is', null),
+    eb('retired_at', 'is', null),
+    eb.or([eb('quarantined_until', 'is', null), eb('quarantined_until', '<=', now)]),
+  ]);
   return eb.and([isInService, eb.not(isTaken), eb.not(isReserved), isOnline]);
 }

@@ -2,12 +2,13 @@
 import { sql } from 'kysely';
 import { maskedWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { Database, DatabaseTransaction } from './database.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from './database.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 
 /**
  * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
- * `reserved` for a payment; `available`, on sale; `offline`, its SIM is not on the network or not in a linked node.
+ * `reserved` for a payment; `quarantined`, not sold until its last holder's messages have ceased; `out_of_service`, also where
+ * its slot is; `available`, on sale; `offline`, its SIM is not on the network or not in a linked node.
  */
 export type NumberState = (typeof NUMBER_STATES)[number];
 
@@ -16,6 +17,7 @@ export const NUMBER_STATES = [
   'offline',
   'reserved',
   'held',
+  'quarantined',
   'out_of_service',
   'retired',
 ] as const;
@@ -30,9 +32,15 @@ export interface NumberRow {
   /** Who has it, and until when. */
   wallet: string | null;
   expires_at: Date | null;
-  /** Why it is out of service. */
+  /** Not sold before. */
+  quarantined_until: Date | null;
+  /** Why it, or its slot, is out of service. */
   reason: string | null;
 }
+
+/** Null where it is over, or never was. */
+const quarantineEnd = (now: Date) =>
+  sql<Date | null>`case when seen.quarantined_until > ${now}::timestamptz then seen.quarantined_until end`;
 
 /** Every number, its state, and who has it. */
 const listed = (db: Database, now: Date) =>
@@ -49,6 +57,12 @@ const listed = (db: Database, now: Date) =>
         .leftJoin('subscriptions', 'subscriptions.number', 'seen.number')
         .leftJoin('payments', 'payments.reserved_number', 'seen.number')
         .leftJoin('sims', 'sims.iccid', 'seen.iccid')
+        .leftJoin('slot_service', (join) =>
+          join
+            .onRef('slot_service.node_id', '=', 'sims.node_id')
+            .onRef('slot_service.slot', '=', 'sims.slot')
+            .on('slot_service.out_of_service_at', 'is not', null),
+        )
         .select((eb) => [
           'seen.number',
           'seen.iccid',
@@ -56,7 +70,10 @@ const listed = (db: Database, now: Date) =>
           'sims.slot',
           'subscriptions.wallet',
           'subscriptions.expires_at',
-          'seen.out_of_service_reason as reason',
+          quarantineEnd(now).as('quarantined_until'),
+          sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason)`.as(
+            'reason',
+          ),
           eb
             .case()
             .when('seen.retired_at', 'is not', null)
@@ -67,6 +84,10 @@ const listed = (db: Database, now: Date) =>
             .then<NumberState>('held')
             .when('payments.id', 'is not', null)
             .then<NumberState>('reserved')
+            .when(quarantineEnd(now), 'is not', null)
+            .then<NumberState>('quarantined')
+            .when('slot_service.slot', 'is not', null)
+            .then<NumberState>('out_of_service')
             .when('seen.is_available', '=', true)
             .then<NumberState>('available')
             .else<NumberState>('offline')
@@ -75,16 +96,26 @@ const listed = (db: Database, now: Date) =>
         ]),
     );
 
+export interface NumberQuery {
+  state?: NumberState | undefined;
+  /** Only this one. */
+  number?: string | undefined;
+  /** The number that the page before ended with. */
+  after?: string | undefined;
+  limit: number;
+}
+
 /** One more than `limit` when there are more. By number. */
 export async function listNumbers(
   db: Database,
-  { state, after, limit }: { state?: NumberState | undefined; after?: string | undefined; limit: number },
+  { state, number, after, limit }: NumberQuery,
   now: Date,
 ): Promise<NumberRow[]> {
   return listed(db, now)
     .selectFrom('listed')
     .selectAll()
     .$if(state !== undefined, (query) => query.where('state', '=', state as NumberState))
+    .$if(number !== undefined, (query) => query.where('number', '=', number as string))
     .$if(after !== undefined, (query) => query.where('number', '>', after as string))
     .orderBy('number')
     .limit(limit + 1)
@@ -118,9 +149,24 @@ export async function setOutOfService(
   if (row === undefined) throw await unknownOrRetired(db, number);
 }
 
+/** Ends the quarantine of a number. Throws `OperatorRefusal` for one that is in none. */
+export async function releaseNumber(db: Database, number: string, now: Date): Promise<void> {
+  const row = await db
+    .updateTable('numbers')
+    .set({ quarantined_until: null })
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .where('quarantined_until', '>', now)
+    .returning('number')
+    .executeTakeFirst();
+  if (row !== undefined) return;
+  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is in no quarantine`);
+  throw await unknownOrRetired(db, number);
+}
+
 /** Takes a number that nobody has, and no payment waits for, out of the fleet. Throws `OperatorRefusal`. */
 export async function retireNumber(db: Database, number: string, now: Date): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await inTransaction(db, async (trx) => {
     await lockReservations(trx);
     const row = await trx
       .selectFrom('numbers')
@@ -174,7 +220,7 @@ export async function importNumbers(
   rows: readonly ImportedNumber[],
   now: Date,
 ): Promise<{ added: number; back: number; known: number }> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const there = await trx
       .selectFrom('numbers')
       .select(['number', 'iccid', 'retired_at'])
@@ -237,4 +283,19 @@ export async function isNumberKnown(db: Database, number: string): Promise<boole
     .where('retired_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Numbers whose last digits these are, `limit` at most. */
+export async function findNumbersEnding(
+  db: Database,
+  digits: string,
+  limit: number,
+): Promise<Array<{ number: string; isHeld: boolean }>> {
+  const { rows } = await sql<{ number: string; isHeld: boolean }>`
+    select numbers.number, subscriptions.id is not null as "isHeld"
+    from numbers left join subscriptions on subscriptions.number = numbers.number
+    where right(numbers.number, ${digits.length}) = ${digits} order by numbers.number limit ${limit}`.execute(
+    db,
+  );
+  return rows;
 }

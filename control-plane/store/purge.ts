@@ -1,4 +1,4 @@
-// The end of a subscription: what it held is deleted, and its number goes back to the pool.
+// The end of a subscription: what it held is deleted, and its number goes back to the pool, after its quarantine.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -19,7 +19,7 @@ const ROWS_MAX = 10_000;
  */
 export async function purgeLapsed(
   db: Database,
-  { graceMs, now }: { graceMs: number; now: Date },
+  { graceMs, quarantineMs = 0, now }: { graceMs: number; quarantineMs?: number; now: Date },
 ): Promise<string[]> {
   const expiredAt = new Date(now.getTime() - graceMs);
   await noteLapsed(db, expiredAt, now);
@@ -30,7 +30,8 @@ export async function purgeLapsed(
     if (rowsLeft === 0) break;
     rowsLeft -= await deleteCalls(db, id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
-    if (await deleteSubscription(db, id, expiredAt)) purged.push(id);
+    const quarantinedUntil = quarantineMs === 0 ? null : new Date(now.getTime() + quarantineMs);
+    if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil })) purged.push(id);
   }
   return purged;
 }
@@ -101,7 +102,11 @@ async function deleteCalls(
 }
 
 /** Tokens go with it, and calls that came since. False when it was paid meanwhile, holds messages again or is gone. */
-async function deleteSubscription(db: Database, id: string, expiredAt: Date): Promise<boolean> {
+async function deleteSubscription(
+  db: Database,
+  id: string,
+  { expiredAt, quarantinedUntil }: { expiredAt: Date; quarantinedUntil: Date | null },
+): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // Payments that claim or extend it, and messages that come in, hold its row: what they wrote is seen below.
     await trx.selectFrom('subscriptions').select('id').where('id', '=', id).forUpdate().execute();
@@ -115,6 +120,11 @@ async function deleteSubscription(db: Database, id: string, expiredAt: Date): Pr
       .returning('number')
       .executeTakeFirst();
     if (deleted === undefined) return false;
+    await trx
+      .updateTable('numbers')
+      .set({ quarantined_until: quarantinedUntil })
+      .where('number', '=', deleted.number)
+      .execute();
     await trx
       .deleteFrom('unreadable_messages')
       .where('iccid', 'in', (sims) =>

@@ -5,7 +5,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { PaymentState } from '../payments/payment.ts';
 import type { RefundablePayment, RefundLedger } from '../payments/refund.ts';
 import type { RefundTransaction } from '../payments/refund-wallet.ts';
-import type { Database, DatabaseTransaction } from './database.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from './database.ts';
 import { addPaymentEvent } from './payment-events.ts';
 import type { RefundsTable } from './tables.ts';
 
@@ -16,12 +16,11 @@ export function createRefundLedger(db: Database, clockNow: () => Date): RefundLe
   return {
     find: (id) => find(db, id),
     start: (id, refund, transferHash, reason) =>
-      db.transaction().execute((trx) => start(trx, { id, refund, transferHash, reason, now: clockNow() })),
+      inTransaction(db, (trx) => start(trx, { id, refund, transferHash, reason, now: clockNow() })),
     replace: (id, hash, refund, reason) =>
-      db.transaction().execute((trx) => replace(trx, { id, hash, refund, reason, now: clockNow() })),
-    adopt: (id, hash, mined) =>
-      db.transaction().execute((trx) => adopt(trx, { id, hash, mined, now: clockNow() })),
-    end: (id, hash) => db.transaction().execute((trx) => end(trx, id, hash, clockNow())),
+      inTransaction(db, (trx) => replace(trx, { id, hash, refund, reason, now: clockNow() })),
+    adopt: (id, hash, mined) => inTransaction(db, (trx) => adopt(trx, { id, hash, mined, now: clockNow() })),
+    end: (id, hash) => inTransaction(db, (trx) => end(trx, id, hash, clockNow())),
   };
 }
 

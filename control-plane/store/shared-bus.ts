@@ -11,6 +11,9 @@ const CHANNEL = 'simrack_bus';
 /** Worth a statement each; of messages none is told, for whoever waits for them asks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
+  ...(['node_asked', 'probe_arrived'] as const),
+  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled', 'node_asked'] as const),
+  'node_changed' as const,
 ]);
 /** Who tells it, and an event as JSON. */
 const PAYLOAD = /^(\S+) (.*)$/s;
@@ -65,10 +68,9 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
     publish(event) {
       local.publish(event);
       if (!SHARED.has(event.kind)) return;
-      const payload = `${self} ${JSON.stringify(event)}`;
-      sql`select pg_notify(${CHANNEL}, ${payload})`
-        .execute(db)
-        .catch((error: unknown) => log.warn({ err: error }, 'other instances were not told'));
+      tellInstances(db, event, self).catch((error: unknown) =>
+        log.warn({ err: error }, 'other instances were not told'),
+      );
     },
     subscribe: (listener) => local.subscribe(listener),
     async stop() {
@@ -77,6 +79,11 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
       await listener?.end().catch(() => undefined);
     },
   };
+}
+
+/** Tells all instances but `sender`; without one also from outside of the service. */
+export async function tellInstances(db: Database, event: BusEvent, sender: string = randomUUID()) {
+  await sql`select pg_notify(${CHANNEL}, ${`${sender} ${JSON.stringify(event)}`})`.execute(db);
 }
 
 /** Whoever may write to the database may write anything else, too: the shape is not checked, only that it is known. */

@@ -21,6 +21,7 @@ export async function replaceSlots(
 ): Promise<{ conflicts: Array<{ iccid: string; number: string }> }> {
   const held = heldSlots(slots);
   const column = <K extends keyof HeldSlot>(key: K) => held.map((slot) => slot[key]);
+  const storages = column('storage');
   const { rows } = await sql`
     with node as (
       update nodes set unregistered_slots = ${JSON.stringify(unregisteredSlots(slots))}::jsonb
@@ -31,17 +32,21 @@ export async function replaceSlots(
       where sims.node_id = node.id and sims.iccid <> all (${column('iccid')}::text[])
     ), held as (
       insert into sims (iccid, node_id, slot, device_id, state, operator, signal_dbm, model, usb_path, reason,
-        updated_at)
+        storage_used, storage_total, updated_at)
       select told.iccid, node.id, told.slot, told.device_id, told.state, told.operator, told.signal_dbm,
-        told.model, told.usb_path, told.reason, ${now}::timestamptz
+        told.model, told.usb_path, told.reason, told.storage_used, told.storage_total, ${now}::timestamptz
       from node, unnest(${column('iccid')}::text[], ${column('slot')}::text[], ${column('device_id')}::text[],
         ${column('state')}::text[], ${column('operator')}::text[], ${column('signal_dbm')}::integer[],
-        ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[])
-        as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason)
+        ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[],
+        ${storages.map((storage) => storage?.used ?? null)}::integer[],
+        ${storages.map((storage) => storage?.total ?? null)}::integer[])
+        as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason, storage_used,
+          storage_total)
       on conflict (iccid) do update set
         node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
         state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
         model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
+        storage_used = excluded.storage_used, storage_total = excluded.storage_total,
         updated_at = excluded.updated_at,
         bound_to = case when (sims.node_id, sims.slot, sims.device_id)
           is not distinct from (excluded.node_id, excluded.slot, excluded.device_id) then sims.bound_to end

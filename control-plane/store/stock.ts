@@ -15,7 +15,7 @@ export const STOCK_STATES: StockStates = {
   numbers: NUMBER_STATES,
   // A subscription that has expired has its number until its grace time is over.
   subscriptions: ['bound', 'unbound', 'expired'],
-  nodes: ['linked', 'away', 'revoked', 'not_enrolled'],
+  nodes: ['linked', 'away', 'pending', 'revoked', 'not_enrolled'],
   modems: [...slotStateSchema.options, AWAY],
   waitlist: ['waiting', 'notified', 'refused'],
 };
@@ -48,6 +48,7 @@ async function countNodes(db: Database, now: Date): Promise<Map<string, number>>
   const { rows } = await sql<{ state: string; count: number }>`
     select case when revoked_at is not null then 'revoked'
       when enrolled_at is null then 'not_enrolled'
+      when approval_pending_since is not null then 'pending'
       when link_alive_until > ${now}::timestamptz then 'linked'
       else 'away' end as state, count(*)::int as count
     from nodes group by 1`.execute(db);

@@ -5,6 +5,9 @@ import type { Slot } from '#shared/link/messages.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { PaymentState } from '../payments/payment.ts';
+import type { AlertTables } from './alert-tables.ts';
+import type { ConsoleTables } from './console-tables.ts';
+import type { OperationTables } from './operation-tables.ts';
 
 /** A slot that serves no number now, and why as far as the node tells. */
 export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
@@ -29,6 +32,8 @@ export interface NumbersTable {
   out_of_service_reason: ColumnType<string | null, undefined, string | null>;
   /** Set once it is gone for good. */
   retired_at: ColumnType<Date | null, undefined, Date | null>;
+  /** Not sold before: messages for who had it still come. */
+  quarantined_until: ColumnType<Date | null, undefined, Date | null>;
 }
 
 export interface SimsTable {
@@ -43,6 +48,9 @@ export interface SimsTable {
   usb_path: string | null;
   /** Why it is not in service. */
   reason: string | null;
+  /** Places of the storage that its messages are received into; null where the node does not tell. */
+  storage_used: ColumnType<number | null, number | null | undefined, number | null>;
+  storage_total: ColumnType<number | null, number | null | undefined, number | null>;
   /** The subscription for which the node confirmed the SIM where it sits now. */
   bound_to: ColumnType<string | null, string | null | undefined, string | null>;
   updated_at: Date;
@@ -57,6 +65,8 @@ export interface NodesTable {
   /** Ed25519, 32 bytes; null before the first enrolment. */
   public_key: Buffer | null;
   enrolled_at: Date | null;
+  /** Set while its key waits for an operator's word; it has no link until then. */
+  approval_pending_since: ColumnType<Date | null, undefined, Date | null>;
   revoked_at: Date | null;
   /** SHA-256 of the newest enrolment code. */
   code_hash: Buffer | null;
@@ -67,6 +77,8 @@ export interface NodesTable {
   alarms: ColumnType<string[], string[] | undefined, string[]>;
   /** Slots that are not registered, with a SIM or without, as the node told them last. */
   unregistered_slots: ColumnType<UnregisteredSlot[], string | undefined, string>;
+  /** Facts that waited at the node when it spoke last; null where it does not tell. */
+  journal_depth: ColumnType<number | null, undefined, number | null>;
   /** Received SMS of SIMs whose number nobody held: they are not kept. */
   unheld_messages: ColumnType<number, number | undefined, number>;
 }
@@ -253,7 +265,7 @@ export interface WaitlistTable {
   notified_at: ColumnType<Date | null, undefined, Date | null>;
 }
 
-export interface Tables {
+export interface Tables extends AlertTables, ConsoleTables, OperationTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
   sims: SimsTable;

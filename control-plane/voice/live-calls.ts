@@ -14,12 +14,12 @@ import {
   endLostCall,
   findForgottenCalls,
   findLiveCall,
-  holderOfSim,
   putCall,
   setStreamStatistics,
   vouchForCalls,
 } from '../store/calls.ts';
 import type { Database } from '../store/database.ts';
+import { ownerOfCall } from '../store/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
 /** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */
@@ -63,7 +63,7 @@ export class LiveCalls implements CallWatch {
   /** Calls whose node has its link to another instance by now. */
   readonly #elsewhere = new Set<string>();
   readonly #writes = new Map<string, Promise<void>>();
-  readonly #watchers: Array<(call: CallRow) => void> = [];
+  readonly #watchers = new Set<(call: CallRow) => void>();
 
   constructor(parts: LiveCallsParts) {
     this.#parts = parts;
@@ -74,13 +74,14 @@ export class LiveCalls implements CallWatch {
     });
   }
 
-  /** Calls `watcher` for each call that begins here or has come further, before that is stored. */
-  watch(watcher: (call: CallRow) => void): void {
-    this.#watchers.push(watcher);
+  /** Calls `watcher` for each call that begins here or has come further, before that is stored, until what it returns is called. */
+  watch(watcher: (call: CallRow) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
-  /** A call of this subscription; undefined when none is here. */
-  find(callId: string, subscriptionId: string): CallSession | undefined {
+  /** A call of this subscription, or of nobody's; undefined when none is here. */
+  find(callId: string, subscriptionId: string | null): CallSession | undefined {
     const session = this.#sessions.get(callId);
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
   }
@@ -192,7 +193,7 @@ export class LiveCalls implements CallWatch {
     const { db, clock } = this.#parts;
     const now = new Date(clock.now());
     const known = isKnown ? await findLiveCall(db, callId) : undefined;
-    const holder = known ?? (await holderOfSim(db, first.iccid, now));
+    const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
     const arrival = this.#arrivals.get(callId);
     if (arrival === undefined || this.#ended.has(callId)) return;
     const { nodeId, frame } = arrival;

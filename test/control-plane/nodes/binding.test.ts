@@ -142,9 +142,9 @@ t.test(
   'a node that is revoked leaves its numbers unbound, whatever it tells; enrolled anew they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
-    const { registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    const { registry, desk, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
     t.teardown(close);
-    await registry.revoke('first');
+    await desk.ask('revokeNode', { node: 'first' });
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });
     await unbound('revoked');
     await until('its link has ended', () => node.closeCode === 4403);

@@ -1,4 +1,4 @@
-// Subscriptions that wait for their SIM are bound when its slot comes up, also while another one is being bound.
+// Snapshots of slots: subscriptions that wait for their SIM are bound when its slot comes up, storage and journal are kept.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -31,4 +31,27 @@ t.test('a SIM that registers while another is being bound is bound after it', as
   if (answer !== undefined) node.send(answer);
   const second = await until('the second is asked for', () => bindings()[1], 4_000);
   t.match(second.params, { iccid: slotAt(2).iccid });
+});
+
+t.test('how full storages and the journal are is kept as it was told last', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const full = slotAt(1, { storage: { used: 16, total: 20 } });
+  const node = await rig.connect(t, url, { slots: [full, slotAt(2)] });
+  const sims = () =>
+    db.selectFrom('sims').select(['storage_used', 'storage_total']).orderBy('iccid').execute();
+  const depth = async () =>
+    (await db.selectFrom('nodes').select('journal_depth').executeTakeFirst())?.journal_depth;
+  await until('the slots', async () => (await sims()).length === 2);
+  const unknown = { storage_used: null, storage_total: null };
+  t.same(await sims(), [{ storage_used: 16, storage_total: 20 }, unknown]);
+  t.equal(await depth(), null, 'a node that does not tell');
+  const slots = [slotAt(1, { storage: { used: 0, total: 20 } }), slotAt(2)];
+  node.send({ type: 'slots', slots, alarms: [], journal_depth: 4_711 });
+  await until('the new depth', async () => (await depth()) === 4_711);
+  await until('the empty storage', async () => (await sims())[0]?.storage_used === 0);
+  node.send({ type: 'slots', slots: [slotAt(1), slotAt(2)], alarms: [], journal_depth: 0 });
+  await until('no depth', async () => (await depth()) === 0);
+  await until('a storage that is not known any more', async () => (await sims())[0]?.storage_used === null);
 });

@@ -36,7 +36,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
   t.match(await control('revoke', 'other'), { status: 0 });
   await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
-  t.match(await control('revoke', 'nobody'), { status: 1, stderr: /nobody/ });
+  t.match(await control('revoke', 'nobody'), { status: 2, stderr: /nobody/ });
   await service.stop();
   t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
 });

@@ -1,0 +1,43 @@
+// What becomes of an alert when somebody looks again. Pure; the store keeps what it says.
+import { randomBytes } from 'node:crypto';
+import type { AlertRule, OpenAlert, Trouble } from './alert.ts';
+
+/** Nobody looked for longer than this: what was seen before says nothing of the time between. */
+const GAP_MS = 60_000;
+
+const ID_BYTES = 12;
+
+/** What an alert is after a look; undefined where there is none, or one that was not raised is over. */
+export function afterLook(
+  alert: OpenAlert | undefined,
+  found: Trouble | undefined,
+  { isKnown, rule, now }: { isKnown: boolean; rule: AlertRule; now: Date },
+): OpenAlert | undefined {
+  if (alert === undefined) return found && pendingOrRaised(begun(found, now), rule, now);
+  if (alert.raisedAt !== null) {
+    if (found !== undefined || !isKnown) return { ...alert, seenAt: now, wellSince: null };
+    const wellSince = alert.wellSince ?? now;
+    const isOver = age(wellSince, now) >= rule.recoverAfterMs;
+    return { ...alert, seenAt: now, wellSince, recoveredAt: isOver ? now : null };
+  }
+  if (found === undefined) return undefined;
+  const goesOn = age(alert.seenAt, now) <= GAP_MS;
+  const seen = { ...alert, ...found, reading: alert.reading, seenAt: now };
+  const isDue = age(seen.since, now) >= rule.raiseAfterMs;
+  const isNoWorse = found.reading !== null && found.reading <= (alert.reading ?? 0);
+  if (!goesOn || (isDue && isNoWorse)) return { ...seen, since: now, reading: found.reading };
+  return pendingOrRaised(seen, rule, now);
+}
+
+const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
+
+const begun = (found: Trouble, now: Date): OpenAlert => ({
+  ...found,
+  ...{ id: `alert_${randomBytes(ID_BYTES).toString('hex')}`, since: now, seenAt: now },
+  ...{ raisedAt: null, wellSince: null, recoveredAt: null },
+});
+
+const pendingOrRaised = (alert: OpenAlert, { raiseAfterMs }: AlertRule, now: Date): OpenAlert => ({
+  ...alert,
+  raisedAt: age(alert.since, now) >= raiseAfterMs ? now : null,
+});

@@ -1,0 +1,79 @@
+// Sends what is to be told on one channel: message after message, each until it was taken or given up.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { observe } from '../metrics/observation.ts';
+import {
+  type AlertAttempt,
+  claimMessage,
+  composeMessage,
+  endMessage,
+  readMessage,
+  retryMessage,
+} from '../store/alert-messages.ts';
+import type { Database } from '../store/database.ts';
+import { type AlertChannel, afterDelivery, type Delivery } from './alert-channel.ts';
+
+/** A claim outlives the attempt that it is for, by clocks that differ somewhat, too. */
+const LEASE_MS = 3 * 60_000;
+
+/** A message that is under way at a stop gets this long. */
+const STOP_MS = 4_000;
+
+export interface AlertPostParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  channel: AlertChannel;
+}
+
+export class AlertPost {
+  readonly #parts: AlertPostParts;
+  readonly #aborting = new AbortController();
+  #isStopping = false;
+  /** The receiver wants none any more, until somebody starts the service anew. */
+  #isGone = false;
+
+  constructor(parts: AlertPostParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends all that is due. */
+  async round(): Promise<void> {
+    const { db, clock, channel } = this.#parts;
+    while (!this.#isStopping && !this.#isGone) {
+      const now = new Date(clock.now());
+      await composeMessage(db, channel.name, now);
+      const attempt = await claimMessage(db, channel.name, { now, leaseMs: LEASE_MS });
+      if (attempt === undefined) return;
+      const message = await readMessage(db, attempt);
+      const delivery = await channel.send(message, { isTest: false, signal: this.#aborting.signal });
+      if (!(await this.#note(attempt, delivery))) return;
+    }
+  }
+
+  /** Begins no message any more; the one under way ends in a few seconds. */
+  stop(): void {
+    this.#isStopping = true;
+    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+  }
+
+  /** Whether the next one may go. */
+  async #note(attempt: AlertAttempt, delivery: Delivery): Promise<boolean> {
+    const { db, clock, log } = this.#parts;
+    const { id: message, channel } = attempt;
+    const next = afterDelivery(delivery, attempt.attempt);
+    const about = { message, channel, attempt: attempt.attempt, ...delivery };
+    if (delivery.outcome === 'gone') {
+      this.#isGone = true;
+      log.error(about, 'the receiver of alerts wants none any more: none is sent to it until the next start');
+    } else if (next.step === 'give_up') log.error(about, 'a message about alerts was never taken: given up');
+    else if (delivery.outcome !== 'sent') log.warn(about, 'a message about alerts was not taken');
+    observe({ kind: 'alerts_told', channel, outcome: delivery.outcome });
+    if (next.step === 'retry') {
+      await retryMessage(db, attempt, new Date(clock.now() + next.afterMs));
+      return false;
+    }
+    await endMessage(db, message, next.step === 'sent' ? 'sent' : 'given_up');
+    return true;
+  }
+}

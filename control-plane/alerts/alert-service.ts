@@ -1,0 +1,62 @@
+// Alerts of a running service: a look every ten seconds, and each channel by itself, so that none holds up another.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { repeat } from '../housekeeping.ts';
+import type { Database } from '../store/database.ts';
+import type { AlertChannel } from './alert-channel.ts';
+import { AlertPost } from './alert-post.ts';
+import { lookForTroubles } from './alert-watch.ts';
+import type { AlertThresholds } from './conditions.ts';
+import { GasReadings } from './gas-readings.ts';
+
+const LOOK_MS = 10_000;
+const POST_MS = 5_000;
+
+export interface AlertService {
+  /** Told of every reading of a relayer. */
+  onFunds(chainId: number, funds: { transfers: number }): void;
+  stop(): Promise<void>;
+}
+
+export interface AlertServiceParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  channels: readonly AlertChannel[];
+  /** Chains with a relayer of ours. */
+  chainIds: Iterable<number>;
+  options: {
+    heartbeatMs: number;
+    relayerTransfersMin: number;
+    alertSlotDownMs: number;
+    alertStoragePercent: number;
+    alertJournalDepth: number;
+    alertPoolMin: number;
+  };
+}
+
+export function startAlerts({ channels, chainIds, options, ...parts }: AlertServiceParts): AlertService {
+  const thresholds: AlertThresholds = {
+    ...{ heartbeatMs: options.heartbeatMs, relayerTransfersMin: options.relayerTransfersMin },
+    ...{ slotDownMs: options.alertSlotDownMs, storagePercent: options.alertStoragePercent },
+    ...{ journalDepth: options.alertJournalDepth, poolMin: options.alertPoolMin },
+  };
+  const { clock, log } = parts;
+  const readings = new GasReadings(clock, chainIds);
+  const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
+  const work = [
+    repeat({ clock, log, task: 'alerts', everyMs: LOOK_MS }, () =>
+      lookForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
+    ),
+    ...posts.map((post) =>
+      repeat({ clock, log, task: 'alert_messages', everyMs: POST_MS }, () => post.round()),
+    ),
+  ];
+  return {
+    onFunds: (chainId, { transfers }) => readings.note(chainId, transfers),
+    async stop() {
+      for (const post of posts) post.stop();
+      await Promise.all(work.map((each) => each.stop()));
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Looks at everything now and then, and notes what is wrong and what is well again: once, however many instances look.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { observe } from '../metrics/observation.ts';
+import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/alerts.ts';
+import type { Database } from '../store/database.ts';
+import { readFleet } from '../store/fleet-snapshot.ts';
+import { keyOf, type OpenAlert } from './alert.ts';
+import { afterLook } from './alert-book.ts';
+import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
+
+export interface AlertWatchParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  thresholds: AlertThresholds;
+  /** By chain, transfers that the relayer has gas for, as this instance read it lately. */
+  gas: () => ReadonlyMap<number, number | undefined>;
+}
+
+/** One look. Rejects where the database does not answer: then nothing was noted. */
+export async function lookForTroubles({ db, clock, log, thresholds, gas }: AlertWatchParts): Promise<void> {
+  const now = new Date(clock.now());
+  const { before, after } = await db.transaction().execute(async (trx) => {
+    const before = new Map((await lockOpenAlerts(trx)).map((alert) => [keyOf(alert), alert]));
+    const findings = findTroubles(
+      { ...(await readFleet(trx, now)), gas: gas() },
+      thresholds,
+      (about) => before.get(keyOf(about))?.raisedAt != null,
+    );
+    const found = new Map(findings.troubles.map((trouble) => [keyOf(trouble), trouble]));
+    const rules = rulesOf(thresholds);
+    const after: OpenAlert[] = [];
+    const gone: string[] = [];
+    for (const key of new Set([...before.keys(), ...found.keys()])) {
+      const alert = before.get(key);
+      const trouble = found.get(key);
+      const about = alert ?? trouble;
+      if (about === undefined) continue;
+      const isKnown = findings.isKnown(about);
+      const next = afterLook(alert, trouble, { isKnown, rule: rules[about.kind], now });
+      if (next !== undefined) after.push(next);
+      else if (alert !== undefined) gone.push(alert.id);
+    }
+    await saveAlerts(trx, after);
+    await forgetAlerts(trx, gone, now);
+    return { before, after };
+  });
+  for (const alert of after) tell(alert, before.get(keyOf(alert)), log);
+  const open = after.filter(({ raisedAt, recoveredAt }) => raisedAt !== null && recoveredAt === null);
+  observe({ kind: 'alerts_looked_at', open: open.map(({ kind }) => kind) });
+}
+
+function tell(alert: OpenAlert, before: OpenAlert | undefined, log: Logger): void {
+  const { id, kind, subject, summary } = alert;
+  const about = { alert: id, kind, subject, summary };
+  if (alert.recoveredAt !== null) log.info(about, 'an alert is over');
+  else if (alert.raisedAt !== null && before?.raisedAt == null) log.warn(about, 'an alert is raised');
+}

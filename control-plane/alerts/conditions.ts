@@ -1,0 +1,201 @@
+// From how things are to what is wrong. Pure: who is told, and when, is decided elsewhere.
+import type { AlertKind, AlertRule, OpenAlert, Trouble } from './alert.ts';
+import { keyOf } from './alert.ts';
+
+/** How things are, as the store and the chains told it last. */
+export interface FleetSnapshot {
+  now: Date;
+  /** Enrolled and not revoked. */
+  nodes: readonly NodeReading[];
+  slots: readonly SlotReading[];
+  payments: {
+    stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
+    /** There are more than these. */
+    isCut: boolean;
+  };
+  /** Numbers that can be sold now. */
+  available: number;
+  /** By chain, transfers that the relayer has gas for; undefined where nobody could read it lately. */
+  gas: ReadonlyMap<number, number | undefined>;
+}
+
+export interface NodeReading {
+  id: string;
+  isLinked: boolean;
+  /** Facts that wait for an acknowledgement; null where the node does not tell. */
+  journalDepth: number | null;
+}
+
+export interface SlotReading {
+  nodeId: string;
+  slot: string;
+  state: string;
+  reason: string | null;
+  /** Places of the message storage; null where the node does not tell. */
+  storage: { used: number; total: number } | null;
+}
+
+export interface AlertThresholds {
+  /** A link that is gone for two of them is an alert. */
+  heartbeatMs: number;
+  slotDownMs: number;
+  storagePercent: number;
+  journalDepth: number;
+  poolMin: number;
+  relayerTransfersMin: number;
+}
+
+/** A storage that is emptied is well at so many percent below the threshold. */
+const STORAGE_MARGIN_PERCENT = 10;
+
+/** A journal has so long to become shorter; then it grows. */
+const JOURNAL_MS = 10 * 60_000;
+
+/** A refund is somebody's work; later it is forgotten work. */
+const REFUNDING_MS = 10 * 60_000;
+
+const MINUTE_MS = 60_000;
+
+export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
+  node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
+  slot_down: { raiseAfterMs: slotDownMs, recoverAfterMs: slotDownMs },
+  storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  journal_growing: { raiseAfterMs: JOURNAL_MS, recoverAfterMs: 0 },
+  relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  payment_stuck: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
+});
+
+export interface Findings {
+  troubles: Trouble[];
+  /** False where nothing can be said now: what was told of it stands. */
+  isKnown(alert: Pick<OpenAlert, 'kind' | 'subject'>): boolean;
+}
+
+/** `isOpen`: it was raised and is not over, which moves the line between bad and well. */
+export function findTroubles(
+  snapshot: FleetSnapshot,
+  thresholds: AlertThresholds,
+  isOpen: (trouble: Pick<Trouble, 'kind' | 'subject'>) => boolean,
+): Findings {
+  const { nodes, payments, gas } = snapshot;
+  const linked = new Map(nodes.map(({ id, isLinked }) => [id, isLinked]));
+  // Of a node that is away only that is told: nobody knows how its slots are.
+  const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
+  const found = [
+    ...nodes.flatMap((node) => (node.isLinked ? journalTroubles(node, thresholds, isOpen) : [offline(node)])),
+    ...snapshot.slots
+      .filter(({ nodeId }) => linked.get(nodeId) === true)
+      .flatMap((slot) => [...downTroubles(slot), ...storageTroubles(slot, thresholds, isOpen)]),
+    ...gasTroubles(snapshot, thresholds, isOpen),
+    ...paymentTroubles(snapshot),
+    ...poolTroubles(snapshot, thresholds, isOpen),
+  ];
+  return {
+    troubles: [...new Map(found.map((trouble) => [keyOf(trouble), trouble])).values()],
+    isKnown({ kind, subject }) {
+      if (kind === 'slot_down' || kind === 'storage_full' || kind === 'journal_growing')
+        return !isSilent(subject);
+      if (kind === 'relayer_low')
+        return !(gas.has(Number(subject)) && gas.get(Number(subject)) === undefined);
+      return kind !== 'payment_stuck' || !payments.isCut;
+    },
+  };
+}
+
+type IsOpen = Parameters<typeof findTroubles>[2];
+
+const offline = ({ id }: NodeReading): Trouble => ({
+  ...{ kind: 'node_offline', subject: id, severity: 'critical', reading: null },
+  summary: `node ${id} is offline: its numbers get and send nothing`,
+  advice: 'Look whether its host has power and network, and what node-daemon logs there.',
+});
+
+function journalTroubles(
+  { id, journalDepth }: NodeReading,
+  thresholds: AlertThresholds,
+  isOpen: IsOpen,
+): Trouble[] {
+  const about = { kind: 'journal_growing', subject: id } as const;
+  const limit = isOpen(about) ? thresholds.journalDepth / 2 : thresholds.journalDepth;
+  if (journalDepth === null || journalDepth < limit) return [];
+  return [
+    {
+      ...{ ...about, severity: 'critical', reading: journalDepth },
+      summary: `the journal of node ${id} grows: ${journalDepth} facts wait to be taken`,
+      advice: 'The node keeps them; look at the log of the service and at its database.',
+    },
+  ];
+}
+
+function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
+  if (state === 'registered') return [];
+  const why = reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
+  return [
+    {
+      ...{ kind: 'slot_down', subject: `${nodeId}/${slot}`, severity: 'warning', reading: null },
+      summary: `slot ${slot} of node ${nodeId} is down: ${state}${why}`,
+      advice: 'Run "npx node-daemon doctor" on the host of the node.',
+    },
+  ];
+}
+
+function storageTroubles(
+  { nodeId, slot, storage }: SlotReading,
+  { storagePercent }: AlertThresholds,
+  isOpen: IsOpen,
+): Trouble[] {
+  if (storage === null || storage.total <= 0) return [];
+  const about = { kind: 'storage_full', subject: `${nodeId}/${slot}` } as const;
+  const { used, total } = storage;
+  const limit = isOpen(about) ? storagePercent - STORAGE_MARGIN_PERCENT : storagePercent;
+  if (used * 100 < limit * total) return [];
+  return [
+    {
+      ...{ ...about, severity: used >= total ? 'critical' : 'warning', reading: null },
+      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places taken`,
+      advice: 'A full one takes no more messages; "npx node-daemon sms" on the host shows what is in it.',
+    },
+  ];
+}
+
+/** Fees swing: a quarter more than the threshold is enough again. */
+const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThresholds, isOpen: IsOpen) =>
+  [...gas].flatMap(([chainId, transfers]): Trouble[] => {
+    const about = { kind: 'relayer_low', subject: String(chainId) } as const;
+    const limit = isOpen(about) ? relayerTransfersMin * 1.25 : relayerTransfersMin;
+    if (transfers === undefined || (transfers >= limit && transfers > 0)) return [];
+    return [
+      {
+        ...{ ...about, severity: transfers === 0 ? 'critical' : 'warning', reading: null },
+        summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
+        advice: 'Send it some ether; the log of the service names its address.',
+      },
+    ];
+  });
+
+const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
+  payments.stuck
+    .filter(({ state, since }) => state !== 'refunding' || now.getTime() - since.getTime() >= REFUNDING_MS)
+    .map(
+      ({ id, state, isPaid }): Trouble => ({
+        ...{ kind: 'payment_stuck', subject: id, severity: 'critical', reading: null },
+        summary: isPaid
+          ? `payment ${id} (${state}) has brought money and bought nothing`
+          : `payment ${id} does not come to an end: ${state}`,
+        advice: `"npx control-plane payment show ${id}" says what happened to it.`,
+      }),
+    );
+
+function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds, isOpen: IsOpen): Trouble[] {
+  const about = { kind: 'pool_low', subject: 'pool' } as const;
+  const limit = isOpen(about) ? poolMin + Math.floor(poolMin / 5) : poolMin;
+  if (available >= limit) return [];
+  return [
+    {
+      ...{ ...about, severity: available === 0 ? 'critical' : 'warning', reading: null },
+      summary: available === 1 ? '1 number is left to sell' : `${available} numbers are left to sell`,
+      advice: '"npx control-plane number list" shows which are offline or out of service.',
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+// Alerts to a program: a signed POST as in the Standard Webhooks specification (webhook-id, -timestamp, -signature).
+import { createHmac } from 'node:crypto';
+import type { AlertChannel, Delivery } from './alert-channel.ts';
+import { alertBody, type Sender } from './alert-message.ts';
+
+const TIMEOUT_MS = 10_000;
+
+export interface WebhookSettings {
+  url: string;
+  /** Of the signature. */
+  secret: Buffer;
+}
+
+export function createWebhook({ url, secret }: WebhookSettings, sender: Sender): AlertChannel {
+  return {
+    name: 'webhook',
+    async send(message, { isTest, signal }) {
+      const body = alertBody(message, sender, isTest);
+      // The receiver compares it with its own clock; a socket's time is real, too.
+      const timestamp = Math.floor(Date.now() / 1000);
+      try {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: {
+            'Content-Type': 'application/json',
+            'User-Agent': 'simrack-alerts',
+            'webhook-id': message.id,
+            'webhook-timestamp': String(timestamp),
+            'webhook-signature': signatureOf(secret, message.id, timestamp, body),
+          },
+          body,
+          // What it signs is for this receiver.
+          redirect: 'manual',
+          signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        });
+        await response.body?.cancel();
+        return deliveryOf(response);
+      } catch (error) {
+        return { outcome: 'unavailable', detail: reasonOf(error) };
+      }
+    },
+  };
+}
+
+/** Over `id.timestamp.body`, in the scheme v1. `timestamp`: seconds since the Unix epoch. */
+export function signatureOf(secret: Buffer, id: string, timestamp: number, body: string): string {
+  return `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+function deliveryOf({ status, ok, headers }: Response): Delivery {
+  const detail = `HTTP ${status}`;
+  if (ok) return { outcome: 'sent', detail };
+  if (status === 410) return { outcome: 'gone', detail };
+  if (status >= 300 && status < 400)
+    return { outcome: 'refused', detail: `${detail}: redirects are not followed` };
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return {
+    outcome: 'refused',
+    detail,
+    ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}),
+  };
+}
+
+/** Texts of errors have addresses; codes have none. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
+  if (error instanceof Error && error.name === 'AbortError') return 'ended by a stop';
+  const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : 'no connection';
+}

@@ -1,0 +1,105 @@
+// Reads a backup, and believes it only when all of it was read.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { BackupError, type BackupHeader, checkTrailer, readHeader } from './backup-format.ts';
+
+/** No row of ours is near it. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+
+const ROWS_A_BATCH = 500;
+const BATCH_BYTES_MAX = 1024 * 1024;
+
+/** Some rows of one table, each as the JSON text of an object. */
+export interface RowBatch {
+  table: string;
+  rows: string[];
+}
+
+/**
+ * First the header, then the rows. It ends only when everything was there and is what was written; else it throws
+ * `BackupError`, after rows that are worth nothing.
+ */
+export async function* readBackup(path: string): AsyncGenerator<BackupHeader | RowBatch> {
+  const file = createReadStream(path);
+  const gunzip = createGunzip();
+  file.on('error', (error) => gunzip.destroy(error));
+  try {
+    yield* checkedRows(linesOf(file.pipe(gunzip)));
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    gunzip.destroy();
+    file.destroy();
+  }
+}
+
+/** Reads all of it. Throws `BackupError` where it is not whole. */
+export async function verifyBackup(path: string): Promise<BackupHeader> {
+  let header: BackupHeader | undefined;
+  for await (const part of readBackup(path)) if ('format' in part) header = part;
+  if (header === undefined) throw new BackupError('it is empty');
+  return header;
+}
+
+async function* checkedRows(lines: AsyncIterable<Buffer>): AsyncGenerator<BackupHeader | RowBatch> {
+  const digest = createHash('sha256');
+  const iterator = lines[Symbol.asyncIterator]();
+  const next = async (): Promise<Buffer> => {
+    const { value, done } = await iterator.next();
+    if (done === true) throw new BackupError('it ends too early: it was cut off');
+    return value;
+  };
+  const take = async (): Promise<string> => {
+    const line = await next();
+    digest.update(line).update('\n');
+    return line.toString();
+  };
+  const header = readHeader(await take());
+  yield header;
+  for (const { name: table, rows: count } of header.tables) {
+    let batch: RowBatch = { table, rows: [] };
+    let bytes = 0;
+    for (let left = count; left > 0; left -= 1) {
+      const row = await take();
+      batch.rows.push(row);
+      bytes += row.length;
+      if (batch.rows.length < ROWS_A_BATCH && bytes < BATCH_BYTES_MAX) continue;
+      yield batch;
+      batch = { table, rows: [] };
+      bytes = 0;
+    }
+    if (batch.rows.length > 0) yield batch;
+  }
+  checkTrailer((await next()).toString(), digest.digest('hex'));
+  if ((await iterator.next()).done !== true)
+    throw new BackupError('it is damaged: something is behind its end');
+}
+
+/** Without their ends; what is behind the last end is a line that was cut off, and is left out. */
+async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...parts, chunk.subarray(from, end)]);
+      parts = [];
+      bytes = 0;
+      from = end + 1;
+    }
+    const rest = chunk.subarray(from);
+    parts.push(rest);
+    bytes += rest.length;
+    if (bytes > LINE_BYTES_MAX) throw new BackupError('it is damaged: a line of it has no end');
+  }
+}
+
+function explained(error: unknown): unknown {
+  const code = String((error as NodeJS.ErrnoException).code ?? '');
+  if (code === 'ENOENT') return new BackupError('there is no such file');
+  if (code === 'Z_BUF_ERROR') return new BackupError('it ends too early: it was cut off');
+  if (code === 'Z_DATA_ERROR') return new BackupError('this is no backup of Simrack, or it is damaged');
+  return error;
+}

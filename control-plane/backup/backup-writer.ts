@@ -1,0 +1,38 @@
+// From a snapshot of a database to the bytes of a backup.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Database } from '../store/database.ts';
+import { dumpDatabase } from '../store/database-dump.ts';
+import { headerOf, trailerOf } from './backup-format.ts';
+
+/** The database keeps its snapshot, and the embedded one its only connection, no longer for a reader that sleeps. */
+const STALL_MS = 10_000;
+
+/** Writes all that the database holds now to `out`, and ends it. Rejects where something goes wrong: then it is worth nothing. */
+export async function writeBackup(db: Database, out: Writable, now: Date): Promise<void> {
+  const gzip = createGzip();
+  const written = pipeline(gzip, out);
+  // Whoever waits for `written` is told; until then it must not end the process.
+  written.catch(() => undefined);
+  const digest = createHash('sha256');
+  const write = async (text: string): Promise<void> => {
+    digest.update(text);
+    if (gzip.write(text)) return;
+    await Promise.race([once(gzip, 'drain', { signal: AbortSignal.timeout(STALL_MS) }), written]);
+  };
+  try {
+    await dumpDatabase(db, {
+      begin: (contents) => write(`${JSON.stringify(headerOf(contents, now))}\n`),
+      rows: (rows) => write(`${rows.join('\n')}\n`),
+    });
+  } catch (error) {
+    gzip.destroy();
+    const isStalled = error instanceof Error && error.name === 'AbortError';
+    throw isStalled ? new Error(`nobody took the backup for ${STALL_MS / 1000} s`) : error;
+  }
+  gzip.end(`${trailerOf(digest.digest('hex'))}\n`);
+  await written;
+}

@@ -1,0 +1,73 @@
+// A change from the console: a page that asks once more, then a form that only a page of the session can send.
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { check } from '../domain/checked-input.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { ACTION_WORDS, type ActionName } from './action-words.ts';
+import { ACTIONS } from './actions.ts';
+import type { ConsolePageParts } from './console-parts.ts';
+import { readOwnForm } from './forms.ts';
+import { confirmForm } from './pages/confirm.ts';
+import { framed } from './pages/frame.ts';
+import { sessionOf } from './request-state.ts';
+
+const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
+const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
+
+/** Of a field that a link brings along. */
+const FIELD_LENGTH_MAX = 300;
+const FIELDS_MAX = 8;
+
+/** Numbers that a test may go to. */
+const RECIPIENTS_MAX = 200;
+
+export function routeActions(router: Router, parts: ConsolePageParts): void {
+  const { deskFor, refunds, serviceName, view } = parts;
+
+  router.get('/actions/:name', async (ctx) => {
+    const { name } = check(nameSchema, ctx['params']);
+    const session = sessionOf(ctx);
+    const fields = fieldsOf(ctx);
+    const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
+    const form = confirmForm({
+      ...{ name, fields, session, action: ACTIONS[name] },
+      recipients: recipients.filter((number) => number !== fields['from']),
+    });
+    ctx.type = 'html';
+    ctx.body = framed({ title: ACTION_WORDS[name].verb, serviceName, session, place: '' }, form);
+  });
+
+  router.post('/actions/:name', async (ctx) => {
+    const { name } = check(nameSchema, ctx['params']);
+    const session = sessionOf(ctx);
+    const fields = await readOwnForm(ctx, session);
+    const action = ACTIONS[name];
+    try {
+      await action.run(fields, { desk: deskFor(session.operator), refunds });
+    } finally {
+      view.changed();
+      parts.feed.touch();
+    }
+    const path = action.path(fields);
+    ctx.status = 303;
+    ctx.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${name}`);
+  });
+
+  async function spareNumbers(): Promise<string[]> {
+    const slots = (await view.fleet()).flatMap((node) => node.slots);
+    return slots
+      .flatMap(({ number, state, use }) =>
+        number !== null && state === 'registered' && use !== 'held' && use !== 'reserved' ? [number] : [],
+      )
+      .slice(0, RECIPIENTS_MAX);
+  }
+}
+
+/** As the link has them; they are checked when something is done. */
+function fieldsOf(ctx: Context): Record<string, string> {
+  const entries = [...new URLSearchParams(ctx.querystring)];
+  if (entries.length > FIELDS_MAX || entries.some(([, value]) => value.length > FIELD_LENGTH_MAX))
+    throw new Refusal('invalid_request', 'this link says too much');
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,73 @@
+// What an operator can do from the console, in words: on the button, as a question, and what follows from it.
+
+export interface ActionWords {
+  verb: string;
+  /** What it does, for who is about to do it. */
+  consequence: string;
+  /** What is told when it was done. */
+  done: string;
+  /** It cannot be undone, or takes something from somebody. */
+  isGrave: boolean;
+}
+
+export const ACTION_WORDS = {
+  'slot-out-of-service': {
+    verb: 'Take out of service',
+    consequence: 'The number of this slot is not sold. Who has it keeps it.',
+    done: 'The slot is out of service: its number is not sold.',
+    isGrave: false,
+  },
+  'slot-in-service': {
+    verb: 'Put in service',
+    consequence: 'The number of this slot may be sold again.',
+    done: 'The slot is in service.',
+    isGrave: false,
+  },
+  'restart-modem': {
+    verb: 'Restart the modem',
+    consequence:
+      'The modem is away for about a minute; what it has stored stays. It is refused while a call is up.',
+    done: 'The modem restarts.',
+    isGrave: false,
+  },
+  'send-test': {
+    verb: 'Send a test SMS',
+    consequence: 'One text goes from one of your SIMs to another. The carrier may charge for it.',
+    done: 'A test is on its way; its end shows below.',
+    isGrave: false,
+  },
+  'revoke-node': {
+    verb: 'Revoke the node',
+    consequence:
+      'Its link ends, it makes no other, and its numbers are unbound. "node add" of the same name lets it come back.',
+    done: 'The node is revoked.',
+    isGrave: true,
+  },
+  'approve-node': {
+    verb: 'Approve the node',
+    consequence: 'It may connect. Compare the fingerprint with the one that the node printed.',
+    done: 'The node may connect.',
+    isGrave: false,
+  },
+  'release-number': {
+    verb: 'Release the number',
+    consequence:
+      'It leaves its quarantine and may be sold at once: codes for its last holder may still come.',
+    done: 'The number is released.',
+    isGrave: true,
+  },
+  refund: {
+    verb: 'Refund',
+    consequence: 'The money goes back to its payer, in one transaction that cannot be undone.',
+    done: 'The money is sent back.',
+    isGrave: true,
+  },
+} as const satisfies Record<string, ActionWords>;
+
+export type ActionName = keyof typeof ACTION_WORDS;
+
+/** What a page says to who comes back from something that was done; undefined for any other word. */
+export const doneWords = (name: unknown): string | undefined =>
+  typeof name === 'string' && Object.hasOwn(ACTION_WORDS, name)
+    ? ACTION_WORDS[name as ActionName].done
+    : undefined;

@@ -1,0 +1,70 @@
+// The Koa application of the console: headers, errors as pages, whose name was asked for, who is signed in, then the pages.
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { Refusal } from '../domain/refusal.ts';
+import { routeActions } from './action-routes.ts';
+import { serveAssets } from './assets.ts';
+import type { ConsolePageParts } from './console-parts.ts';
+import { errorPages } from './error-pages.ts';
+import { routeLists } from './list-routes.ts';
+import { routeLive } from './live-routes.ts';
+import { ownPath } from './own-path.ts';
+import { comeAgain } from './pages/come-again.ts';
+import { protectPages } from './protection.ts';
+import { note, siteOfRequest } from './request-state.ts';
+import type { Sessions } from './sessions.ts';
+import { routeSignIn } from './sign-in-routes.ts';
+import { checkSameOrigin, type SiteOptions, siteOf } from './site.ts';
+
+export function createConsoleApp(parts: ConsolePageParts): Koa {
+  const app = new Koa();
+  // What a client does to its own connection is no fault of ours.
+  app.on('error', (error: unknown) => parts.log.debug({ err: error }, 'request ended early'));
+  app.use(protectPages);
+  app.use(errorPages(parts));
+  app.use(checkSite(parts.site));
+  app.use(serveAssets);
+  const open = new Router();
+  routeSignIn(open, parts);
+  app.use(open.routes());
+  app.use(requireSession(parts.sessions));
+  const router = new Router();
+  routeLive(router, parts);
+  routeLists(router, parts);
+  routeActions(router, parts);
+  app.use(router.routes());
+  app.use(() => {
+    throw new Refusal('not_found', 'there is no such page');
+  });
+  return app;
+}
+
+const isLooking = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD';
+
+/** Whatever is not only looked at comes from a page of ours. */
+const checkSite =
+  (options: SiteOptions): Middleware =>
+  async (ctx, next) => {
+    const site = siteOf(ctx, options);
+    note(ctx, { site });
+    if (!isLooking(ctx)) checkSameOrigin(ctx, site);
+    await next();
+  };
+
+const requireSession =
+  (sessions: Sessions): Middleware =>
+  async (ctx, next) => {
+    const session = await sessions.find(ctx, siteOfRequest(ctx));
+    if (session !== undefined) {
+      note(ctx, { session });
+      return next();
+    }
+    if (!isLooking(ctx) || ctx.accepts('text/html', 'text/event-stream') !== 'text/html')
+      throw new Refusal('unauthorized', 'the session is over: sign in again');
+    const path = ownPath(ctx.url);
+    // A link elsewhere does not bring the cookie along; one of ours does.
+    if (ctx.get('Sec-Fetch-Site') === 'cross-site') {
+      ctx.type = 'html';
+      ctx.body = comeAgain(path);
+    } else ctx.redirect(path === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`);
+  };

@@ -1,0 +1,25 @@
+// What the pages of the console are made with.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Desk } from '../operator/desk.ts';
+import type { Database } from '../store/database.ts';
+import type { LiveFeed } from './live/live-feed.ts';
+import type { RefundDesk } from './refunds.ts';
+import type { Sessions } from './sessions.ts';
+import type { SiteOptions } from './site.ts';
+import type { ConsoleView } from './view.ts';
+
+export interface ConsolePageParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  /** The desk for an operator, whose name is noted with what he changes. */
+  deskFor: (operator: string) => Desk;
+  sessions: Sessions;
+  view: ConsoleView;
+  feed: LiveFeed;
+  /** Where the service has a key for it. */
+  refunds: RefundDesk | undefined;
+  serviceName: string;
+  site: SiteOptions;
+}

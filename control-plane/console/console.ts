@@ -1,0 +1,79 @@
+// The console of operators: a server of its own beside the API, with its sessions, its live view and its samples.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { repeat } from '../housekeeping.ts';
+import { type HttpOptions, listenHttp } from '../http/server.ts';
+import type { Desk } from '../operator/desk.ts';
+import type { Database } from '../store/database.ts';
+import { deleteOldSamples, takeSample } from '../store/samples.ts';
+import { createConsoleApp } from './console-app.ts';
+import { LiveFeed } from './live/live-feed.ts';
+import { type RefundOptions, refundDeskOf } from './refunds.ts';
+import { createSessions } from './sessions.ts';
+import type { SiteOptions } from './site.ts';
+import { ConsoleView } from './view.ts';
+
+const MINUTE_MS = 60_000;
+
+export interface ConsoleParts {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  /** The desk for an operator, whose name is noted with what he changes. */
+  deskFor: (operator: string) => Desk;
+}
+
+export type ConsoleOptions = SiteOptions &
+  RefundOptions &
+  Omit<HttpOptions, 'host' | 'port' | 'log'> & { consolePort: number | undefined; serviceName: string };
+
+export interface Console {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Who reads lists for all that look. */
+const NOBODY = 'console';
+
+/** Undefined where no port is given for it. Throws when the port cannot be had. */
+export async function openConsole(
+  options: ConsoleOptions,
+  { bus, clock, db, deskFor, log }: ConsoleParts,
+): Promise<Console | undefined> {
+  const { consoleHost: host, consolePort: port, consoleUrl, serviceName } = options;
+  if (port === undefined) return undefined;
+  const server = await listenHttp({ ...options, host, port, log }).catch((cause: Error) => {
+    throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
+  });
+  const sessions = createSessions({ db, clock });
+  const view = new ConsoleView({ db, bus, clock, desk: deskFor(NOBODY) });
+  const feed = new LiveFeed({ clock, log, sessions, render: (topic) => view.render(topic) });
+  const unfollow = view.follow(() => feed.touch());
+  const app = createConsoleApp({
+    ...{ db, clock, log, deskFor, sessions, view, feed, serviceName },
+    ...{ refunds: refundDeskOf(options), site: options },
+  });
+  server.serve(app, async () => {
+    throw new Refusal('not_found', 'the console has no sockets');
+  });
+  const sampling = repeat({ clock, log, task: 'samples', everyMs: MINUTE_MS }, async () => {
+    const now = new Date(clock.now());
+    await takeSample(db, await view.fleet(), now);
+    await deleteOldSamples(db, now);
+    await sessions.deleteEnded();
+    view.sampled();
+    feed.touch();
+  });
+  return {
+    url: consoleUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    async stop() {
+      unfollow();
+      feed.stop();
+      await sampling.stop();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Every "no" of the console as a page that says why.
+import { randomUUID } from 'node:crypto';
+import type { Middleware } from 'koa';
+import { z } from 'zod';
+import { REFUSALS } from '#shared/api/refusals.ts';
+import { html } from '#shared/html.ts';
+import type { Logger } from '#shared/log.ts';
+import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { framed, message } from './pages/frame.ts';
+import { findSession } from './request-state.ts';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'That does not work',
+  401: 'Sign in',
+  403: 'Not from there',
+  404: 'Nothing here',
+  409: 'Not done',
+  429: 'Too often',
+  503: 'Not finished yet',
+};
+
+export function errorPages({ log, serviceName }: { log: Logger; serviceName: string }): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, text, headers } = answerTo(error, log);
+      const title = TITLES[status] ?? 'Something went wrong';
+      const back = html`<p class="actions"><a class="button" href="/">To the fleet</a></p>`;
+      ctx.status = status;
+      ctx.set(headers);
+      ctx.type = 'html';
+      ctx.body = framed(
+        { title, serviceName, session: findSession(ctx), place: '' },
+        message(title, text, back),
+      );
+    }
+  };
+}
+
+/** Anything but a refusal is our fault, and says nothing of the inside. */
+function answerTo(
+  error: unknown,
+  log: Logger,
+): { status: number; text: string; headers: Record<string, string> } {
+  if (error instanceof Refusal)
+    return { status: REFUSALS[error.code].status, text: error.message, headers: error.headers };
+  if (error instanceof OperatorRefusal) return { status: 409, text: error.message, headers: {} };
+  // It may still come to its end, and is safe to be asked for again.
+  if (error instanceof OperatorUnfinished) return { status: 503, text: error.message, headers: {} };
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    return { status: 400, text: `${issue?.path.join('.')}: ${issue?.message}`, headers: {} };
+  }
+  const requestId = randomUUID();
+  log.error({ err: error, requestId }, 'a page of the console failed');
+  return { status: 500, text: `The log has why, under ${requestId}.`, headers: {} };
+}

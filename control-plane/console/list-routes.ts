@@ -1,0 +1,131 @@
+// The lists of the console, what is behind a line of them, and the search for a number.
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Html } from '#shared/html.ts';
+import { check } from '../domain/checked-input.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { numberSchema, PROBE_SPANS, paymentIdSchema, subscriptionIdSchema } from '../operator/desk-inputs.ts';
+import { PAYMENT_STATES } from '../payments/payment.ts';
+import { listNumberHappenings } from '../store/happenings.ts';
+import { findNumbersEnding, NUMBER_STATES } from '../store/numbers.ts';
+import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
+import { doneWords } from './action-words.ts';
+import type { ConsolePageParts } from './console-parts.ts';
+import { auditPage } from './pages/audit.ts';
+import { framed } from './pages/frame.ts';
+import { foundPage, numberPage, numbersPage } from './pages/number-pages.ts';
+import { paymentPage, paymentsPage } from './pages/payment-pages.ts';
+import { probesPage } from './pages/probes.ts';
+import { refundOffer } from './pages/refund-offer.ts';
+import { numberPath } from './pages/shown.ts';
+import { subscriptionsPage } from './pages/subscriptions.ts';
+import { sessionOf } from './request-state.ts';
+
+const ROWS = 100;
+const HAPPENINGS = 50;
+const FOUND_MAX = 20;
+
+/** A state that there is none of shows all. */
+const numbersSchema = z.object({
+  state: z.enum(NUMBER_STATES).optional().catch(undefined),
+  after: numberSchema.optional(),
+  find: z.string().max(40).optional(),
+});
+const numberOfPath = z.object({ number: numberSchema });
+const subscriptionsSchema = z.object({
+  state: z.enum(SUBSCRIPTION_STATES).optional().catch(undefined),
+  after: subscriptionIdSchema.optional(),
+});
+const paymentsSchema = z.object({
+  state: z.enum(PAYMENT_STATES).optional().catch(undefined),
+  show: z.literal('stuck').optional().catch(undefined),
+  after: paymentIdSchema.optional(),
+});
+const paymentOfPath = z.object({ id: paymentIdSchema });
+
+const position = z.coerce.number().int().positive().optional();
+const probesSchema = z.object({ span: z.enum(PROBE_SPANS).catch('day'), after: position });
+const auditSchema = z.object({ after: position });
+
+export function routeLists(
+  router: Router,
+  { clock, db, deskFor, refunds, serviceName }: ConsolePageParts,
+): void {
+  const show = (ctx: Context, title: string, place: string, body: Html): void => {
+    ctx.type = 'html';
+    const done = doneWords(ctx.query['done']);
+    ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place, done }, body);
+  };
+  const deskOf = (ctx: Context) => deskFor(sessionOf(ctx).operator);
+
+  router.get('/numbers', async (ctx) => {
+    const { state, after, find } = check(numbersSchema, ctx.query);
+    if (find !== undefined) return search(ctx, find);
+    const page = await deskOf(ctx).ask('numbers', { state, after, limit: ROWS });
+    show(ctx, 'Numbers', '/numbers', numbersPage(page, state));
+  });
+
+  async function search(ctx: Context, text: string): Promise<void> {
+    const digits = text.replace(/[^\d]/g, '');
+    const found = digits === '' ? [] : await findNumbersEnding(db, digits, FOUND_MAX);
+    const [only] = found;
+    if (found.length === 1 && only !== undefined) ctx.redirect(numberPath(only.number));
+    else show(ctx, 'Numbers', '/numbers', foundPage(text, found));
+  }
+
+  router.get('/numbers/:number', async (ctx) => {
+    const { number } = check(numberOfPath, ctx['params']);
+    const { rows } = await deskOf(ctx).ask('numbers', { number, limit: 1 });
+    const [row] = rows;
+    if (row === undefined) throw new Refusal('not_found', 'there is no such number');
+    const happenings = await listNumberHappenings(db, number, HAPPENINGS);
+    show(ctx, number, '/numbers', numberPage(row, happenings));
+  });
+
+  router.get('/subscriptions', async (ctx) => {
+    const { state, after } = check(subscriptionsSchema, ctx.query);
+    const page = await deskOf(ctx).ask('subscriptions', { state, after, limit: ROWS });
+    show(ctx, 'Subscriptions', '/subscriptions', subscriptionsPage(page, state, clock.now()));
+  });
+
+  router.get('/payments', async (ctx) => {
+    const { state, show: shown, after } = check(paymentsSchema, ctx.query);
+    const desk = deskOf(ctx);
+    const isStuck = shown === 'stuck' || undefined;
+    const [page, stuck] = await Promise.all([
+      desk.ask('payments', { state, isStuck, after, limit: ROWS }),
+      desk.ask('payments', { isStuck: true, limit: ROWS }),
+    ]);
+    show(ctx, 'Payments', '/payments', paymentsPage(page, stuck.rows, { state, isStuck: isStuck ?? false }));
+  });
+
+  router.get('/payments/:id', async (ctx) => {
+    const { id } = check(paymentOfPath, ctx['params']);
+    const payment = await deskOf(ctx)
+      .ask('payment', { id })
+      .catch((error: unknown) => {
+        if (error instanceof OperatorRefusal) throw new Refusal('not_found', error.message);
+        throw error;
+      });
+    show(ctx, id, '/payments', paymentPage(payment, refundOffer(payment, refunds)));
+  });
+
+  router.get('/probes', async (ctx) => {
+    const { span, after } = check(probesSchema, ctx.query);
+    const desk = deskOf(ctx);
+    const [carriers, slots, page] = await Promise.all([
+      desk.ask('probeSummary', { by: 'carrier', span }),
+      desk.ask('probeSummary', { by: 'slot', span }),
+      desk.ask('probes', { after, limit: ROWS }),
+    ]);
+    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots, page }));
+  });
+
+  router.get('/audit', async (ctx) => {
+    const { after } = check(auditSchema, ctx.query);
+    const page = await deskOf(ctx).ask('auditLog', { after, limit: ROWS });
+    show(ctx, 'Audit log', '/audit', auditPage(page));
+  });
+}

@@ -1,0 +1,159 @@
+// What pages of the console show as it changes: something happens, the topics that are watched are rendered anew, at most once a second.
+import type { ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { keyOfSession, type Session, type Sessions } from '../sessions.ts';
+import { type Fragment, LiveTopic } from './live-topic.ts';
+import { Viewers } from './viewers.ts';
+
+/** Between two renderings of everything that is watched: what happens is seen within a second. */
+const RENDER_MS = 700;
+
+/** What comes at once is rendered at once. */
+const GATHER_MS = 50;
+
+/** A rendering that takes long is not begun again before this many times as long. */
+const REST_FACTOR = 10;
+
+/** What happens without a word of it, such as a node that falls silent, is seen this much later. */
+const TICK_MS = 5_000;
+
+/** How long a session that has ended may go on looking. */
+const SESSIONS_MS = 1_000;
+
+const BEATS_EVERY_TICKS = 3;
+
+/** Topics that are remembered while nobody watches them. */
+const TOPICS_MAX = 200;
+
+export interface LiveFeedParts {
+  clock: Clock;
+  log: Logger;
+  sessions: Pick<Sessions, 'stillOpen'>;
+  /** The parts of a topic's page as they are now. */
+  render: (topic: string) => Promise<Fragment[]>;
+}
+
+export class LiveFeed {
+  readonly #parts: LiveFeedParts;
+  readonly #topics = new LRUCache<string, LiveTopic>({ max: TOPICS_MAX });
+  readonly #viewers = new Viewers();
+  #isRendering = false;
+  #isDirty = false;
+  #restUntil = 0;
+  #next: Timer | undefined;
+  #tick: Timer | undefined;
+  #ticks = 0;
+  #check: Timer | undefined;
+  #isStopped = false;
+
+  constructor(parts: LiveFeedParts) {
+    this.#parts = parts;
+  }
+
+  get viewers(): number {
+    return this.#viewers.size;
+  }
+
+  /** Something has happened that pages may show. */
+  touch(): void {
+    if (this.#viewers.size === 0 || this.#isStopped) return;
+    this.#isDirty = true;
+    this.#schedule();
+  }
+
+  /** The parts of a page now, and the version that its stream goes on from. */
+  async show(topic: string): Promise<{ fragments: Fragment[]; version: string }> {
+    const fragments = await this.#parts.render(topic);
+    return { fragments, version: this.#take(topic, fragments) };
+  }
+
+  /** Streams a topic to a response whose headers are set, from what `version` did not have. */
+  async watch(topic: string, version: string, session: Session, response: ServerResponse): Promise<void> {
+    this.#viewers.admit(session);
+    this.#take(topic, await this.#parts.render(topic));
+    if (response.destroyed || this.#isStopped) {
+      response.destroy();
+      return;
+    }
+    this.#viewers.open(topic, session, response, this.#topics.get(topic)?.since(version));
+    this.#tick ??= this.#parts.clock.after(TICK_MS, () => this.#onTick());
+    this.#check ??= this.#parts.clock.after(SESSIONS_MS, () => void this.#checkSessions());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const timer of [this.#next, this.#tick, this.#check]) timer?.cancel();
+    this.#viewers.stop();
+  }
+
+  /** Notes the parts of a topic, tells who watches it what has changed, and returns the version. */
+  #take(topic: string, fragments: readonly Fragment[]): string {
+    const known = this.#topics.get(topic) ?? new LiveTopic();
+    this.#topics.set(topic, known);
+    const event = known.update(fragments);
+    if (event !== undefined) this.#viewers.tell(topic, event);
+    return known.version;
+  }
+
+  #schedule(): void {
+    if (!this.#isDirty || this.#isStopped || this.#isRendering || this.#next !== undefined) return;
+    const delayMs = Math.max(GATHER_MS, this.#restUntil - this.#parts.clock.now());
+    this.#next = this.#parts.clock.after(Math.min(delayMs, TICK_MS), () => {
+      this.#next = undefined;
+      void this.#renderAll();
+    });
+  }
+
+  async #renderAll(): Promise<void> {
+    const { clock, log, render } = this.#parts;
+    this.#isRendering = true;
+    this.#isDirty = false;
+    const startedAt = clock.now();
+    for (const topic of this.#viewers.topics()) {
+      await render(topic).then(
+        (fragments) => this.#take(topic, fragments),
+        (error: unknown) => log.warn({ err: error }, 'the console cannot show what has changed'),
+      );
+    }
+    const restMs = Math.max(RENDER_MS, (clock.now() - startedAt) * REST_FACTOR);
+    this.#restUntil = startedAt + restMs;
+    this.#isRendering = false;
+    this.#schedule();
+  }
+
+  #onTick(): void {
+    this.#tick = undefined;
+    if (this.#isStopped || this.#viewers.size === 0) return;
+    this.#ticks += 1;
+    if (this.#ticks % BEATS_EVERY_TICKS === 0) this.#viewers.beat();
+    this.touch();
+    this.#tick = this.#parts.clock.after(TICK_MS, () => this.#onTick());
+  }
+
+  async #checkSessions(): Promise<void> {
+    const { clock, log, sessions } = this.#parts;
+    const watching = this.#viewers.sessions();
+    try {
+      const open = await sessions.stillOpen(distinct(watching));
+      // Who came meanwhile was not asked for.
+      const asked = new Set(watching.map(keyOfSession));
+      const fresh = this.#viewers
+        .sessions()
+        .map(keyOfSession)
+        .filter((key) => !asked.has(key));
+      this.#viewers.keepOnly(new Set([...open, ...fresh]));
+    } catch (error) {
+      log.warn({ err: error }, 'whether sessions of the console are still open is not known');
+    }
+    this.#check =
+      this.#isStopped || this.#viewers.size === 0
+        ? undefined
+        : clock.after(SESSIONS_MS, () => void this.#checkSessions());
+  }
+}
+
+const distinct = (sessions: readonly Session[]): Session[] => [
+  ...new Map(sessions.map((session) => [keyOfSession(session), session])).values(),
+];

@@ -1,0 +1,75 @@
+// What many look at: rendered once, and told to all of them in the same bytes as far as it has changed.
+import { randomBytes } from 'node:crypto';
+import type { Html } from '#shared/html.ts';
+
+/** A part of a page that is replaced as a whole: the element with this id. */
+export interface Fragment {
+  id: string;
+  html: Html;
+  /**
+   * What it is compared by; its HTML unless given. One that has others in it gives which ones, so that it is told only
+   * when they are others.
+   */
+  key?: string;
+}
+
+interface Known {
+  key: string;
+  html: Html;
+  version: number;
+}
+
+export class LiveTopic {
+  /** Versions of another topic, or of another process, say nothing here. */
+  readonly #epoch = randomBytes(6).toString('hex');
+  readonly #known = new Map<string, Known>();
+  #version = 0;
+
+  get version(): string {
+    return `${this.#epoch}-${this.#version}`;
+  }
+
+  /** Takes the parts as they are now; returns an event with those that have changed, undefined when none has. */
+  update(fragments: readonly Fragment[]): Buffer | undefined {
+    const changed = fragments.filter(({ id, html, key = html.text }) => this.#known.get(id)?.key !== key);
+    // What is not told anew may still look different inside.
+    for (const { id, html } of fragments) {
+      const known = this.#known.get(id);
+      if (known !== undefined) known.html = html;
+    }
+    this.#forget(fragments);
+    if (changed.length === 0) return undefined;
+    this.#version += 1;
+    for (const { id, html, key = html.text } of changed)
+      this.#known.set(id, { key, html, version: this.#version });
+    return eventOf(this.version, changed);
+  }
+
+  /** What somebody has missed who saw `version` last: undefined for nothing. */
+  since(version: string): Buffer | undefined {
+    const seen = this.#seen(version);
+    const missed = [...this.#known].filter(([, known]) => known.version > seen);
+    if (missed.length === 0) return undefined;
+    return eventOf(
+      this.version,
+      missed.map(([id, { html }]) => ({ id, html })),
+    );
+  }
+
+  #seen(version: string): number {
+    const [, epoch, count] = /^(.+)-(\d{1,15})$/.exec(version) ?? [];
+    const seen = Number(count);
+    return epoch === this.#epoch && seen <= this.#version ? seen : -1;
+  }
+
+  #forget(fragments: readonly Fragment[]): void {
+    const ids = new Set(fragments.map(({ id }) => id));
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
+  }
+}
+
+/** An event of a stream (HTML standard, "server-sent events"). */
+const eventOf = (version: string, fragments: readonly Fragment[]): Buffer =>
+  Buffer.from(
+    `id: ${version}\ndata: ${JSON.stringify(fragments.map(({ id, html }) => [id, html.text]))}\n\n`,
+  );

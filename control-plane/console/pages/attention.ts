@@ -1,0 +1,113 @@
+// What somebody should look at now, the worst on top.
+
+import { type Html, html } from '#shared/html.ts';
+import type { AlertKind, AlertRow } from '../../alerts/alert.ts';
+import type { Told } from '../../operator/desk-answers.ts';
+import { shownValue } from '../../operator/shown-payment.ts';
+import type { PicturedNode } from '../../store/fleet-picture.ts';
+import type { PaymentRow } from '../../store/payment-list.ts';
+import { nodePath, paymentPath, plain, shownAt, slotPath } from './shown.ts';
+import { sign } from './signs.ts';
+import { lookOf, type Sign, type Tone } from './slot-look.ts';
+
+/** Of one kind; more of them are counted. */
+const SHOWN_MAX = 8;
+
+interface Trouble {
+  tone: Extract<Tone, 'bad' | 'warn'>;
+  sign: Sign;
+  path: string;
+  subject: string;
+  what: Html | string;
+}
+
+export interface Attention {
+  fleet: readonly PicturedNode[];
+  stuck: readonly Told<PaymentRow>[];
+  /** Those that are not over. */
+  alerts: readonly Told<AlertRow>[];
+  /** Numbers that can be sold now. */
+  available: number;
+}
+
+export function attention({ alerts, available, fleet, stuck }: Attention): Html {
+  const troubles = [
+    ...some(stuck.map(ofPayment), '/payments?show=stuck', 'payments'),
+    ...some(fleet.flatMap(ofNode), '/', 'nodes'),
+    ...some(fleet.flatMap(ofSlots), '/', 'slots'),
+    ...some(alerts.flatMap(ofAlert), '/', 'alerts'),
+    ...(available === 0 && fleet.length > 0 ? [EMPTY_POOL] : []),
+  ];
+  if (troubles.length === 0)
+    return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs you.</p></section>`;
+  return html`<section id="attention" class="attention" aria-label="Attention"><h2>Needs attention</h2><ul>${troubles.map(
+    ({ tone, sign: name, path, subject, what }) =>
+      html`<li class="${tone}">${sign(name)}<a href="${path}">${subject}</a> <span>${what}</span></li>`,
+  )}</ul></section>`;
+}
+
+const EMPTY_POOL: Trouble = {
+  ...{ tone: 'warn', sign: 'empty', path: '/numbers', subject: 'Pool' },
+  what: 'no number is on sale',
+};
+
+/** Where to look for it. What is not here the page shows by itself, sooner than an alert. */
+const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
+  storage_full(subject) {
+    const [node = '', slot = ''] = subject.split('/', 2);
+    return slotPath({ node, slot });
+  },
+  journal_growing: nodePath,
+  relayer_low: () => '/payments',
+};
+
+function ofAlert({ advice, kind, severity, subject, summary }: Told<AlertRow>): Trouble[] {
+  const path = ALERT_PATHS[kind]?.(subject);
+  const tone = severity === 'critical' ? 'bad' : 'warn';
+  return path === undefined ? [] : [{ tone, sign: 'cross', path, subject, what: `${summary}. ${advice}` }];
+}
+
+function some(troubles: readonly Trouble[], path: string, name: string): Trouble[] {
+  const rest = troubles.length - SHOWN_MAX;
+  if (rest <= 0) return [...troubles];
+  const more = { tone: 'warn', sign: 'wait', path, subject: `${rest} more ${name}`, what: '' } as const;
+  return [...troubles.slice(0, SHOWN_MAX), more];
+}
+
+const ofPayment = (payment: Told<PaymentRow>): Trouble => ({
+  ...{ tone: 'bad', sign: 'wait', path: paymentPath(payment.id), subject: payment.id },
+  what: html`${shownValue(payment)}, ${plain(payment.state)} since ${shownAt(payment.since)}`,
+});
+
+function ofNode({ alarms, name, standing, slots }: PicturedNode): Trouble[] {
+  const path = nodePath(name);
+  if (standing === 'pending')
+    return [{ tone: 'warn', sign: 'lock', path, subject: name, what: 'waits for your approval' }];
+  const away: Trouble[] =
+    standing === 'away'
+      ? [{ tone: 'bad', sign: 'away', path, subject: name, what: `no link; ${slots.length} slots` }]
+      : [];
+  return [
+    ...away,
+    ...alarms.map(
+      (alarm): Trouble => ({ tone: 'bad', sign: 'cross', path, subject: name, what: plain(alarm) }),
+    ),
+  ];
+}
+
+const ofSlots = ({ slots }: PicturedNode): Trouble[] =>
+  slots.flatMap((slot): Trouble[] => {
+    const look = lookOf(slot);
+    const { outOfService } = slot;
+    if (outOfService?.by === 'probe') {
+      const what = `out of service: ${outOfService.reason}`;
+      return [
+        { tone: 'warn', sign: 'pause', path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
+      ];
+    }
+    if (look.tone !== 'bad') return [];
+    const what = slot.reason === null ? look.words : `${look.words}: ${plain(slot.reason)}`;
+    return [
+      { tone: 'bad', sign: look.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
+    ];
+  });

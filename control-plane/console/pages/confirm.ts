@@ -1,0 +1,40 @@
+// Asks once more before something is changed: on a page of its own, or in a dialog where there is a script.
+import { type Html, html } from '#shared/html.ts';
+import { ACTION_WORDS, type ActionName } from '../action-words.ts';
+import type { Action } from '../actions.ts';
+import { formTokenField } from '../forms.ts';
+import type { Session } from '../sessions.ts';
+
+const REASON_LENGTH_MAX = 200;
+
+export function confirmForm({
+  name,
+  action,
+  fields,
+  recipients,
+  session,
+}: {
+  name: ActionName;
+  action: Action;
+  fields: Readonly<Record<string, string>>;
+  /** Numbers that a test may go to. */
+  recipients: readonly string[];
+  session: Session;
+}): Html {
+  const { consequence, isGrave, verb } = ACTION_WORDS[name];
+  const hidden = Object.entries(fields).filter(([field]) => !action.asks.some((asked) => asked === field));
+  return html`<form class="confirm" method="post" action="/actions/${name}">
+<h1 id="question">${verb}: ${action.subject(fields)}?</h1>
+<p class="consequence">${consequence}</p>
+${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
+${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients)))}
+<p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Leave it</a></p>
+</form>`;
+}
+
+const reason = html`<label>Why, in a few words<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
+
+const recipient = (numbers: readonly string[]): Html =>
+  numbers.length === 0
+    ? html`<p class="problem">There is no other spare SIM in service to send to.</p>`
+    : html`<label>To<select name="to" required>${numbers.map((number) => html`<option>${number}</option>`)}</select></label>`;

@@ -1,0 +1,75 @@
+// The frame of every page of the console: head, way around, who is signed in.
+import { type Html, html } from '#shared/html.ts';
+import { pathOfAsset } from '../assets.ts';
+import type { Session } from '../sessions.ts';
+import { MARK, SIGN_SHEET } from './signs.ts';
+
+const PLACES = [
+  ['/', 'Fleet'],
+  ['/numbers', 'Numbers'],
+  ['/subscriptions', 'Subscriptions'],
+  ['/payments', 'Payments'],
+  ['/probes', 'Probes'],
+  ['/audit', 'Audit log'],
+] as const;
+
+export interface Frame {
+  title: string;
+  serviceName: string;
+  /** Of whom is signed in; the sign-in page has none. */
+  session: Session | undefined;
+  /** The place in the way around that the page belongs to. */
+  place: string;
+  /** What the page follows, and the state of it that it shows. */
+  live?: { topic: string; version: string };
+  /** What was done just now, for who comes back from it. */
+  done?: string | undefined;
+  /** The page has plots. */
+  hasPlots?: boolean;
+}
+
+/** The whole document around `body`. */
+export function framed(
+  { title, serviceName, session, place, live, done, hasPlots }: Frame,
+  body: Html,
+): string {
+  const plots = hasPlots
+    ? html`<link rel="stylesheet" href="${pathOfAsset('uplot.css')}">
+<script src="${pathOfAsset('uplot.js')}" defer></script>
+<script src="${pathOfAsset('plots.js')}" defer></script>`
+    : '';
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · ${serviceName} console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${pathOfAsset('console.css')}">
+${plots}<script src="${pathOfAsset('console.js')}" defer></script>
+</head>
+<body${live === undefined ? '' : html` data-topic="${live.topic}" data-version="${live.version}"`}>
+${SIGN_SHEET}<a class="skip" href="#main">Skip to the content</a>
+${session === undefined ? '' : header(serviceName, place, session, live !== undefined)}
+<main id="main" tabindex="-1">${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}${body}</main>
+</body>
+</html>
+`.text;
+}
+
+function header(serviceName: string, place: string, session: Session, isLive: boolean): Html {
+  return html`<header class="top">
+<a class="brand" href="/">${MARK}<span>${serviceName}</span></a>
+<nav aria-label="Console">${PLACES.map(
+    ([path, name]) => html`<a href="${path}"${path === place ? html` aria-current="page"` : ''}>${name}</a>`,
+  )}</nav>
+<form class="find" method="get" action="/numbers" role="search"><label><span class="hidden">Find a number</span><input name="find" type="search" inputmode="tel" maxlength="20" placeholder="Find a number" autocomplete="off" aria-keyshortcuts="/"></label></form>
+${isLive ? html`<span class="link" id="live" role="status" hidden></span>` : ''}
+<form class="out" method="post" action="/sign-out"><input type="hidden" name="form_token" value="${session.formToken}"><span class="who">${session.operator}</span><button class="quiet">Sign out</button></form>
+</header>`;
+}
+
+/** A page that says one thing. */
+export const message = (title: string, text: string, action: Html): Html =>
+  html`<section class="notice"><h1>${title}</h1><p>${text}</p>${action}</section>`;

@@ -1,0 +1,39 @@
+// Lists of what happened: to slots, and to a number.
+
+import { type Html, html } from '#shared/html.ts';
+import { maskedNumber } from '../../domain/masked-number.ts';
+import type { NumberHappening, SlotHappening } from '../../store/happenings.ts';
+import { paymentPath, plain, shownAt, slotLink } from './shown.ts';
+
+export function slotEvents(id: string, events: readonly SlotHappening[]): Html {
+  if (events.length === 0) return html`<div id="${id}" class="nothing"><p>Nothing happened yet.</p></div>`;
+  return html`<ol id="${id}" class="events">${events.map(
+    (event) =>
+      html`<li>${shownAt(event.at)} ${slotLink(event)} <b>${plain(event.kind)}</b> <span>${event.detail}</span></li>`,
+  )}</ol>`;
+}
+
+const KIND_WORDS = {
+  sms_sent: 'message sent',
+  sms_received: 'message received',
+  call: 'call',
+  payment: 'payment',
+} as const;
+
+/** Without the texts, and without whole numbers of others. */
+export function numberEvents(happenings: readonly NumberHappening[]): Html {
+  if (happenings.length === 0) return html`<div class="nothing"><p>Nothing happened yet.</p></div>`;
+  return html`<ol class="events">${happenings.map(
+    (happening) =>
+      html`<li>${shownAt(happening.at)} <b>${happening.direction === null ? '' : `${happening.direction} `}${
+        KIND_WORDS[happening.kind]
+      }</b> ${subject(happening)} <span>${happening.outcome === null ? '' : plain(happening.outcome)}${
+        happening.durationMs === null ? '' : `, ${Math.round(happening.durationMs / 1000)} s`
+      }</span></li>`,
+  )}</ol>`;
+}
+
+function subject({ payment, peer }: NumberHappening): Html {
+  if (payment !== null) return html`<a href="${paymentPath(payment)}">${payment}</a>`;
+  return html`<span>${peer === null ? 'withheld' : maskedNumber(peer)}</span>`;
+}

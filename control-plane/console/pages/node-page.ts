@@ -1,0 +1,98 @@
+// One node: how it is, its slots in a table, what happened on it.
+import { type Html, html } from '#shared/html.ts';
+import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
+import type { SlotHappening } from '../../store/happenings.ts';
+import type { Fragment } from '../live/live-topic.ts';
+import { actionLinks } from './action-links.ts';
+import { slotEvents } from './happenings.ts';
+import { cell, idOf } from './rack.ts';
+import { badge, facts, listedNumber, numberPath, plain, shownAt, slotPath, table } from './shown.ts';
+import { signalBars } from './signs.ts';
+import { barsOf, isUp, lookOf, lookOfNode, USE_WORDS } from './slot-look.ts';
+
+export function nodeFragments(
+  name: string,
+  node: PicturedNode | undefined,
+  events: readonly SlotHappening[],
+): Fragment[] {
+  if (node === undefined)
+    return [
+      { id: 'node', html: html`<div id="node" class="nothing"><p>${name} is not there any more.</p></div>` },
+    ];
+  return [
+    { id: 'node', html: about(node) },
+    ...bays(node.slots),
+    ...slotTable(node.slots),
+    { id: 'events', html: slotEvents('events', events) },
+  ];
+}
+
+export function nodePage(name: string, fragments: readonly Fragment[]): Html {
+  const part = (id: string): Html => fragments.find((fragment) => fragment.id === id)?.html ?? html``;
+  return html`<p class="trail"><a href="/">Fleet</a></p><h1>${name}</h1>${part('node')}${part('bays')}
+<section aria-labelledby="slots-title"><h2 id="slots-title">Slots</h2>${part('slots')}</section>
+<section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;
+}
+
+function about(node: PicturedNode): Html {
+  const { alarms, enrolledAt, fingerprint, journalDepth, name, slots: all, standing, unheldMessages } = node;
+  return html`<div id="node">${facts([
+    ['State', badge(lookOfNode(node))],
+    ['Slots up', `${all.filter(isUp).length} of ${all.length}`],
+    ['Troubles', alarms.map(plain).join(', ')],
+    ['Enrolled', enrolledAt === null ? null : shownAt(enrolledAt)],
+    ['Facts that wait there', journalDepth],
+    ['Fingerprint of its key', fingerprint === null ? null : html`<code class="hash">${fingerprint}</code>`],
+    ['Messages for numbers that nobody has', unheldMessages],
+  ])}${actionLinks([
+    ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
+    ...(standing === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
+  ])}</div>`;
+}
+
+/** The slots as they sit; each is a part of its own. */
+function bays(slots: readonly PicturedSlot[]): Fragment[] {
+  const cells = slots.map((slot) => ({ id: idOf('slot', slot.node, slot.slot), html: cell(slot) }));
+  return [
+    {
+      id: 'bays',
+      html: html`<div id="bays" class="bays wide">${cells.map((each) => each.html)}</div>`,
+      key: cells.map(({ id }) => id).join(' '),
+    },
+    ...cells,
+  ];
+}
+
+const COLUMNS = ['Slot', 'State', 'Signal', 'Number', 'Carrier', 'Model', 'USB', 'Told'];
+
+/** As a table; each row is a part of its own. */
+function slotTable(slots: readonly PicturedSlot[]): Fragment[] {
+  if (slots.length === 0)
+    return [
+      { id: 'slots', html: html`<div id="slots" class="nothing"><p>It has told of no slot.</p></div>` },
+    ];
+  const rows = slots.map((slot) => ({ id: idOf('row', slot.node, slot.slot), html: row(slot) }));
+  return [
+    {
+      id: 'slots',
+      html: html`<div id="slots">${table(
+        'Slots',
+        COLUMNS,
+        rows.map((each) => each.html),
+      )}</div>`,
+      key: rows.map(({ id }) => id).join(' '),
+    },
+    ...rows,
+  ];
+}
+
+function row(slot: PicturedSlot): Html {
+  const { carrier, model, number, reason, signalDbm, toldAt, use, usbPath } = slot;
+  return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(lookOf(slot))}${
+    reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`
+  }</td><td class="number">${signalDbm === null ? '–' : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`}</td><td>${
+    number === null
+      ? '–'
+      : html`<a href="${numberPath(number)}">${listedNumber(number, use === 'held')}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
+  }</td><td>${carrier ?? '–'}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(toldAt)}</td></tr>`;
+}

@@ -1,0 +1,70 @@
+// The first page: the whole fleet at a glance, and what it does.
+
+import { type Html, html } from '#shared/html.ts';
+import type { AlertRow } from '../../alerts/alert.ts';
+import type { Stock } from '../../metrics/stock-metrics.ts';
+import type { Told } from '../../operator/desk-answers.ts';
+import type { PicturedNode } from '../../store/fleet-picture.ts';
+import type { SlotHappening } from '../../store/happenings.ts';
+import type { PaymentRow } from '../../store/payment-list.ts';
+import type { Sample, Span } from '../../store/samples.ts';
+import type { Fragment } from '../live/live-topic.ts';
+import { fleetPlots } from '../plots.ts';
+import type { Range } from '../span.ts';
+import { attention } from './attention.ts';
+import { slotEvents } from './happenings.ts';
+import { plotFigure, rangeChoice } from './plot.ts';
+import { legend, rackFragments } from './rack.ts';
+import { plain } from './shown.ts';
+import { tiles } from './tiles.ts';
+
+export interface Overview {
+  fleet: readonly PicturedNode[];
+  stock: Stock;
+  stuck: readonly Told<PaymentRow>[];
+  alerts: readonly Told<AlertRow>[];
+  /** Of the last hour. */
+  lately: readonly Sample[];
+  samples: readonly Sample[];
+  span: Span;
+  events: readonly SlotHappening[];
+}
+
+export function overviewFragments(overview: Overview): Fragment[] {
+  const { events, fleet, samples, span, stock } = overview;
+  const available = stock.numbers.get('available') ?? 0;
+  const plots = fleetPlots(samples, span);
+  return [
+    { id: 'tiles', html: tiles(overview) },
+    { id: 'attention', html: attention({ ...overview, available }) },
+    ...rackFragments(fleet),
+    ...plots.map((plot) => ({ id: `plot-${plot.id}`, html: plotFigure(plot) })),
+    { id: 'money', html: money(stock) },
+    { id: 'events', html: slotEvents('events', events) },
+  ];
+}
+
+/** The page, of its parts. */
+export function overviewPage(fragments: readonly Fragment[], range: Range): Html {
+  const parts = new Map(fragments.map(({ id, html: part }) => [id, part]));
+  const part = (id: string): Html => parts.get(id) ?? html``;
+  const plots = fragments.filter(({ id }) => id.startsWith('plot-'));
+  return html`<h1 class="hidden">Fleet</h1>
+${part('tiles')}
+${part('attention')}
+<section aria-labelledby="racks-title"><h2 id="racks-title">Racks</h2>${legend}${part('racks')}</section>
+<section id="plots" aria-labelledby="plots-title"><div class="heading"><h2 id="plots-title">Lately</h2>${rangeChoice('/?', range)}</div>
+<div class="plots">${plots.map(({ html: plot }) => plot)}</div></section>
+<div class="two"><section aria-labelledby="money-title"><h2 id="money-title">Payments</h2>${part('money')}</section>
+<section aria-labelledby="events-title"><h2 id="events-title">Recoveries and other events</h2>${part('events')}</section></div>`;
+}
+
+function money({ payments }: Stock): Html {
+  const rows = [...payments].filter(([, count]) => count > 0);
+  if (rows.length === 0) return html`<div id="money" class="nothing"><p>No payment yet.</p></div>`;
+  const most = Math.max(...rows.map(([, count]) => count));
+  return html`<ul id="money" class="counts">${rows.map(
+    ([state, count]) =>
+      html`<li><a href="/payments?state=${state}">${plain(state)}</a><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="${state}" width="${((100 * count) / most).toFixed(1)}" height="6"/></svg><b>${count}</b></li>`,
+  )}</ul>`;
+}

@@ -1,0 +1,78 @@
+// A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
+import { type Html, html } from '#shared/html.ts';
+import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
+import type { Fragment } from '../live/live-topic.ts';
+import { badge, nodePath, slotPath } from './shown.ts';
+import { sign, signalBars } from './signs.ts';
+import { barsOf, isUp, lookOf, lookOfNode, type Tone, USE_WORDS } from './slot-look.ts';
+
+const TONES: readonly Tone[] = ['good', 'busy', 'warn', 'bad', 'off'];
+
+/** What pages find it by; names of slots are the node's, and may have any characters. */
+export const idOf = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join('/');
+
+/** The racks as one part, their heads and slots as parts of their own. */
+export function rackFragments(fleet: readonly PicturedNode[]): Fragment[] {
+  const heads = fleet.map((node) => ({ id: idOf('rack', node.name), html: head(node) }));
+  const slots = fleet.flatMap((node) =>
+    node.slots.map((slot) => ({ id: idOf('slot', slot.node, slot.slot), html: cell(slot) })),
+  );
+  const racks = html`<div id="racks" class="racks">${
+    fleet.length === 0 ? empty : fleet.map((node) => rack(node))
+  }</div>`;
+  const key = [...heads, ...slots].map(({ id }) => id).join(' ');
+  return [{ id: 'racks', html: racks, key }, ...heads, ...slots];
+}
+
+const rack = (node: PicturedNode): Html =>
+  html`<article class="rack">${head(node)}<div class="bays">${node.slots.map(cell)}</div></article>`;
+
+const empty = html`<div class="nothing"><p>No node yet. On the host of the service, make a code for the first one:</p>
+<pre>npx control-plane node add rack-1</pre></div>`;
+
+function head(node: PicturedNode): Html {
+  const up = node.slots.filter(isUp).length;
+  return html`<header id="${idOf('rack', node.name)}"><h3><a href="${nodePath(node.name)}">${node.name}</a></h3>${badge(
+    lookOfNode(node),
+  )}<span class="count">${up} of ${node.slots.length} up</span>${proportions(node.slots)}</header>`;
+}
+
+/** How many of which tone, as a bar. */
+function proportions(slots: readonly PicturedSlot[]): Html {
+  let x = 0;
+  const parts = TONES.flatMap((tone) => {
+    const width = (100 * slots.filter((slot) => lookOf(slot).tone === tone).length) / slots.length;
+    if (slots.length === 0 || width === 0) return [];
+    const part = html`<rect class="${tone}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="4"/>`;
+    x += width;
+    return [part];
+  });
+  return html`<svg class="proportions" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
+}
+
+export function cell(slot: PicturedSlot): Html {
+  const look = lookOf(slot);
+  const { carrier, number, reason, signalDbm, use } = slot;
+  const tail = number === null ? '' : `…${number.slice(-4)}`;
+  const trouble = look.tone === 'good' || look.tone === 'busy' ? '' : look.words;
+  const words = [look.words, reason ?? '', use === null ? '' : USE_WORDS[use]].filter(Boolean).join(', ');
+  const signal = signalDbm === null ? '' : `, ${signalDbm} dBm`;
+  return html`<a class="slot ${look.tone}${use === null ? '' : ` use-${use}`}" id="${idOf('slot', slot.node, slot.slot)}" href="${slotPath(
+    slot,
+  )}"><span class="bay">${sign(look.sign)}<b>${slot.slot}</b>${
+    slot.state === 'registered' ? signalBars(barsOf(signalDbm)) : ''
+  }</span><span class="sub">${trouble === '' ? `${tail} ${carrier ?? ''}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
+}
+
+/** What the colours and signs say. */
+export const legend: Html = html`<p class="legend">${(
+  [
+    ['good', 'check', 'in service'],
+    ['busy', 'phone', 'on a call'],
+    ['warn', 'search', 'on its way'],
+    ['bad', 'cross', 'needs somebody'],
+    ['off', 'empty', 'not expected to serve'],
+  ] as const
+).map(([tone, name, words]) =>
+  badge({ tone, sign: name, words }),
+)}<span class="held-note">a bar at the left: somebody has the number</span></p>`;

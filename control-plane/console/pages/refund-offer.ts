@@ -1,0 +1,19 @@
+// The way back for money that bought nothing: a button where the service has the key, else the command to run.
+
+import { type Html, html } from '#shared/html.ts';
+import type { Told } from '../../operator/desk-answers.ts';
+import type { PaymentState } from '../../payments/payment.ts';
+import type { PaymentRow } from '../../store/payment-list.ts';
+import type { RefundDesk } from '../refunds.ts';
+import { actionLinks } from './action-links.ts';
+
+/** In which money may have come and bought nothing, where a transfer was seen; or is on its way back. */
+const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released', 'void'];
+
+export function refundOffer(payment: Told<PaymentRow>, refunds: RefundDesk | undefined): Html {
+  const { id, pay_to, state, transfer_hash } = payment;
+  if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
+  if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
+  return html`<div class="nothing"><p>The money came and bought nothing. This sends it back, where the key of the account that was paid is at hand:</p>
+<pre>REFUND_KEY_FILE=pay-to.key npx control-plane payment refund ${id} --reason '…' --yes</pre></div>`;
+}

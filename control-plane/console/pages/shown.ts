@@ -1,0 +1,47 @@
+// Times, numbers and states as the pages write them.
+
+import { type Html, html } from '#shared/html.ts';
+import { maskedNumber } from '../../domain/masked-number.ts';
+import type { PicturedSlot } from '../../store/fleet-picture.ts';
+import { sign } from './signs.ts';
+import type { Look } from './slot-look.ts';
+
+/** To the second, UTC; the script writes it in the reader's time. */
+export function shownAt(at: Date | string | null): Html {
+  if (at === null) return html`–`;
+  const text = (typeof at === 'string' ? new Date(at) : at).toISOString();
+  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}Z</time>`;
+}
+
+/** A state: sign and words in its colour. */
+export const badge = ({ tone, sign: name, words }: Look): Html =>
+  html`<span class="badge ${tone}">${sign(name)}${words}</span>`;
+
+/** Our number as lists show it: whole while nobody has it. */
+export const listedNumber = (number: string, isHeld: boolean): string =>
+  isHeld ? maskedNumber(number) : number;
+
+export const numberPath = (number: string): string => `/numbers/${encodeURIComponent(number)}`;
+export const nodePath = (node: string): string => `/nodes/${encodeURIComponent(node)}`;
+export const slotPath = ({ node, slot }: Pick<PicturedSlot, 'node' | 'slot'>): string =>
+  `${nodePath(node)}/slot?name=${encodeURIComponent(slot)}`;
+export const paymentPath = (id: string): string => `/payments/${encodeURIComponent(id)}`;
+
+/** Words of the service, such as `out_of_service`, as people write them. */
+export const plain = (word: string): string => word.replaceAll('_', ' ');
+
+/** A table that may be wider than the screen, with a name for who hears it. */
+export const table = (caption: string, columns: readonly string[], rows: readonly Html[]): Html =>
+  html`<div class="scroll" role="region" aria-label="${caption}, a table" tabindex="0"><table><caption class="hidden">${caption}</caption><thead><tr>${columns.map(
+    (column) => html`<th scope="col">${column}</th>`,
+  )}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+/** Facts as a list of terms. */
+export const facts = (pairs: ReadonlyArray<readonly [string, Html | string | number | null]>): Html =>
+  html`<dl class="facts">${pairs.map(([term, value]) =>
+    value === null || value === '' ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+
+/** A slot by its node and its name. */
+export const slotLink = (place: { node: string; slot: string }): Html =>
+  html`<a href="${slotPath(place)}">${place.node} ${place.slot}</a>`;

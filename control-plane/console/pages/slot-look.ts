@@ -1,0 +1,73 @@
+// How a slot looks: a colour, a sign for who does not see colours, and words.
+import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
+
+/** `good`, `busy`: it serves; `warn`: on its way; `bad`: somebody must look; `off`: nothing is expected of it. */
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off';
+
+/** Names of drawings in `signs.ts`. */
+export type Sign =
+  | 'check'
+  | 'phone'
+  | 'wait'
+  | 'search'
+  | 'cross'
+  | 'lock'
+  | 'empty'
+  | 'pause'
+  | 'away'
+  | 'barred';
+
+export interface Look {
+  tone: Tone;
+  sign: Sign;
+  words: string;
+}
+
+const LOOKS: Readonly<Record<PicturedSlot['state'], Look>> = {
+  registered: { tone: 'good', sign: 'check', words: 'in service' },
+  starting: { tone: 'warn', sign: 'wait', words: 'starting' },
+  searching: { tone: 'warn', sign: 'search', words: 'searching for a network' },
+  denied: { tone: 'bad', sign: 'barred', words: 'refused by the network' },
+  sim_absent: { tone: 'off', sign: 'empty', words: 'no SIM' },
+  sim_locked: { tone: 'bad', sign: 'lock', words: 'SIM locked' },
+  lost: { tone: 'bad', sign: 'cross', words: 'modem lost' },
+  node_away: { tone: 'off', sign: 'away', words: 'node away' },
+};
+
+const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
+
+export function lookOf({ state, call, outOfService, use }: PicturedSlot): Look {
+  const look = LOOKS[state];
+  if (state !== 'registered') return look;
+  if (call !== null) return { tone: 'busy', sign: 'phone', words: CALL_WORDS[call.state] };
+  if (outOfService !== null || use === 'out_of_service')
+    return { tone: 'off', sign: 'pause', words: 'out of service' };
+  return look;
+}
+
+/** Slots that serve, or would if they were let. */
+export const isUp = ({ state }: PicturedSlot): boolean => state === 'registered';
+
+export const USE_WORDS = {
+  on_sale: 'on sale',
+  held: 'held',
+  reserved: 'reserved',
+  quarantined: 'quarantined',
+  out_of_service: 'not sold',
+} as const;
+
+/** 3GPP TS 27.007 §8.5 tells RSSI; four bars as telephones draw them. */
+export function barsOf(signalDbm: number | null): number {
+  if (signalDbm === null) return 0;
+  return [-110, -100, -85, -70].filter((bound) => signalDbm >= bound).length;
+}
+
+const STANDINGS: Readonly<Record<PicturedNode['standing'], Look>> = {
+  linked: { tone: 'good', sign: 'check', words: 'linked' },
+  away: { tone: 'bad', sign: 'away', words: 'away' },
+  pending: { tone: 'warn', sign: 'lock', words: 'waits for approval' },
+  revoked: { tone: 'off', sign: 'barred', words: 'revoked' },
+  not_enrolled: { tone: 'warn', sign: 'wait', words: 'not enrolled' },
+};
+
+export const lookOfNode = ({ standing }: PicturedNode): Look => STANDINGS[standing];

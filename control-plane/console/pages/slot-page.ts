@@ -1,0 +1,86 @@
+// One slot: what sits in it, how it hears the network, what happened to it.
+
+import { type Html, html } from '#shared/html.ts';
+import { shownWallet } from '../../domain/masked-wallet.ts';
+import type { PicturedSlot } from '../../store/fleet-picture.ts';
+import type { SlotHappening } from '../../store/happenings.ts';
+import type { Span } from '../../store/samples.ts';
+import type { Fragment } from '../live/live-topic.ts';
+import { signalPlot } from '../plots.ts';
+import type { Range } from '../span.ts';
+import { actionLinks } from './action-links.ts';
+import { slotEvents } from './happenings.ts';
+import { plotFigure, rangeChoice } from './plot.ts';
+import { badge, facts, listedNumber, nodePath, numberPath, plain, shownAt, slotPath } from './shown.ts';
+import { signalBars } from './signs.ts';
+import { barsOf, lookOf, USE_WORDS } from './slot-look.ts';
+
+export interface SlotHistory {
+  signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
+  span: Span;
+  events: readonly SlotHappening[];
+}
+
+export function slotFragments(
+  slot: PicturedSlot | undefined,
+  { signals, span, events }: SlotHistory,
+): Fragment[] {
+  return [
+    { id: 'slot', html: slot === undefined ? gone : about(slot) },
+    { id: 'plot-signal', html: plotFigure(signalPlot(signals, span)) },
+    { id: 'events', html: slotEvents('events', events) },
+  ];
+}
+
+const gone = html`<div id="slot" class="nothing"><p>This slot is not there any more. What it was told of is below.</p></div>`;
+
+export function slotPage(
+  place: { node: string; slot: string },
+  fragments: readonly Fragment[],
+  range: Range,
+): Html {
+  const part = (id: string): Html => fragments.find((fragment) => fragment.id === id)?.html ?? html``;
+  return html`<p class="trail"><a href="/">Fleet</a> / <a href="${nodePath(place.node)}">${place.node}</a></p><h1>${place.slot}</h1>${part('slot')}
+<section id="plots" aria-labelledby="plots-title"><div class="heading"><h2 id="plots-title">Signal</h2>${rangeChoice(`${slotPath(place)}&`, range)}</div><div class="plots one">${part('plot-signal')}</div></section>
+<section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;
+}
+
+function about(slot: PicturedSlot): Html {
+  const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, reason, signalDbm } = slot;
+  const { outOfService, storage, toldAt, usbPath, use, useReason, wallet } = slot;
+  return html`<div id="slot">${facts([
+    ['State', badge(lookOf(slot))],
+    ['Why', reason === null ? null : plain(reason)],
+    ['Call', call === null ? null : `${call.direction}, ${call.state}`],
+    ['Signal', signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm} dBm`],
+    [
+      'Number',
+      number === null
+        ? null
+        : html`<a href="${numberPath(number)}">${listedNumber(number, use === 'held')}</a>`,
+    ],
+    [
+      'Out of service',
+      outOfService === null
+        ? null
+        : html`${outOfService.reason} <small>by ${outOfService.by}, ${shownAt(outOfService.since)}</small>`,
+    ],
+    ['Use', use === null ? null : `${USE_WORDS[use]}${useReason === null ? '' : `: ${useReason}`}`],
+    ['Held by', wallet === null ? null : shownWallet(wallet, false)],
+    ['Until', expiresAt === null ? null : shownAt(expiresAt)],
+    ['Confirmed by the node', wallet === null ? null : isBound ? 'yes' : 'not yet'],
+    ['Carrier', carrier],
+    ['Message storage', storage === null ? null : `${storage.used} of ${storage.total}`],
+    ['Modem', model],
+    ['USB', usbPath],
+    ['IMEI', imei],
+    ['ICCID', iccid],
+    ['Told', toldAt === null ? null : shownAt(toldAt)],
+  ])}${actionLinks([
+    ['restart-modem', { node, slot: slot.slot }],
+    outOfService === null
+      ? ['slot-out-of-service', { node, slot: slot.slot }]
+      : ['slot-in-service', { node, slot: slot.slot }],
+    ...(number === null || use === 'held' ? [] : ([['send-test', { from: number }]] as const)),
+  ])}</div>`;
+}

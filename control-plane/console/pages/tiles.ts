@@ -1,0 +1,124 @@
+// The figures on top of the first page: what there is, what is used, how well it goes.
+import { type Html, html } from '#shared/html.ts';
+import type { Sample } from '../../store/samples.ts';
+import type { Overview } from './overview.ts';
+import { isUp, type Tone } from './slot-look.ts';
+
+interface Tile {
+  path: string;
+  name: string;
+  figure: string;
+  note: string;
+  tone: Tone;
+}
+
+/** Below these a rate is told as a trouble, percent. */
+const DELIVERY_GOOD = 95;
+const DELIVERY_BAD = 80;
+
+/** Of frames, a thousand each: gaps that are heard. */
+const GAPS_GOOD = 5;
+const GAPS_BAD = 20;
+
+export const tiles = (overview: Overview): Html =>
+  html`<section id="tiles" class="tiles" aria-label="At a glance">${tilesOf(overview).map(
+    ({ path, name, figure, note, tone }) =>
+      html`<a class="tile ${tone}" href="${path}"><span>${name}</span><b>${figure}</b><small>${note}</small></a>`,
+  )}</section>`;
+
+function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
+  const slots = fleet.flatMap((node) => node.slots);
+  const up = slots.filter(isUp).length;
+  const calls = slots.filter(({ call }) => call !== null).length;
+  const { numbers, subscriptions } = stock;
+  const of = (counts: ReadonlyMap<string, number>, state: string): number => counts.get(state) ?? 0;
+  const unbound = of(subscriptions, 'unbound');
+  const active = of(subscriptions, 'bound') + unbound;
+  const onSale = of(numbers, 'available');
+  const offline = of(numbers, 'offline');
+  return [
+    {
+      ...{ path: '#racks-title', name: 'Slots up', figure: `${up}/${slots.length}` },
+      note: up === slots.length ? 'all of them' : `${slots.length - up} down`,
+      tone:
+        slots.length === 0 ? 'off' : up === slots.length ? 'good' : up * 2 < slots.length ? 'bad' : 'warn',
+    },
+    {
+      ...{ path: '/numbers?state=available', name: 'On sale', figure: String(onSale) },
+      note: some([
+        [offline, 'offline'],
+        [of(numbers, 'out_of_service'), 'out of service'],
+      ]),
+      tone: onSale > 0 ? 'good' : 'warn',
+    },
+    {
+      ...{ path: '/subscriptions', name: 'Subscriptions', figure: String(active) },
+      note: some([
+        [unbound, 'unbound'],
+        [of(subscriptions, 'expired'), 'expired'],
+      ]),
+      tone: unbound > 0 ? 'warn' : 'good',
+    },
+    {
+      ...{ path: '#racks-title', name: 'Calls up', figure: String(calls), note: 'right now' },
+      tone: calls > 0 ? 'busy' : 'off',
+    },
+    ...traffic(lately),
+    {
+      ...{ path: '/payments?show=stuck', name: 'Payments stuck', figure: String(stuck.length) },
+      note: stuck.length === 0 ? 'none' : 'somebody should look',
+      tone: stuck.length === 0 ? 'good' : 'bad',
+    },
+  ];
+}
+
+/** Those that there are. */
+const some = (counts: ReadonlyArray<readonly [count: number, of: string]>): string =>
+  counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count} ${what}`)
+    .join(', ') || 'all well';
+
+/** Of the last hour. */
+function traffic(samples: readonly Sample[]): Tile[] {
+  const sum = (figureOf: (sample: Sample) => number): number =>
+    samples.reduce((total, sample) => total + figureOf(sample), 0);
+  const [sent, received] = [sum(({ smsSent }) => smsSent), sum(({ smsReceived }) => smsReceived)];
+  const delivered = sum(({ smsDelivered }) => smsDelivered);
+  const ended = delivered + sum(({ smsFailed }) => smsFailed);
+  const delivery = ended === 0 ? undefined : (100 * delivered) / ended;
+  const frames = sum(({ audioFrames }) => audioFrames);
+  const gaps = frames === 0 ? undefined : (1000 * sum(({ audioGaps }) => audioGaps)) / frames;
+  return [
+    {
+      ...{ path: '#plots', name: 'Messages, 1 h', figure: String(sent + received) },
+      ...{ note: `${sent} sent, ${received} received`, tone: 'off' },
+    },
+    {
+      ...{
+        path: '#plots',
+        name: 'Delivered, 1 h',
+        figure: delivery === undefined ? '–' : `${Math.round(delivery)} %`,
+      },
+      ...{ note: `of ${ended} with a known end`, tone: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD) },
+    },
+    {
+      ...{
+        path: '#plots',
+        name: 'Audio gaps, 1 h',
+        figure: gaps === undefined ? '–' : `${gaps.toFixed(1)} ‰`,
+      },
+      ...{ note: `of ${minutes(frames)} of audio` },
+      tone: graded(gaps === undefined ? undefined : -gaps, -GAPS_GOOD, -GAPS_BAD),
+    },
+  ];
+}
+
+function graded(value: number | undefined, good: number, bad: number): Tone {
+  if (value === undefined) return 'off';
+  if (value >= good) return 'good';
+  return value >= bad ? 'warn' : 'bad';
+}
+
+/** Frames are of 20 ms. */
+const minutes = (frames: number): string => `${Math.round((frames * 20) / 60_000)} min`;

@@ -1,0 +1,23 @@
+// What a page follows: the fleet, a node or a slot, with the span of its plots, as text in its address.
+import { z } from 'zod';
+import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { RANGE_NAMES } from './span.ts';
+
+const range = z.enum(RANGE_NAMES).catch('hour');
+export const slotNameSchema = z.string().min(1).max(64);
+
+const topicSchema = z.discriminatedUnion('of', [
+  z.object({ of: z.literal('fleet'), range }),
+  z.object({ of: z.literal('node'), node: nodeNameSchema, range }),
+  z.object({ of: z.literal('slot'), node: nodeNameSchema, slot: slotNameSchema, range }),
+]);
+
+export type Topic = z.output<typeof topicSchema>;
+
+export const topicText = (topic: Topic): string => new URLSearchParams({ ...topic }).toString();
+
+/** Undefined for what is none. */
+export const readTopic = (text: string): Topic | undefined =>
+  topicSchema.safeParse(Object.fromEntries(new URLSearchParams(text))).data;
+
+export const rangeSchema = z.object({ range });

@@ -1,0 +1,135 @@
+// What the pages that follow the fleet show now: read once for all of them, rendered for each topic.
+import type { Clock } from '#shared/clock.ts';
+import type { AlertRow } from '../alerts/alert.ts';
+import type { Bus } from '../bus/bus.ts';
+import { onObservation } from '../metrics/observation.ts';
+import type { Stock } from '../metrics/stock-metrics.ts';
+import type { Desk } from '../operator/desk.ts';
+import type { Told } from '../operator/desk-answers.ts';
+import type { Database } from '../store/database.ts';
+import { type PicturedNode, pictureFleet } from '../store/fleet-picture.ts';
+import { listSlotEvents, type SlotHappening } from '../store/happenings.ts';
+import type { PaymentRow } from '../store/payment-list.ts';
+import { readSamples, readSignal, type Sample } from '../store/samples.ts';
+import { takeStock } from '../store/stock.ts';
+import type { Fragment } from './live/live-topic.ts';
+import { nodeFragments } from './pages/node-page.ts';
+import { overviewFragments } from './pages/overview.ts';
+import { slotFragments } from './pages/slot-page.ts';
+import { Reading } from './readings.ts';
+import { RANGE_NAMES, type Range, spanOf } from './span.ts';
+import { readTopic } from './topic.ts';
+
+/** What tells of itself when it changes is read again all the same, for words that get lost. */
+const FLEET_AGE_MS = 4_000;
+const MONEY_AGE_MS = 4_000;
+/** A sample is of a minute. */
+const SAMPLES_AGE_MS = 15_000;
+
+const EVENTS_SHOWN = 12;
+const STUCK_SHOWN_MAX = 100;
+const ALERTS_SHOWN_MAX = 100;
+
+export interface ViewParts {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  desk: Desk;
+}
+
+export class ConsoleView {
+  readonly #parts: ViewParts;
+  readonly #fleet: Reading<PicturedNode[]>;
+  readonly #stock: Reading<Stock>;
+  readonly #stuck: Reading<Told<PaymentRow>[]>;
+  readonly #alerts: Reading<Told<AlertRow>[]>;
+  readonly #events: Reading<SlotHappening[]>;
+  readonly #samples: Readonly<Record<Range, Reading<Sample[]>>>;
+
+  constructor(parts: ViewParts) {
+    const { clock, db, desk } = parts;
+    this.#parts = parts;
+    const now = (): Date => new Date(clock.now());
+    this.#fleet = new Reading(clock, FLEET_AGE_MS, () => pictureFleet(db, now()));
+    this.#stock = new Reading(clock, MONEY_AGE_MS, () => takeStock(db, now()));
+    this.#stuck = new Reading(clock, MONEY_AGE_MS, async () => {
+      const { rows } = await desk.ask('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
+      return rows;
+    });
+    this.#alerts = new Reading(clock, FLEET_AGE_MS, () =>
+      desk.ask('alerts', { isAll: false, limit: ALERTS_SHOWN_MAX }),
+    );
+    this.#events = new Reading(clock, FLEET_AGE_MS, () => listSlotEvents(db, { limit: EVENTS_SHOWN }));
+    const samplesOf = (range: Range) =>
+      new Reading(clock, SAMPLES_AGE_MS, () => readSamples(db, spanOf(range, clock.now())));
+    this.#samples = { hour: samplesOf('hour'), day: samplesOf('day'), week: samplesOf('week') };
+  }
+
+  /** Calls `onChange` whenever something may look different; what it returns ends that. */
+  follow(onChange: () => void): () => void {
+    let isFollowing = true;
+    this.#parts.bus.subscribe((event) => {
+      if (!isFollowing) return;
+      if (event.kind === 'tool_call_cancelled' || event.kind === 'sms_received') return;
+      this.#fleet.stale();
+      if (event.kind === 'node_changed') this.#events.stale();
+      if (event.kind === 'subscription_changed') this.#moneyMoved();
+      onChange();
+    });
+    const unobserve = onObservation(({ kind }) => {
+      if (kind !== 'payment_attempted' && kind !== 'reconciled') return;
+      this.#moneyMoved();
+      onChange();
+    });
+    return () => {
+      isFollowing = false;
+      unobserve();
+    };
+  }
+
+  fleet(): Promise<PicturedNode[]> {
+    return this.#fleet.get();
+  }
+
+  /** An action was done: all is read anew. */
+  changed(): void {
+    for (const reading of [this.#fleet, this.#events]) reading.stale();
+    this.#moneyMoved();
+  }
+
+  sampled(): void {
+    for (const range of RANGE_NAMES) this.#samples[range].stale();
+  }
+
+  /** The parts of a topic's page; none for a topic that is none. */
+  async render(text: string): Promise<Fragment[]> {
+    const topic = readTopic(text);
+    if (topic === undefined) return [];
+    const { clock, db } = this.#parts;
+    const span = spanOf(topic.range, clock.now());
+    const fleet = await this.#fleet.get();
+    if (topic.of === 'fleet') {
+      const [stock, stuck, alerts, lately, samples, events] = await Promise.all([
+        ...([this.#stock.get(), this.#stuck.get(), this.#alerts.get()] as const),
+        ...([this.#samples.hour.get(), this.#samples[topic.range].get(), this.#events.get()] as const),
+      ]);
+      return overviewFragments({ fleet, stock, stuck, alerts, lately, samples, span, events });
+    }
+    const node = fleet.find(({ name }) => name === topic.node);
+    if (topic.of === 'node') {
+      const events = await listSlotEvents(db, { node: topic.node, limit: EVENTS_SHOWN });
+      return nodeFragments(topic.node, node, events);
+    }
+    const [signals, events] = await Promise.all([
+      readSignal(db, topic, span),
+      listSlotEvents(db, { node: topic.node, slot: topic.slot, limit: EVENTS_SHOWN }),
+    ]);
+    const slot = node?.slots.find((each) => each.slot === topic.slot);
+    return slotFragments(slot, { signals, span, events });
+  }
+
+  #moneyMoved(): void {
+    this.#stock.stale();
+    this.#stuck.stale();
+  }
+}

@@ -1,0 +1,25 @@
+// Keys of operators of the console: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'simrack_operator_';
+const KEY_PATTERN = /^simrack_operator_[A-Za-z0-9_-]{43}$/;
+const SESSION_PATTERN = /^[A-Za-z0-9_-]{43}$/;
+
+const randomText = (): string => randomBytes(32).toString('base64url');
+
+/** A new key. It is shown once and never stored. */
+export const mintOperatorKey = (): string => PREFIX + randomText();
+
+export const isOperatorKey = (text: string): boolean => KEY_PATTERN.test(text);
+
+/** What a browser shows in place of the key, for a while. */
+export const mintSession = (): string => randomText();
+
+export const isSession = (text: string): boolean => SESSION_PATTERN.test(text);
+
+/** SHA-256: what the store knows of a key or a session. Both are random, so that no salt is needed. */
+export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** What the forms of a session carry: a page of somebody else cannot know it. */
+export const formTokenOf = (session: string): string =>
+  createHmac('sha256', session).update('form').digest('base64url');

@@ -1,0 +1,20 @@
+// What is wrong now, and whether somebody could be told.
+import { ALERT_CHANNELS, ALERT_KINDS } from '../alerts/alert.ts';
+import type { Instruments, Listeners } from './instruments.ts';
+
+export function alertMetrics(make: Instruments): Listeners {
+  const open = make.gauge('alerts', 'Alerts that are not over, at the last look', ['kind']);
+  const messages = make.counter(
+    'alert_messages',
+    'Attempts to send a message about alerts, by what came of them',
+    ['channel', 'outcome'],
+  );
+  for (const kind of ALERT_KINDS) open.set({ kind }, 0);
+  for (const channel of ALERT_CHANNELS) messages.inc({ channel, outcome: 'sent' }, 0);
+  return {
+    alerts_looked_at({ open: kinds }) {
+      for (const kind of ALERT_KINDS) open.set({ kind }, kinds.filter((each) => each === kind).length);
+    },
+    alerts_told: ({ channel, outcome }) => messages.inc({ channel, outcome }),
+  };
+}

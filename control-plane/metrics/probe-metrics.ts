@@ -1,0 +1,30 @@
+// Delivery probes: by carrier, once for a probe, and by slot, once for each end whose doing it was.
+import type { Instruments, Listeners } from './instruments.ts';
+
+/** Seconds; most texts are there within ten, and some carriers keep them for minutes. */
+const LATENCY_BUCKETS = [1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 900];
+
+/** A modem that does not tell its network. */
+const NO_CARRIER = 'unknown';
+
+export function probeMetrics(make: Instruments): Listeners {
+  const probes = make.counter('probes', 'Delivery probes that have ended', ['carrier', 'kind', 'result']);
+  const latencies = make.histogram(
+    'probe_latency',
+    'From the command to the arrival of a probe',
+    LATENCY_BUCKETS,
+    ['carrier', 'kind'],
+  );
+  const slots = make.counter('probe_slot_results', 'Delivery probes that have ended, by slot', [
+    ...(['node', 'slot', 'kind', 'role', 'result'] as const),
+  ]);
+  return {
+    probed({ probe: kind, result, ends, seconds }) {
+      for (const carrier of new Set(ends.map((end) => end.carrier ?? NO_CARRIER))) {
+        probes.inc({ carrier, kind, result });
+        if (seconds !== undefined) latencies.observe({ carrier, kind }, seconds);
+      }
+      for (const { node, slot, role } of ends) slots.inc({ node, slot, kind, role, result });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// Has a node restart the modem of one slot.
+import { randomUUID } from 'node:crypto';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type NodeLink, NodeUnavailable } from './fleet.ts';
+import { CommandRefused } from './pending-commands.ts';
+
+/** The node lets a message that is being sent come to its end. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/** Resolves when the node has begun. Throws `OperatorRefusal`. */
+export async function restartModem(link: NodeLink, slot: string, force: boolean): Promise<void> {
+  try {
+    await link.command(
+      'restart_modem',
+      { slot, force },
+      {
+        ...{ id: `restart_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
+      },
+    );
+  } catch (error) {
+    if (error instanceof CommandRefused) throw new OperatorRefusal(wordsOf(error, link.nodeId));
+    if (!(error instanceof NodeUnavailable)) throw error;
+    throw new OperatorRefusal(
+      error.isSent
+        ? `${link.nodeId} has not answered (${error.message}): its slot tells whether it restarts`
+        : `${link.nodeId} was not asked: ${error.message}`,
+    );
+  }
+}
+
+function wordsOf({ code, message }: CommandRefused, node: string): string {
+  if (code === 'command_unknown') return `${node} is too old to restart a modem from here: upgrade it`;
+  if (code === 'line_busy') return 'a call is up on this modem: wait for its end, or use force';
+  return message;
+}

@@ -1,0 +1,52 @@
+// Does what operators left for nodes whose link is here, and answers it.
+import { z } from 'zod';
+import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { Database } from '../store/database.ts';
+import { answerRequest, type OperatorRequest, takeRequests } from '../store/operator-requests.ts';
+import type { Fleet } from './fleet.ts';
+import type { NodeRequest, ServeNode } from './node-reach.ts';
+
+export interface NodeRequestsParts {
+  db: Database;
+  bus: Bus;
+  log: Logger;
+  fleet: Fleet;
+  serve: ServeNode;
+}
+
+/** An instance of another version may know other calls. */
+const requestSchema: z.ZodType<NodeRequest> = z.discriminatedUnion('call', [
+  z.object({ call: z.literal('restartModem'), slot: z.string(), force: z.boolean() }),
+  z.object({ call: z.literal('sendTest'), from: z.string(), to: z.string() }),
+]);
+
+/** Looks whenever the bus says that something was left; whoever left it withdraws what nobody takes. */
+export function serveNodeRequests({ db, bus, log, fleet, serve }: NodeRequestsParts): void {
+  async function outcomeOf(node: string, { call, input }: OperatorRequest) {
+    const parsed = requestSchema.safeParse({ ...(input as object), call });
+    if (!parsed.success) return { refusal: 'the instance with the link of the node does not know how' };
+    try {
+      return { answer: await serve(node, parsed.data) };
+    } catch (error) {
+      if (error instanceof OperatorRefusal) return { refusal: error.message };
+      log.error({ err: error, call, node }, 'what an operator wants of a node failed');
+      return { refusal: 'the instance with the link of the node failed: see its log' };
+    }
+  }
+
+  async function serveAll(node: string): Promise<void> {
+    const requests = await takeRequests(db, node);
+    await Promise.all(
+      requests.map(async (request) => answerRequest(db, request.id, await outcomeOf(node, request))),
+    );
+  }
+
+  bus.subscribe((event) => {
+    if (event.kind !== 'node_asked' || fleet.find(event.nodeId) === undefined) return;
+    serveAll(event.nodeId).catch((error: unknown) =>
+      log.warn({ err: error, node: event.nodeId }, 'what an operator wants of a node was not answered'),
+    );
+  });
+}

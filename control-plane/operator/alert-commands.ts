@@ -1,0 +1,58 @@
+// `control-plane alert list | test`: what is wrong now, and whether somebody would hear of it.
+import { randomBytes } from 'node:crypto';
+import { alignedTable } from '#shared/process/aligned-table.ts';
+import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { ALERT_OPTIONS, alertChannelsOf } from '../alerts/alert-options.ts';
+import { OPTIONS } from '../config.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { LIST_OPTIONS, shownTime, WHERE, withOperator } from './where.ts';
+
+const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
+const { alertWebhookUrl, alertWebhookSecret, alertMailTo } = ALERT_OPTIONS;
+const CHANNELS = {
+  ...{ alertWebhookUrl, alertWebhookSecret, alertMailTo },
+  ...{ smtpUrl, mailFrom, publicUrl, serviceName, environment },
+};
+
+export const ALERT_COMMANDS = [
+  programCommand({
+    usage: 'alert list',
+    about: 'lists what is wrong now, newest first; --all: also what is over, for 90 days',
+    options: { ...WHERE, ...LIST_OPTIONS, all: switchOption('also those that are over') },
+    run: ({ all, limit, json, ...where }) =>
+      withOperator(where, async ({ desk }) => {
+        const alerts = await desk.ask('alerts', { isAll: all, limit });
+        if (json) return JSON.stringify({ alerts });
+        return alignedTable(
+          ['SINCE', 'UNTIL', 'SEVERITY', 'KIND', ''],
+          alerts.map(({ raised_at, recovered_at, severity, kind, summary }) => [
+            ...[shownTime(raised_at), shownTime(recovered_at)],
+            ...[severity, kind, summary],
+          ]),
+        );
+      }),
+  }),
+  programCommand({
+    usage: 'alert test',
+    about: 'sends a message to the webhook and the mail address of alerts, and says whether they took it',
+    options: CHANNELS,
+    run: async (options) => {
+      const channels = alertChannelsOf(options);
+      if (channels.length === 0)
+        throw new Error('nobody is told of alerts: give ALERT_WEBHOOK_URL or ALERT_MAIL_TO');
+      const id = `test_${randomBytes(12).toString('hex')}`;
+      const message = { id, createdAt: new Date(), raised: [], recovered: [] };
+      const { signal } = new AbortController();
+      const results = await Promise.all(
+        channels.map(async (channel) => {
+          const { outcome, detail } = await channel.send(message, { isTest: true, signal });
+          return { isSent: outcome === 'sent', line: `${channel.name}: ${outcome} (${detail})` };
+        }),
+      );
+      const lines = results.map(({ line }) => line).join('\n');
+      if (!results.every(({ isSent }) => isSent)) throw new OperatorRefusal(lines);
+      process.stdout.write(`${lines}\n`);
+    },
+  }),
+];

@@ -1,0 +1,59 @@
+// The calls of the desk that change something, and what the audit log has of each: on what, and with what, without secrets.
+import type { DeskCall, DeskInput } from './desk-inputs.ts';
+
+export interface Audited<C extends DeskCall> {
+  /** `change`: of the database, noted with it; `command`: to a node, noted before it is tried. */
+  how: 'change' | 'command';
+  subject(input: DeskInput<C>): string;
+  detail?(input: DeskInput<C>): Record<string, unknown>;
+}
+
+const slotOf = ({ node, slot }: { node: string; slot: string }): string => `${node}/${slot}`;
+const change = <C extends DeskCall>(
+  subject: Audited<C>['subject'],
+  detail?: Audited<C>['detail'],
+): Audited<C> => ({ how: 'change', subject, ...(detail === undefined ? {} : { detail }) });
+
+const CALLS: { readonly [C in DeskCall]?: Audited<C> } = {
+  takeOutOfService: change(
+    ({ number }) => number,
+    ({ reason }) => ({ reason }),
+  ),
+  putInService: change(({ number }) => number),
+  retire: change(({ number }) => number),
+  releaseNumber: change(({ number }) => number),
+  importNumbers: change(
+    () => 'numbers',
+    ({ rows }) => ({ lines: rows.length }),
+  ),
+  startRefund: change(
+    ({ id }) => id,
+    ({ reason, refund, transferHash }) => ({ reason, hash: refund.hash, transfer_hash: transferHash }),
+  ),
+  replaceRefund: change(
+    ({ id }) => id,
+    ({ reason, refund, hash }) => ({ reason, hash: refund.hash, replaced_hash: hash }),
+  ),
+  adoptRefund: change(
+    ({ id }) => id,
+    ({ hash, mined }) => ({ hash: mined, replaced_hash: hash }),
+  ),
+  endRefund: change(
+    ({ id }) => id,
+    ({ hash }) => ({ hash }),
+  ),
+  takeSlotOutOfService: change(slotOf, ({ reason }) => ({ reason })),
+  putSlotInService: change(slotOf),
+  restartModem: { how: 'command', subject: slotOf, detail: ({ force }) => ({ force }) },
+  revokeNode: change(({ node }) => node),
+  approveNode: change(
+    ({ node }) => node,
+    ({ fingerprint }) => (fingerprint === undefined ? {} : { fingerprint }),
+  ),
+  addOperator: change(({ name }) => name),
+  removeOperator: change(({ name }) => name),
+  sendTest: { how: 'command', subject: ({ from }) => from, detail: ({ to }) => ({ to }) },
+};
+
+export const auditedCall = <C extends DeskCall>(call: C): Audited<C> | undefined =>
+  CALLS[call] as Audited<C> | undefined;

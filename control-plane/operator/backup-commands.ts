@@ -1,0 +1,98 @@
+// `control-plane backup <file>` and `restore <file>`: all that the service keeps, to a file and back.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { programCommand } from '#shared/process/commands.ts';
+import { FolderInUseError } from '#shared/process/single-instance.ts';
+import { saveBackup } from '../backup/backup-file.ts';
+import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
+import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
+import { writeBackup } from '../backup/backup-writer.ts';
+import { OPTIONS } from '../config.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type DatabasePlace, type OpenDatabase, openAsItIs } from '../store/database.ts';
+import { restoreDatabase } from '../store/database-restore.ts';
+import { connectOperator } from './operator-socket.ts';
+
+const { databaseUrl, dataDir } = OPTIONS;
+const PLACE = { databaseUrl, dataDir };
+
+interface Place {
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+}
+
+export const BACKUP_COMMANDS = [
+  programCommand({
+    usage: 'backup <file>',
+    about: 'writes all that the service keeps into one file, beside the running service or without it',
+    options: PLACE,
+    run: async (place, [file = '']) => {
+      const header = await saveBackup(file, (out) => backUp(place, out));
+      process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes\n`);
+    },
+  }),
+  programCommand({
+    usage: 'restore <file>',
+    about: 'fills a new, empty database from a backup; no service may run on it',
+    options: PLACE,
+    run: async (place, [file = '']) => {
+      const header = await verified(file);
+      const { db, close } = await openStopped(place);
+      try {
+        await restoreDatabase(db, header, rowsOf(file));
+      } finally {
+        await close();
+      }
+      process.stdout.write(
+        `restored ${shown(header)}: what came later is not in it, see "Backup and restore"\n`,
+      );
+    },
+  }),
+];
+
+async function backUp(place: Place, out: Writable): Promise<void> {
+  if (place.databaseUrl === undefined) {
+    const running = await connectOperator(place.dataDir);
+    if (running !== undefined) return running.backUp(out);
+    if (!existsSync(embedded(place.dataDir)))
+      throw new OperatorRefusal(
+        `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
+      );
+  }
+  const { db, close } = await openStopped(place);
+  try {
+    await writeBackup(db, out, new Date());
+  } finally {
+    await close();
+  }
+}
+
+const embedded = (dataDir: string): string => join(dataDir, 'pglite');
+
+async function openStopped({ databaseUrl, dataDir }: Place): Promise<OpenDatabase> {
+  const place: DatabasePlace =
+    databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
+  try {
+    return await openAsItIs(place);
+  } catch (error) {
+    if (!(error instanceof FolderInUseError)) throw error;
+    throw new OperatorRefusal(`${error.message}: stop it first`);
+  }
+}
+
+async function verified(file: string): Promise<BackupHeader> {
+  try {
+    return await verifyBackup(file);
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    throw new BackupError(`${file}: ${error.message}; nothing was restored`);
+  }
+}
+
+async function* rowsOf(file: string): AsyncGenerator<RowBatch> {
+  for await (const part of readBackup(file)) if ('rows' in part) yield part;
+}
+
+const shown = ({ created_at, migration, tables }: BackupHeader): string =>
+  `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`;

@@ -1,0 +1,38 @@
+// What an operator does with numbers, and sees of their subscriptions.
+import {
+  importNumbers,
+  listNumbers,
+  releaseNumber,
+  retireNumber,
+  setOutOfService,
+} from '../store/numbers.ts';
+import { listSubscriptions } from '../store/subscription-list.ts';
+import { type DeskCalls, page } from './desk-answers.ts';
+
+type NumberCall =
+  | ('numbers' | 'takeOutOfService' | 'putInService' | 'retire' | 'releaseNumber' | 'importNumbers')
+  | 'subscriptions';
+
+export const numberDesk = ({ now }: { now: () => Date }): DeskCalls<NumberCall> => ({
+  numbers: async (query, db) =>
+    page(await listNumbers(db, query, now()), query.limit, ({ number }) => number),
+  takeOutOfService: async ({ number, reason }, db) => {
+    await setOutOfService(db, number, reason, now());
+    return null;
+  },
+  putInService: async ({ number }, db) => {
+    await setOutOfService(db, number, undefined, now());
+    return null;
+  },
+  retire: async ({ number }, db) => {
+    await retireNumber(db, number, now());
+    return null;
+  },
+  releaseNumber: async ({ number }, db) => {
+    await releaseNumber(db, number, now());
+    return null;
+  },
+  importNumbers: ({ rows }, db) => importNumbers(db, rows, now()),
+  subscriptions: async (query, db) =>
+    page(await listSubscriptions(db, query, now()), query.limit, ({ id }) => id),
+});

@@ -1,0 +1,73 @@
+// What operators do with a running service: its desk, the nodes that have their link here or to another instance, and probes.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { repeat } from '../housekeeping.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import { restartModem } from '../nodes/modem-restart.ts';
+import { createNodeReach, type NodeAnswers, type NodeRequest, type ServeNode } from '../nodes/node-reach.ts';
+import { serveNodeRequests } from '../nodes/node-requests.ts';
+import { Arrivals } from '../probes/arrivals.ts';
+import { Prober } from '../probes/prober.ts';
+import type { Database } from '../store/database.ts';
+import { deleteOldRequests } from '../store/operator-requests.ts';
+import type { LiveCalls } from '../voice/live-calls.ts';
+import { createDesk, type Desk } from './desk.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A round begins at most this much late; without rounds there is only little to tidy up. */
+const LOOK_MS = 10_000;
+
+export interface OperationsParts {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  fleet: Fleet;
+  live: LiveCalls;
+  sendTimeoutMs: number;
+  probeMinutes: number | undefined;
+  probeCalls: boolean;
+  probeTimeoutMs: number;
+}
+
+export interface Operations {
+  /** The desk for somebody, whose name the audit log has. */
+  deskFor(actor: string): Desk;
+  stop(): Promise<void>;
+}
+
+export function createOperations(parts: OperationsParts): Operations {
+  const { db, bus, clock, log, fleet, probeMinutes } = parts;
+  const prober = new Prober({
+    ...{ ...parts, arrivals: new Arrivals(bus, clock), withCalls: parts.probeCalls },
+    ...{ timeoutMs: parts.probeTimeoutMs, periodMs: probeMinutes && probeMinutes * MINUTE_MS },
+  });
+  async function serve(node: string, request: NodeRequest): Promise<NodeAnswers[NodeRequest['call']]> {
+    if (request.call === 'sendTest') return prober.test(request.from, request.to);
+    const link = fleet.find(node);
+    if (link === undefined) throw new OperatorRefusal(`${node} has no link now`);
+    await restartModem(link, request.slot, request.force);
+    return {};
+  }
+  const here = { fleet, serve: serve as ServeNode };
+  serveNodeRequests({ ...{ db, bus, log }, ...here });
+  const tell = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ db, clock, here, tell });
+  const probing = repeat(
+    { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
+    async () => {
+      await prober.look();
+      await deleteOldRequests(db);
+    },
+  );
+  return {
+    deskFor: (actor) => createDesk({ db, clock, nodes, actor }),
+    async stop() {
+      await prober.stop();
+      await probing.stop();
+    },
+  };
+}

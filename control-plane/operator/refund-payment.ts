@@ -1,0 +1,55 @@
+// Sends one payment back, for an operator who has the key: from the command line, or from the console.
+import { systemClock } from '#shared/clock.ts';
+import { rpcUrlOf } from '../config.ts';
+import { shownWallet } from '../domain/masked-wallet.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { connectChain } from '../payments/chain.ts';
+import { refund, refundableTransfer } from '../payments/refund.ts';
+import { connectRefundWallet } from '../payments/refund-wallet.ts';
+import type { Desk } from './desk.ts';
+import { refundLedgerOf } from './payment-desk.ts';
+import { shownValue } from './shown-payment.ts';
+
+export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
+  readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
+  readonly reason: string;
+  readonly yes: boolean;
+  readonly transfer: `0x${string}` | undefined;
+  readonly signAnew: boolean;
+  readonly unrelated: `0x${string}` | undefined;
+  readonly waitMs: number;
+  readonly rpcTimeoutMs: number;
+};
+
+/** The key stays in this process: a service that has the database is given the signed transaction, to store it. */
+export async function refundPayment(desk: Desk, id: string, options: RefundOptions): Promise<string> {
+  const ledger = refundLedgerOf(desk);
+  const payment = await desk.ask('payment', { id });
+  const what = `${shownValue(payment)} to ${shownWallet(payment.payer, true)}`;
+  if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
+  if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
+  if (!options.yes) throw new OperatorRefusal(`nothing was done: --yes sends ${what}`);
+  const chainId = payment.chain_id;
+  const rpcUrl = rpcUrlOf(options, chainId);
+  if (rpcUrl === undefined)
+    throw new Error(`nothing says where chain ${chainId} is: give PAYMENTS_FILE, or RPC_URL and CHAIN_ID`);
+  const rpc = { chainId, rpcUrl, rpcTimeoutMs: options.rpcTimeoutMs };
+  const chain = connectChain(rpc);
+  const hash = await refund(
+    {
+      ledger,
+      ...{ clock: systemClock, waitMs: options.waitMs },
+      wallet: connectRefundWallet({ ...rpc, key: options.key }),
+      isPaid: async (transfer, transferHash) =>
+        (await chain.resultOf(transfer, transferHash)).kind === 'transferred',
+    },
+    id,
+    {
+      reason: options.reason,
+      transferHash: options.transfer,
+      isSignedAnew: options.signAnew,
+      unrelated: options.unrelated,
+    },
+  );
+  return `${id} is refunded: ${what} by ${hash}`;
+}

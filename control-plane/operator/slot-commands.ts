@@ -1,0 +1,82 @@
+// `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that is to restart.
+import { z } from 'zod';
+import { alignedTable } from '#shared/process/aligned-table.ts';
+import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { nodeSchema, reasonSchema, slotSchema } from './desk-inputs.ts';
+import { checked, filterOption, LIST_OPTIONS, shownPage, shownTime, WHERE, withOperator } from './where.ts';
+
+const PLACE = '<node> <slot>';
+
+function placeOf([node, slot]: readonly (string | undefined)[]): { node: string; slot: string } {
+  return { node: checked('node', nodeSchema, node), slot: checked('slot', slotSchema, slot) };
+}
+
+/** As it is shown: "rack-7/m3". */
+const afterSchema = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
+  .transform((text) => {
+    const [node = '', ...slot] = text.split('/');
+    return { node, slot: slot.join('/') };
+  });
+
+export const SLOT_COMMANDS = [
+  programCommand({
+    usage: 'slot list',
+    about: 'lists the slots of all nodes: what is in them, and whether it is sold',
+    options: {
+      ...WHERE,
+      ...LIST_OPTIONS,
+      node: filterOption('only those of this node', nodeSchema),
+      after: filterOption('the page behind this slot: node/slot', afterSchema),
+    },
+    run: ({ node, after, limit, json, ...where }) =>
+      withOperator(where, async ({ desk }) => {
+        const { rows, next } = await desk.ask('slots', { node, after, limit });
+        if (json) return JSON.stringify({ slots: rows, next });
+        const table = alignedTable(
+          ['NODE', 'SLOT', 'STATE', 'NUMBER', 'CARRIER', 'OUT OF SERVICE', ''],
+          rows.map((row) => [
+            ...[row.node, row.slot, row.trouble === null ? row.state : `${row.state} (${row.trouble})`],
+            ...[row.number ?? '-', row.carrier ?? '-'],
+            ...[row.out_of_service_at === null ? '-' : shownTime(row.out_of_service_at), row.reason ?? ''],
+          ]),
+        );
+        return shownPage(table, next === null ? null : `${next.node}/${next.slot}`);
+      }),
+  }),
+  programCommand({
+    usage: `slot out-of-service ${PLACE}`,
+    about: 'keeps the number in a slot off the market; who has it keeps it',
+    options: { ...WHERE, reason: { about: 'why, shown in the list', schema: reasonSchema } },
+    run: ({ reason, ...where }, words) =>
+      withOperator(where, async ({ desk }) => {
+        const place = placeOf(words);
+        await desk.ask('takeSlotOutOfService', { ...place, reason });
+        return `${place.node}/${place.slot} is out of service: its number is not sold, and who has it keeps it`;
+      }),
+  }),
+  programCommand({
+    usage: `slot in-service ${PLACE}`,
+    about: 'ends that, also where probes took it out',
+    options: WHERE,
+    run: (where, words) =>
+      withOperator(where, async ({ desk }) => {
+        const place = placeOf(words);
+        await desk.ask('putSlotInService', place);
+        return `${place.node}/${place.slot} is in service`;
+      }),
+  }),
+  programCommand({
+    usage: `slot restart ${PLACE}`,
+    about: 'restarts the modem in a slot',
+    options: { ...WHERE, force: switchOption('also while a call is up, which ends then') },
+    run: ({ force, ...where }, words) =>
+      withOperator(where, async ({ desk }) => {
+        const place = placeOf(words);
+        await desk.ask('restartModem', { ...place, force });
+        return `the modem in ${place.node}/${place.slot} restarts`;
+      }),
+  }),
+];

@@ -1,0 +1,9 @@
+// Who probes whom in a round: each sends once and receives once, and has another partner the next time. Pure.
+
+/** `round` counts up. None for fewer than two. */
+export function pairsOf<S>(sims: readonly S[], round: number): Array<{ sender: S; recipient: S }> {
+  const count = sims.length;
+  if (count < 2) return [];
+  const shift = 1 + (round % (count - 1));
+  return sims.map((sender, index) => ({ sender, recipient: sims[(index + shift) % count] as S }));
+}

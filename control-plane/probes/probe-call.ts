@@ -1,0 +1,160 @@
+// One call between two SIMs: dialled, seen to ring at the other end, answered, and hung up by both after a second.
+import { type Clock, sleep } from '#shared/clock.ts';
+import { isTolerablySame } from '../domain/probe-text.ts';
+import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
+import { CommandRefused } from '../nodes/pending-commands.ts';
+import { type CallRow, deleteUntriedCall, putCall } from '../store/calls.ts';
+import type { Database } from '../store/database.ts';
+import type { Probe, ProbeOutcome } from '../store/probes.ts';
+import type { LiveCalls } from '../voice/live-calls.ts';
+
+export interface CallParts {
+  db: Database;
+  fleet: Fleet;
+  live: LiveCalls;
+  clock: Clock;
+}
+
+/** From the command to the ring at the other end. */
+export const RING_MS = 30_000;
+const ANSWER_MS = 10_000;
+const TALK_MS = 1_000;
+const START_MS = 10_000;
+/** Both nodes tell the end of a call. */
+const OVER_MS = 15_000;
+const OVER_POLL_MS = 200;
+
+export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSignal): Promise<ProbeOutcome> {
+  const { db, fleet, live, clock } = parts;
+  const { id, sender, recipient } = probe;
+  const link = fleet.find(sender.node);
+  const far = fleet.find(recipient.node);
+  if (link === undefined || far === undefined) return { result: 'abandoned', why: 'a node has no link here' };
+  // Between this and `begin` nothing is awaited: of two calls at once one comes first.
+  if (live.isBusy(sender.iccid) || live.isBusy(recipient.iccid))
+    return { result: 'abandoned', why: 'a SIM has a call' };
+  const over = new AbortController();
+  const stages = new CallStages(live, probe);
+  const session = live.begin({
+    ...{ callId: id, subscriptionId: null, number: sender.number, iccid: sender.iccid, nodeId: sender.node },
+    ...{ direction: 'outbound', peer: recipient.number, state: 'dialing' },
+    ...{ startedAt: probe.startedAt, answeredAt: null },
+  });
+  try {
+    await putCall(db, session.call, probe.startedAt);
+    const refused = link
+      .command(
+        'dial',
+        { call_id: id, iccid: sender.iccid, to: recipient.number },
+        { id, timeLeftMs: START_MS, timeoutMs: RING_MS },
+      )
+      .then(
+        (outcome) =>
+          outcome.status === 'ended' ? failed(`the call was not connected: ${outcome.reason}`) : undefined,
+        (error: unknown) => notDialled(error),
+      );
+    const limit = sleep(clock, RING_MS, AbortSignal.any([signal, over.signal])).then(nothing, nothing);
+    const first = await Promise.race([
+      stages.ringing,
+      refused.then(async (end) => end ?? (await limit)),
+      limit,
+    ]);
+    if (signal.aborted) return { result: 'abandoned', why: 'the service stopped' };
+    if (first === undefined) return failed('it did not ring at the other end');
+    if ('result' in first) return first;
+    const latencyMs = clock.now() - probe.startedAt.getTime();
+    return await answered(parts, { callId: first.callId, node: recipient.node, stages, latencyMs, over });
+  } finally {
+    over.abort();
+    stages.stop();
+    await end(parts, id, stages.arrived?.callId);
+    await untilOver(parts, [id, stages.arrived?.callId ?? id], signal);
+  }
+}
+
+/** The next call of these SIMs finds their lines free, unless that takes too long. */
+async function untilOver({ live, clock }: CallParts, callIds: string[], signal: AbortSignal): Promise<void> {
+  const untilMs = clock.now() + OVER_MS;
+  while (callIds.some((id) => live.find(id, null)) && clock.now() < untilMs && !signal.aborted)
+    await sleep(clock, OVER_POLL_MS);
+}
+
+/** It rings: it is answered, and both ends must see that. */
+async function answered(
+  { fleet, clock }: CallParts,
+  call: { callId: string; node: string; stages: CallStages; latencyMs: number; over: AbortController },
+): Promise<ProbeOutcome> {
+  const { callId, node, stages, latencyMs, over } = call;
+  const refusal = await fleet
+    .find(node)
+    ?.command(
+      'answer',
+      { call_id: callId },
+      { id: `answer_${callId}`.slice(0, 64), timeLeftMs: ANSWER_MS, timeoutMs: ANSWER_MS },
+    )
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  if (refusal !== undefined) return { ...failed('it rang and was not answered'), failedEnd: 'recipient' };
+  const limit = sleep(clock, ANSWER_MS, over.signal).then(() => 'late' as const);
+  const seen = await Promise.race([stages.active, limit.catch(() => 'late' as const)]);
+  if (seen === 'late') return failed('it was answered, and its caller did not see that');
+  await sleep(clock, TALK_MS);
+  return { result: 'delivered', latencyMs };
+}
+
+/** Both ends hang up; a call that was never tried is forgotten. What is not heard of is hung up again by the session. */
+async function end({ db, live }: CallParts, id: string, arrivedId: string | undefined): Promise<void> {
+  const caller = live.find(id, null);
+  if (caller?.call.state === 'dialing') {
+    // The node refused it, or it is on its way still.
+    await caller.hangUp('abandoned').catch(async (error: unknown) => {
+      if (!(error instanceof CommandRefused)) return caller.dismiss('abandoned');
+      live.forget(id);
+      await deleteUntriedCall(db, id).catch(() => undefined);
+    });
+  } else caller?.dismiss('local_hangup');
+  if (arrivedId !== undefined) live.find(arrivedId, null)?.dismiss('local_hangup');
+}
+
+/** What the nodes tell of the call: that it rings at the other end, and that its caller sees it answered. */
+class CallStages {
+  readonly ringing: Promise<CallRow>;
+  readonly active: Promise<'active'>;
+  /** The call as the recipient has it. */
+  arrived: CallRow | undefined;
+  readonly stop: () => void;
+
+  constructor(live: LiveCalls, { id, sender, recipient }: Probe) {
+    let onRinging: (call: CallRow) => void = () => undefined;
+    let onActive: (word: 'active') => void = () => undefined;
+    this.ringing = new Promise((resolve) => {
+      onRinging = resolve;
+    });
+    this.active = new Promise((resolve) => {
+      onActive = resolve;
+    });
+    this.stop = live.watch((call) => {
+      const { direction, iccid, peer, callId, state } = call;
+      if (callId === id && state === 'active') onActive('active');
+      const isOurs = peer === null || isTolerablySame(peer, sender.number);
+      if (direction !== 'inbound' || iccid !== recipient.iccid || !isOurs) return;
+      this.arrived ??= call;
+      onRinging(call);
+    });
+  }
+}
+
+const failed = (why: string): Extract<ProbeOutcome, { result: 'failed' }> => ({
+  ...{ result: 'failed', failedEnd: 'either', why },
+});
+
+const nothing = (): undefined => undefined;
+
+function notDialled(error: unknown): ProbeOutcome {
+  if (error instanceof CommandRefused) return { result: 'abandoned', why: `not tried: ${error.message}` };
+  if (error instanceof NodeUnavailable)
+    return { result: 'abandoned', why: `the node did not answer: ${error.message}` };
+  throw error;
+}

@@ -1,0 +1,67 @@
+// One text between two SIMs, from the command to its arrival or the end of its time.
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import { probeText } from '../domain/probe-text.ts';
+import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
+import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { Probe, ProbeOutcome } from '../store/probes.ts';
+import type { Arrivals } from './arrivals.ts';
+
+export interface TextParts {
+  fleet: Fleet;
+  arrivals: Arrivals;
+  /** How long the carrier may take to accept the text. */
+  sendTimeoutMs: number;
+}
+
+/** The node must begin within this part of that time. */
+const START_SHARE = 0.5;
+
+/** What 3GPP TS 24.011 annex E-2 says of the recipient: unassigned number, destination out of order. */
+const RECIPIENTS_FAULT = new Set(['cms_1', 'cms_27', 'cms_28']);
+
+/** What became of it as far as this instance saw: a text that arrived has its end in the store, whatever is said here. */
+export async function tryText(
+  { fleet, arrivals, sendTimeoutMs }: TextParts,
+  { id, token, sender, recipient, deadlineAt }: Probe,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const link = fleet.find(sender.node);
+  if (link === undefined) return { result: 'abandoned', why: `${sender.node} has no link` };
+  // It may arrive before the carrier's word does.
+  const stopped = new AbortController();
+  const arrived = arrivals.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
+  const sent = await link
+    .command(
+      'send_sms',
+      { iccid: sender.iccid, to: recipient.number, body: probeText(token), segments_max: 1 },
+      { id, timeLeftMs: Math.floor(sendTimeoutMs * START_SHARE), timeoutMs: sendTimeoutMs },
+    )
+    .catch((error: unknown) => notSent(error));
+  const outcome = 'result' in sent ? sent : failureBy(sent);
+  if (outcome.result === 'abandoned' || outcome.failedEnd === 'sender') stopped.abort();
+  await arrived;
+  return signal.aborted ? { result: 'abandoned', why: 'the service stopped' } : outcome;
+}
+
+/** What is to be said unless it arrives. */
+function failureBy(sent: SmsOutcome): Extract<ProbeOutcome, { result: 'failed' }> {
+  switch (sent.status) {
+    case 'accepted':
+      return { result: 'failed', failedEnd: 'either', why: 'the carrier took it, and it did not arrive' };
+    case 'unknown':
+      return { result: 'failed', failedEnd: 'either', why: `it did not arrive: ${sent.message}` };
+    case 'rejected':
+      return {
+        result: 'failed',
+        failedEnd: RECIPIENTS_FAULT.has(sent.code) ? 'either' : 'sender',
+        why: `not sent: ${sent.code}: ${sent.message}`,
+      };
+  }
+}
+
+function notSent(error: unknown): Extract<ProbeOutcome, { result: 'abandoned' }> {
+  if (error instanceof CommandRefused) return { result: 'abandoned', why: `not tried: ${error.message}` };
+  if (error instanceof NodeUnavailable)
+    return { result: 'abandoned', why: `the node did not answer: ${error.message}` };
+  throw error;
+}

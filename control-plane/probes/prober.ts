@@ -1,0 +1,179 @@
+// Delivery probes: rounds on a schedule, one that an operator asks for, and what becomes of each.
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { newProbeToken } from '../domain/probe-text.ts';
+import { observe } from '../metrics/observation.ts';
+import type { ProbeKind } from '../store/operation-tables.ts';
+import { findSpareSims, findTestPair, type ProbeSim } from '../store/probe-pairs.ts';
+import {
+  abandonOverdue,
+  deleteOldProbes,
+  endProbe,
+  insertProbe,
+  lastScheduled,
+  leaveTurn,
+  type Probe,
+  type ProbeOutcome,
+  takeTurn,
+} from '../store/probes.ts';
+import { pairsOf } from './pairs.ts';
+import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
+import { type TextParts, tryText } from './probe-text.ts';
+import { type JudgeParts, judgeSlot } from './slot-judge.ts';
+
+const MINUTE_MS = 60_000;
+const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;
+
+/** Texts under way at once; calls come one after the other, for a SIM has one at a time. */
+const TEXTS_AT_ONCE = 4;
+/** Those that operators asked for, at once. */
+const TESTS_MAX = 16;
+
+export interface ProberParts extends CallParts, JudgeParts, TextParts {
+  /** Between two rounds; undefined: none is made. */
+  periodMs: number | undefined;
+  withCalls: boolean;
+  /** After which a text counts as lost. */
+  timeoutMs: number;
+}
+
+export class Prober {
+  readonly #parts: ProberParts;
+  /** Names this instance. */
+  readonly #self = randomUUID();
+  readonly #stopping = new AbortController();
+  readonly #tests = new Set<Promise<void>>();
+  /** Begins anywhere: a process that restarts often must not always make the same pairs. */
+  #round = randomInt(1_000);
+
+  constructor(parts: ProberParts) {
+    this.#parts = parts;
+  }
+
+  /** To be called again and again: makes a round when it is time, and tidies up. Resolves when the round is over. */
+  async look(): Promise<void> {
+    const { db, periodMs, withCalls } = this.#parts;
+    const now = this.#now();
+    await abandonOverdue(db, now);
+    await deleteOldProbes(db, new Date(now.getTime() - KEPT_MS));
+    if (periodMs === undefined) return;
+    await this.#roundOf('sms', periodMs);
+    if (withCalls) await this.#roundOf('call', periodMs);
+  }
+
+  /** Begins one text between two numbers that nobody has, and returns its id. Throws `OperatorRefusal`. */
+  async test(from: string, to: string): Promise<{ id: string }> {
+    if (this.#tests.size >= TESTS_MAX)
+      throw new OperatorRefusal(`${TESTS_MAX} tests are under way already: wait for one`);
+    const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });
+    const probe = await this.#begin('sms', pair, { isScheduled: false });
+    const test = this.#try(probe).catch((error: unknown) =>
+      this.#parts.log.error({ err: error, probe: probe.id }, 'a probe failed by a fault of ours'),
+    );
+    this.#tests.add(test);
+    void test.finally(() => this.#tests.delete(test));
+    return { id: probe.id };
+  }
+
+  /** Probes under way are given up. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#tests);
+  }
+
+  async #roundOf(kind: ProbeKind, periodMs: number): Promise<void> {
+    const { db, fleet } = this.#parts;
+    const spares = await findSpareSims(db, this.#now());
+    const isHere = ({ node }: ProbeSim): boolean => fleet.find(node) !== undefined;
+    const pairs = pairsOf(spares, this.#round).filter(
+      ({ sender, recipient }) => isHere(sender) && (kind === 'sms' || isHere(recipient)),
+    );
+    if (pairs.length === 0) return;
+    const iccids = pairs.map(({ sender }) => sender.iccid);
+    const last = await lastScheduled(db, kind, iccids);
+    if (last !== undefined && this.#now().getTime() - last.getTime() < periodMs) return;
+    if (!(await this.#holdTurn())) return;
+    if (kind === 'sms') this.#round += 1;
+    try {
+      const waiting = [...pairs];
+      const worker = async (): Promise<void> => {
+        for (let pair = waiting.shift(); pair !== undefined; pair = waiting.shift())
+          if (!this.#stopping.signal.aborted && (await this.#holdTurn())) await this.#scheduled(kind, pair);
+      };
+      await Promise.all(Array.from({ length: kind === 'sms' ? TEXTS_AT_ONCE : 1 }, worker));
+    } finally {
+      await leaveTurn(db, this.#self);
+    }
+  }
+
+  #holdTurn(): Promise<boolean> {
+    const now = this.#now();
+    const until = new Date(now.getTime() + this.#parts.timeoutMs + this.#parts.sendTimeoutMs + MINUTE_MS);
+    return takeTurn(this.#parts.db, this.#self, until, now);
+  }
+
+  async #scheduled(kind: ProbeKind, pair: { sender: ProbeSim; recipient: ProbeSim }): Promise<void> {
+    const { db } = this.#parts;
+    const [from, to] = [pair.sender.number, pair.recipient.number];
+    // Sold, or gone, since the round began.
+    const found = await findTestPair(db, { from, to, now: this.#now() }).catch((error: unknown) => {
+      if (error instanceof OperatorRefusal) return undefined;
+      throw error;
+    });
+    if (found !== undefined) await this.#try(await this.#begin(kind, found, { isScheduled: true }));
+  }
+
+  async #begin(
+    kind: ProbeKind,
+    pair: { sender: ProbeSim; recipient: ProbeSim },
+    { isScheduled }: { isScheduled: boolean },
+  ): Promise<Probe> {
+    const { db, timeoutMs } = this.#parts;
+    const startedAt = this.#now();
+    const limitMs = kind === 'sms' ? timeoutMs : RING_MS;
+    const probe: Probe = {
+      ...{ id: `probe_${randomBytes(12).toString('hex')}`, kind, isScheduled, token: newProbeToken() },
+      ...{ ...pair, startedAt, deadlineAt: new Date(startedAt.getTime() + limitMs) },
+    };
+    await insertProbe(db, probe);
+    return probe;
+  }
+
+  async #try(probe: Probe): Promise<void> {
+    const { db } = this.#parts;
+    const { signal } = this.#stopping;
+    const seen = await (probe.kind === 'sms'
+      ? tryText(this.#parts, probe, signal)
+      : tryCall(this.#parts, probe, signal));
+    const outcome = await endProbe(db, probe.id, seen, this.#now());
+    tell(probe, outcome);
+    this.#parts.log.info(
+      { probe: probe.id, from: placeOf(probe.sender), to: placeOf(probe.recipient), ...outcome },
+      'a probe has ended',
+    );
+    if (outcome.result === 'abandoned') return;
+    // The far end first: where either may be at fault it is more often the one that heard nothing.
+    for (const { node, slot } of [probe.recipient, probe.sender])
+      await judgeSlot(this.#parts, { node, slot });
+  }
+
+  #now(): Date {
+    return new Date(this.#parts.clock.now());
+  }
+}
+
+const placeOf = ({ node, slot }: ProbeSim): string => `${node}/${slot}`;
+
+function tell({ kind, sender, recipient }: Probe, outcome: ProbeOutcome): void {
+  const ends = [
+    { role: 'sender' as const, ...sender },
+    { role: 'recipient' as const, ...recipient },
+  ].filter(
+    ({ role }) => outcome.result !== 'failed' || outcome.failedEnd === 'either' || outcome.failedEnd === role,
+  );
+  observe({
+    ...{ kind: 'probed', probe: kind, result: outcome.result },
+    ends: ends.map(({ role, node, slot, carrier }) => ({ role, node, slot, carrier })),
+    seconds: outcome.result === 'delivered' ? outcome.latencyMs / 1000 : undefined,
+  });
+}

@@ -1,0 +1,42 @@
+// Slots leave the pool when probes say so, and come back by themselves.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Database } from '../store/database.ts';
+import { changeByProbe, findTrials, shareOf } from '../store/probe-trials.ts';
+import type { SlotPlace } from '../store/slot-service.ts';
+import { mayLeave, verdictOf } from './verdict.ts';
+
+export interface JudgeParts {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Judges a slot by its last probes, now that another one has ended. */
+export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: SlotPlace): Promise<void> {
+  const trials = await findTrials(db, { node, slot });
+  await changeByProbe(
+    db,
+    { node, slot },
+    (spares) => {
+      const own = spares.find((spare) => spare.node === node && spare.slot === slot);
+      // Sold meanwhile, or an operator's word stands.
+      if (own === undefined) return { take: 'nothing' };
+      const verdict = verdictOf(trials, spares.length - 1);
+      if (own.is_out) {
+        if (verdict.is !== 'good') return { take: 'nothing' };
+        log.info({ node, slot }, 'a slot is in service again: its probes arrive');
+        return { take: 'in' };
+      }
+      if (verdict.is !== 'bad') return { take: 'nothing' };
+      const { reason } = verdict;
+      if (mayLeave(shareOf(spares, own.carrier))) {
+        log.warn({ node, slot, reason }, 'a slot leaves the pool');
+        return { take: 'out', reason };
+      }
+      log.warn({ node, slot, reason }, 'a slot stays: half of the slots of its carrier have left already');
+      return { take: 'nothing' };
+    },
+    new Date(clock.now()),
+  );
+}

@@ -1,0 +1,24 @@
+// Who holds the number of a SIM when a call begins.
+import type { Database, DatabaseTransaction } from './database.ts';
+
+/** Clocks that are right are off by less. */
+const CLOCK_ERROR_MAX_MS = 5_000;
+
+/** The number of a SIM and who holds it: a call that began before they held it was not for them. */
+export async function holderOfSim(
+  db: Database | DatabaseTransaction,
+  iccid: string,
+  startedAt: Date,
+): Promise<{ number: string | null; subscriptionId: string | null }> {
+  const heldBy = new Date(startedAt.getTime() + CLOCK_ERROR_MAX_MS);
+  const row = await db
+    .selectFrom('numbers')
+    .leftJoin('subscriptions', (join) =>
+      join.onRef('subscriptions.number', '=', 'numbers.number').on('subscriptions.created_at', '<=', heldBy),
+    )
+    .select(['numbers.number', 'subscriptions.id as subscriptionId'])
+    .where('numbers.iccid', '=', iccid)
+    .where('numbers.retired_at', 'is', null)
+    .executeTakeFirst();
+  return row ?? { number: null, subscriptionId: null };
+}

@@ -1,0 +1,189 @@
+// Each trouble provoked on a running service: it is told once, and once that it is over.
+import t from 'tap';
+import { parseEther } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { putSlotIn, takeSlotOut } from '#control-plane/store/slot-service.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { startAlerting } from '../../fixtures/alerting-service.ts';
+import { signPaymentHeader } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const TIMEOUT = { timeout: 300_000 };
+const MINUTE_MS = 60_000;
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async (t) => {
+  const { url, databaseUrl, clock, hook, pass } = await startAlerting(t, rig);
+  const slots = Array.from({ length: 64 }, (_, index) => slotAt(index + 1));
+  const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  await rig.connect(t, url, { nodeId: 'rack-2', slots: [slotAt(100)] });
+  await pass(MINUTE_MS);
+  t.same(hook.told(), []);
+  await node.drop();
+  await pass(5 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1']);
+  t.match(hook.taken[0], {
+    id: /^msg_[0-9a-f]{24}$/,
+    body: {
+      type: 'alerts.changed',
+      data: {
+        ...{ version: 1, service: 'Simrack', environment: 'test', recovered: [] },
+        raised: [{ id: /^alert_/, severity: 'critical', summary: /rack-1 is offline/, recovered_at: null }],
+      },
+    },
+  });
+  const list = (...args: string[]) =>
+    runProgram('control-plane', ['alert', 'list', ...args], { DATABASE_URL: databaseUrl });
+  t.match(await list(), { status: 0, stdout: /^20.* - +critical +node_offline +node rack-1 is offline/m });
+  // Its proof tells the time.
+  clock.set(Date.now());
+  await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  await pass(10 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.same(JSON.parse((await list('--json')).stdout), { alerts: [] });
+  const { alerts } = JSON.parse((await list('--json', '--all')).stdout);
+  t.match(alerts, [{ kind: 'node_offline', subject: 'rack-1', recovered_at: /^20/ }]);
+});
+
+t.test('slots that go down together are one message; one that only stumbles is none', TIMEOUT, async (t) => {
+  const { url, hook, db, pass } = await startAlerting(t, rig);
+  const slots = [1, 2, 3, 4].map((index) => slotAt(index));
+  const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  const tell = (...down: number[]) =>
+    node.send({
+      type: 'slots',
+      slots: slots.map((slot, index) =>
+        down.includes(index + 1) ? { ...slot, state: 'lost' as const, reason: 'mass_storage' } : slot,
+      ),
+      alarms: [],
+    });
+  tell(1);
+  await pass(40_000);
+  tell();
+  await pass(40_000);
+  t.same(hook.told(), []);
+  tell(2, 3, 4);
+  await pass(3 * MINUTE_MS);
+  t.same(
+    hook.told(),
+    [2, 3, 4].map((index) => `+slot_down rack-1/m${index}`),
+  );
+  t.equal(hook.taken.length, 1);
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: /lost \(mass_storage\)$/ });
+  tell(4);
+  await pass(3 * MINUTE_MS);
+  t.same(hook.told().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);
+  const place = { node: 'rack-1', slot: 'm1' };
+  const now = new Date(0);
+  await takeSlotOut(db, { ...place, reason: 'a new antenna', by: 'operator', now });
+  tell(1, 4);
+  await pass(10 * MINUTE_MS);
+  t.equal(hook.told().length, 5, 'who took a slot out of service knows');
+  await putSlotIn(db, { ...place, now });
+  await pass(3 * MINUTE_MS);
+  t.same(hook.told().slice(5), ['+slot_down rack-1/m1']);
+});
+
+t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
+  const { url, hook, db, pass } = await startAlerting(t, rig);
+  const node = await rig.connect(t, url, { nodeId: 'rack-1' });
+  const tell = async (used: number, journalDepth: number) => {
+    const slots = [slotAt(1, { storage: { used, total: 20 } })];
+    node.send({ type: 'slots', slots, alarms: [], journal_depth: journalDepth });
+    await until('it is stored', async () => {
+      const told = await db
+        .selectFrom('sims')
+        .innerJoin('nodes', 'nodes.id', 'sims.node_id')
+        .select(['storage_used', 'journal_depth'])
+        .executeTakeFirst();
+      return told?.storage_used === used && told.journal_depth === journalDepth;
+    });
+    await pass(MINUTE_MS);
+  };
+  await tell(15, 499);
+  t.same(hook.told(), []);
+  await tell(16, 499);
+  await tell(15, 499);
+  t.same(hook.told(), ['+storage_full rack-1/m1']);
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: /16 of 20 places/ });
+  await tell(13, 600);
+  t.same(hook.told().slice(1), ['-storage_full rack-1/m1']);
+  for (let minute = 1; minute <= 12; minute += 1) await tell(0, 600 + minute);
+  t.same(hook.told().slice(2), ['+journal_growing rack-1']);
+  await tell(0, 0);
+  t.same(hook.told().slice(3), ['-journal_growing rack-1']);
+});
+
+t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
+  const { url, databaseUrl, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 2 });
+  const slots = [slotAt(1), slotAt(2)];
+  await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  await until('both are on sale', async () => {
+    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    return available === 2;
+  });
+  await pass(2 * MINUTE_MS);
+  const control = (...args: string[]) =>
+    runProgram('control-plane', ['number', ...args], { DATABASE_URL: databaseUrl });
+  await control('out-of-service', String(slots[0]?.number), '--reason', 'a test');
+  await pass(5 * MINUTE_MS);
+  t.same(hook.told(), ['+pool_low pool']);
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: '1 number is left to sell', severity: 'warning' });
+  await control('in-service', String(slots[0]?.number));
+  await pass(10 * MINUTE_MS);
+  t.same(hook.told(), ['+pool_low pool', '-pool_low pool']);
+  t.notMatch(JSON.stringify(hook.taken), /\+1206/, 'no number is in any of it');
+});
+
+t.test('a relayer that runs dry', TIMEOUT, async (t) => {
+  const relayerKey = generatePrivateKey();
+  const { address } = privateKeyToAccount(relayerKey);
+  const give = (value: bigint) => rig.chain.control.setBalance({ address, value });
+  await give(parseEther('1'));
+  const { hook, pass } = await startAlerting(t, rig, { relayerKey });
+  await pass(2 * MINUTE_MS);
+  t.same(hook.told(), []);
+  await give(1n);
+  await pass(4 * MINUTE_MS);
+  t.same(hook.told(), ['+relayer_low 84532']);
+  t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /gas for 0 transfers/ });
+  await give(parseEther('1'));
+  await pass(4 * MINUTE_MS);
+  t.same(hook.told(), ['+relayer_low 84532', '-relayer_low 84532']);
+  t.notMatch(JSON.stringify(hook.taken), new RegExp(address, 'i'));
+});
+
+t.test('a payment that comes to no end while the chain is away', TIMEOUT, async (t) => {
+  const rpc = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => rpc.stop());
+  const { url, hook, pass } = await startAlerting(t, rig, {
+    ...{ rpcUrl: rpc.url, rpcTimeoutMs: 1_000, settlementWaitMs: 500 },
+  });
+  await rig.connect(t, url, { nodeId: 'rack-1' });
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  let isAway = false;
+  rpc.interfere = async (method, forward) => {
+    if (method === 'eth_sendRawTransaction') isAway = true;
+    if (isAway) throw new Error('no answer');
+    return forward();
+  };
+  const answer = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+  t.equal(answer.status, 503);
+  await pass(9 * MINUTE_MS);
+  t.same(hook.told(), []);
+  await pass(3 * MINUTE_MS);
+  const [told] = hook.told();
+  t.match(told, /^\+payment_stuck pay_[0-9a-f]{24}$/);
+  t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /in_flight/ });
+  t.notMatch(JSON.stringify(hook.taken), new RegExp(ALICE.address, 'i'));
+  isAway = false;
+  rpc.interfere = undefined;
+  await pass(4 * MINUTE_MS);
+  t.same(hook.told(), [told, String(told).replace('+', '-')]);
+});

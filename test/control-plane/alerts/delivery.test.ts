@@ -1,0 +1,189 @@
+// Alerts on their way: each is told once on each channel, whatever the other side does.
+import t from 'tap';
+import { signatureOf } from '#control-plane/alerts/webhook.ts';
+import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
+import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { alertBy, startWebhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const TIMEOUT = { timeout: 300_000 };
+const MINUTE_MS = 60_000;
+
+const rig = await createRig();
+
+t.test('the signature is that of the specification', async (t) => {
+  // The example of the Standard Webhooks reference libraries.
+  const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
+  t.equal(
+    signatureOf(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}'),
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  );
+});
+
+t.test('a receiver that fails gets the same message again, until it takes it', TIMEOUT, async (t) => {
+  const { db, hook, pass } = await startAlerting(t, rig);
+  let left = 4;
+  hook.reply = () => {
+    left -= 1;
+    return left >= 0 ? { status: 500 } : { status: 200 };
+  };
+  await putNode(db, 'rack-1', false);
+  await pass(2 * MINUTE_MS);
+  await putNode(db, 'rack-1');
+  await pass(10 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.equal(hook.asked.length, 6);
+  t.equal(new Set(hook.asked.slice(0, 5).map((webhook) => JSON.stringify(webhook))).size, 1, 'to the letter');
+  t.not(hook.asked[4]?.id, hook.asked[5]?.id);
+});
+
+t.test(
+  'what comes and is over while a message waits is never told; the rest comes as one',
+  TIMEOUT,
+  async (t) => {
+    const { db, hook, pass } = await startAlerting(t, rig);
+    hook.reply = () => ({ status: 503, headers: { 'Retry-After': '600' } });
+    await putNode(db, 'rack-1', false);
+    await pass(MINUTE_MS);
+    t.equal(hook.asked.length, 1);
+    await putNode(db, 'rack-2', false);
+    await pass(2 * MINUTE_MS);
+    await putNode(db, 'rack-2');
+    for (const id of ['rack-3', 'rack-4']) await putNode(db, id, false);
+    await pass(2 * MINUTE_MS);
+    t.equal(hook.asked.length, 1, 'it asked to be left alone');
+    hook.reply = () => ({ status: 200 });
+    await pass(8 * MINUTE_MS);
+    t.same(hook.told(), ['+node_offline rack-1', '+node_offline rack-3', '+node_offline rack-4']);
+    t.equal(hook.taken.length, 2);
+  },
+);
+
+t.test(
+  'a receiver that never takes it: given up after a day, and its end is not told',
+  TIMEOUT,
+  async (t) => {
+    const { db, hook, pass, clock } = await startAlerting(t, rig);
+    hook.reply = () => ({ status: 404 });
+    await putNode(db, 'rack-1', false);
+    await pass(MINUTE_MS);
+    const isOpen = async () =>
+      (await db.selectFrom('alert_messages').select('id').where('state', '=', 'open').execute()).length > 0;
+    const startedMs = clock.now();
+    while (await isOpen()) {
+      clock.advance(15 * MINUTE_MS);
+      await pass(20_000);
+      if (hook.asked.length > 200) throw new Error('it is never given up');
+    }
+    t.equal(hook.asked.length, 100);
+    t.ok(clock.now() - startedMs > 24 * 60 * MINUTE_MS);
+    hook.reply = () => ({ status: 200 });
+    await putNode(db, 'rack-1');
+    await putNode(db, 'rack-2', false);
+    await pass(5 * MINUTE_MS);
+    t.same(hook.told(), ['+node_offline rack-2']);
+  },
+);
+
+t.test('redirects are not followed; 410 ends it until the next start', TIMEOUT, async (t) => {
+  const elsewhere = await startWebhookReceiver(t);
+  const { databaseUrl, db, hook, pass, stop } = await startAlerting(t, rig);
+  hook.reply = () => ({ status: 307, headers: { Location: elsewhere.url } });
+  await putNode(db, 'rack-1', false);
+  await pass(MINUTE_MS);
+  t.ok(hook.asked.length > 0);
+  t.same(elsewhere.asked, []);
+  hook.reply = () => ({ status: 410 });
+  await pass(2 * MINUTE_MS);
+  const asked = hook.asked.length;
+  await putNode(db, 'rack-2', false);
+  await pass(5 * MINUTE_MS);
+  t.equal(hook.asked.length, asked, 'it is left alone');
+  await stop();
+  hook.reply = () => ({ status: 200 });
+  const next = await startAlerting(t, rig, { hook, databaseUrl });
+  await next.pass(MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-2']);
+});
+
+t.test('two instances tell each once, and one goes on where the other was', TIMEOUT, async (t) => {
+  const first = await startAlerting(t, rig);
+  const { databaseUrl, db, hook } = first;
+  const second = await startAlerting(t, rig, { hook, databaseUrl });
+  const passBoth = (ms: number) => Promise.all([first.pass(ms), second.pass(ms)]);
+  const ids = Array.from({ length: 300 }, (_, index) => `rack-${index}`);
+  for (const id of ids) await putNode(db, id, false);
+  await passBoth(2 * MINUTE_MS);
+  t.same(hook.told().sort(), ids.map((id) => `+node_offline ${id}`).sort());
+  t.ok(hook.taken.length <= 3, `${hook.taken.length} messages for 300 alerts`);
+  await first.stop();
+  for (const id of ids.slice(0, 2)) await putNode(db, id);
+  await second.pass(2 * MINUTE_MS);
+  t.same(hook.told().slice(300), ['-node_offline rack-0', '-node_offline rack-1']);
+});
+
+t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
+  const mail = await startMailServer(t);
+  const { db, hook, pass } = await startAlerting(t, rig, {
+    ...{ ...mailBy(mail), alertMailTo: 'ops@example.org', environment: 'lab' },
+  });
+  hook.reply = () => ({ status: 500 });
+  await putNode(db, 'rack-1', false);
+  await putNode(db, 'rack-2', false);
+  await pass(2 * MINUTE_MS);
+  await putNode(db, 'rack-1');
+  await pass(2 * MINUTE_MS);
+  t.same(
+    mail.taken.map(({ to, email }) => [to, email.subject]),
+    [
+      ['ops@example.org', 'Simrack: CRITICAL: node rack-1 is offline, and 1 more'],
+      ['ops@example.org', 'Simrack: over: node rack-1 is offline'],
+    ],
+  );
+  const [raised, over] = mail.taken;
+  t.match(raised?.email.text, /What is wrong:.*rack-1 is offline.*power and network.*rack-2.*From "lab"/s);
+  t.match(over?.email.text, /What is over:.*over: node rack-1 is offline/s);
+  t.match(raised?.messageId, /^<msg_[0-9a-f]{24}@numbers\.test>$/);
+  t.equal(raised?.headers.get('auto-submitted'), 'auto-generated');
+});
+
+t.test('a mail server that hangs up with the mail in hand gets three, as one', TIMEOUT, async (t) => {
+  const mail = await startMailServer(t);
+  const { db, pass } = await startAlerting(t, rig, {
+    ...{ ...mailBy(mail), alertMailTo: 'ops@example.org', alertWebhookUrl: undefined },
+    alertWebhookSecret: undefined,
+  });
+  const ids: string[] = [];
+  mail.script = {
+    onMail: ({ messageId }) => {
+      ids.push(messageId);
+      mail.cut();
+      return undefined;
+    },
+  };
+  await putNode(db, 'rack-1', false);
+  await pass(10 * MINUTE_MS);
+  t.equal(ids.length, 3);
+  t.equal(new Set(ids).size, 1);
+  mail.script = {};
+  await putNode(db, 'rack-1');
+  await pass(2 * MINUTE_MS);
+  t.match(mail.taken.at(-1)?.email.subject, 'over: node rack-1');
+});
+
+t.test('a channel that is new is told what is wrong now, and nothing of before', TIMEOUT, async (t) => {
+  const none = { alertWebhookUrl: undefined, alertWebhookSecret: undefined };
+  const { databaseUrl, db, hook, pass, stop } = await startAlerting(t, rig, none);
+  await putNode(db, 'rack-1', false);
+  await putNode(db, 'rack-2', false);
+  await pass(2 * MINUTE_MS);
+  await putNode(db, 'rack-2');
+  await pass(2 * MINUTE_MS);
+  t.same(hook.asked, []);
+  await stop();
+  const clock = new ManualClock();
+  const next = await startAlerting(t, rig, { clock, databaseUrl, hook, ...alertBy(hook) });
+  await next.pass(2 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1']);
+});

@@ -1,0 +1,126 @@
+// An instance that dies at any await of a look or of a delivery: the next one goes on, and each alert is told, as one message.
+import t from 'tap';
+import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
+
+// Before anything of the control plane is loaded.
+installFaultPoints();
+const { sql } = await import('kysely');
+const { AlertPost } = await import('#control-plane/alerts/alert-post.ts');
+const { lookForTroubles } = await import('#control-plane/alerts/alert-watch.ts');
+const { createWebhook } = await import('#control-plane/alerts/webhook.ts');
+const { openDatabase } = await import('#control-plane/store/database.ts');
+const { silentLogger } = await import('#shared/log.ts');
+const { putNode } = await import('../../fixtures/alerting-service.ts');
+const { ManualClock } = await import('../../fixtures/manual-clock.ts');
+const { startPostgres, WITHOUT_SYNC } = await import('../../fixtures/postgres.ts');
+const { alertBy, startWebhookReceiver } = await import('../../fixtures/webhook-receiver.ts');
+
+const LOOK_MS = 10_000;
+/** More than the claim of a dead instance lasts. */
+const LEASE_IS_OVER_MS = 4 * 60_000;
+/** More than there are awaits: the last life outlives its work. */
+const POINTS_MAX = 300;
+
+const postgres = await startPostgres(WITHOUT_SYNC);
+t.teardown(() => postgres.stop());
+const hook = await startWebhookReceiver(t);
+const { alertWebhookUrl: url, alertWebhookSecret: secret } = alertBy(hook);
+const channel = createWebhook({ url, secret }, { serviceName: 'Simrack', environment: 'test' });
+const thresholds = {
+  ...{ heartbeatMs: 10_000, slotDownMs: 60_000, storagePercent: 80, journalDepth: 500, poolMin: 0 },
+  relayerTransfersMin: 100,
+};
+const databaseUrl = await postgres.createDatabase();
+const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
+t.teardown(close);
+const clock = new ManualClock();
+
+const instanceOn = (database: typeof db) => {
+  const parts = { db: database, clock, log: silentLogger };
+  const post = new AlertPost({ ...parts, channel });
+  return {
+    look: () => lookForTroubles({ ...parts, thresholds, gas: () => new Map() }),
+    tell: () => post.round(),
+  };
+};
+const steady = instanceOn(db);
+
+async function lookFor(ms: number): Promise<void> {
+  for (let left = ms; left >= 0; left -= LOOK_MS) {
+    await steady.look();
+    clock.advance(LOOK_MS);
+  }
+}
+
+/** Does the work on connections of its own, and dies there. Returns the points it passed. */
+async function dieAt(diesAt: number, work: 'look' | 'tell'): Promise<string[]> {
+  const other = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  const life: Life = { points: [], diesAt, onDeath: () => undefined };
+  const died = new Promise<void>((resolve) => {
+    life.onDeath = () => resolve();
+  });
+  await Promise.race([liveThrough(life, instanceOn(other.db)[work]), died]);
+  // A kill closes what the process had open.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'simrack-control-plane'
+      and pid <> pg_backend_pid() and state like 'idle in transaction%'`.execute(db);
+  // A dead transaction has its connection for ever.
+  void other.close().catch(() => undefined);
+  return life.points;
+}
+
+t.test(
+  'at each await of a delivery, of what has begun and of what is over',
+  { timeout: 380_000 },
+  async (t) => {
+    let lives = 0;
+    for (let isWhole = false; !isWhole && lives < POINTS_MAX; lives += 1) {
+      hook.asked.length = 0;
+      hook.taken.length = 0;
+      const id = `rack-${lives}`;
+      await putNode(db, id, false);
+      await lookFor(30_000);
+      const raising = await dieAt(lives, 'tell');
+      clock.advance(LEASE_IS_OVER_MS);
+      await steady.tell();
+      await putNode(db, id);
+      await lookFor(30_000);
+      const recovering = await dieAt(lives, 'tell');
+      clock.advance(LEASE_IS_OVER_MS);
+      await steady.tell();
+      isWhole = raising.length <= lives && recovering.length <= lives;
+      const told = new Map(hook.asked.map((webhook) => [webhook.id, JSON.stringify(webhook)]));
+      const last = String(raising.at(-1));
+      t.same(
+        [...told.values()].map((text) => /"raised":\[\{/.test(text)),
+        [true, false],
+        `${last}: two messages, in order`,
+      );
+      t.ok(hook.asked.length <= 4, `${last}: ${hook.asked.length} attempts`);
+      t.same(new Set(hook.told()), new Set([`+node_offline ${id}`, `-node_offline ${id}`]), last);
+      for (const { id, ...rest } of hook.asked)
+        t.equal(told.get(id), JSON.stringify({ id, ...rest }), 'to the letter');
+    }
+    t.ok(lives > 20, `${lives} lives`);
+  },
+);
+
+t.test(
+  'at each await of a look: it is noted, or it is not, and the next one notes it',
+  { timeout: 380_000 },
+  async (t) => {
+    let lives = 0;
+    for (let isWhole = false; !isWhole && lives < POINTS_MAX; lives += 1) {
+      const id = `shelf-${lives}`;
+      await putNode(db, id, false);
+      await lookFor(10_000);
+      const points = await dieAt(lives, 'look');
+      isWhole = points.length <= lives;
+      await lookFor(0);
+      const rows = await db.selectFrom('alerts').select('raised_at').where('subject', '=', id).execute();
+      t.equal(rows.length, 1, String(points.at(-1)));
+      t.not(rows[0]?.raised_at, null, String(points.at(-1)));
+    }
+    t.ok(lives > 10, `${lives} lives`);
+  },
+);

@@ -1,0 +1,167 @@
+// A backup of a service under traffic, restored elsewhere: the same rows, and a service that goes on with them.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { identityOf } from '../../fixtures/enrolled-node.ts';
+import { fillTables, putMessages, rowsOf } from '../../fixtures/lived-database.ts';
+import { buyNumber } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { received } from '../../fixtures/subscriber.ts';
+import { FAR_END } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const TIMEOUT = { timeout: 380_000 };
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+const control = (args: string[], env: Record<string, string>) => runProgram('control-plane', args, env);
+
+/** What an old token is given: messages that nobody has claimed yet. */
+async function receivedBy(url: string, token: string): Promise<string[]> {
+  const answer = await fetch(`${url}/sms/receive?limit=100`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  const { messages = [] } = (await answer.json()) as { messages?: Array<{ body: string }> };
+  return messages.map(({ body }) => body);
+}
+
+/** A number that was sold, messages to it, and a node that goes on sending them. */
+async function live(t: Test, url: string) {
+  const node = await ScriptedNode.connect(url, { nodeId: 'rack-1', journalId: 'journal-1' });
+  t.teardown(() => node.drop());
+  await until('on sale', async () => {
+    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    return available === 1;
+  });
+  const bought = await buyNumber(url, ALICE.privateKey);
+  let sent = 0;
+  /** Sends some more, and waits until they are stored. */
+  const send = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= 1) {
+      sent += 1;
+      node.sendFact(sent, received(`message ${sent}`, FAR_END));
+    }
+    await until('they are stored', () => node.acknowledged === sent);
+  };
+  await send(10);
+  return { node, token: bought.token, send };
+}
+
+t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, async (t) => {
+  const { url, databaseUrl, service } = await rig.start(t);
+  const { node, token, send } = await live(t, url);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  await fillTables(db);
+  await putMessages(db, 2_000);
+  await close();
+  const file = join(temporaryFolder(t), 'lab.backup');
+  const over = new AbortController();
+  const traffic = (async () => {
+    while (!over.signal.aborted) await send(5);
+  })();
+  const saved = await control(['backup', file], { DATABASE_URL: databaseUrl });
+  over.abort();
+  await traffic;
+  t.match(saved, {
+    status: 0,
+    stdout: /lab\.backup: \d+ rows of \d+ tables as of 20.* \(schema 00.*\), \d+ bytes/,
+  });
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), {
+    status: 2,
+    stderr: /is there already/,
+  });
+  const elsewhere = await rig.postgres.createDatabase();
+  const restored = await control(['restore', file], { DATABASE_URL: elsewhere });
+  t.match(restored, { status: 0, stderr: '', stdout: /^restored \d+ rows/ });
+  const identity = await identityOf(url, 'rack-1');
+  await node.drop();
+  await service.stop();
+  const [was, is] = [
+    await rowsOf({ url: databaseUrl, connectionsMax: 1 }),
+    await rowsOf({ url: elsewhere, connectionsMax: 1 }),
+  ];
+  t.same([...is.keys()], [...was.keys()]);
+  // What came after the moment, and what a stop changes.
+  const moving = ['messages', 'journals', 'nodes', 'sims', 'kysely_migration', 'alerts', 'pool'];
+  for (const [name, rows] of was) if (!moving.includes(name)) t.same(is.get(name), rows, name);
+  const late = new Set(was.get('messages'));
+  t.ok(
+    is.get('messages')?.every((row) => late.has(row)),
+    'no message that was not there',
+  );
+  t.ok(Number(is.get('messages')?.length) >= 2_010);
+  const acknowledged = String(is.get('journals')?.find((row) => row.includes('journal-1')));
+  const bodies = is.get('messages')?.filter((row) => row.includes('rack-1/journal-1/')) ?? [];
+  t.match(
+    acknowledged,
+    new RegExp(`"acknowledged":${bodies.length}[,}]`),
+    'journal and messages are of one moment',
+  );
+
+  const next = await rig.start(t, { databaseUrl: elsewhere });
+  const again = await ScriptedNode.connect(next.url, {
+    ...{ nodeId: 'rack-1', journalId: 'journal-1', identity, oldestSequence: bodies.length + 1 },
+  });
+  t.teardown(() => again.drop());
+  again.sendFact(bodies.length + 1, received('the first one after it', FAR_END));
+  await until('it is stored', () => again.acknowledged === bodies.length + 1);
+  t.ok((await receivedBy(next.url, token)).includes('message 1'), 'the old token gets the old messages');
+});
+
+t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, async (t) => {
+  const dataDir = temporaryFolder(t);
+  const service = await startControlPlane(rig.chain, { dataDir });
+  const { node, token } = await live(t, service.url);
+  const env = { DATA_DIR: dataDir };
+  const file = join(temporaryFolder(t), 'trial.backup');
+  t.match(await control(['backup', file], env), { status: 0, stderr: '' });
+  t.match(await control(['restore', file], env), {
+    status: 2,
+    stderr: /in use by another control-plane: stop it first/,
+  });
+  const identity = await identityOf(service.url, 'rack-1');
+  await node.drop();
+  await service.stop();
+  t.match(await control(['restore', file], env), {
+    status: 2,
+    stderr: /is not empty, and nothing was changed/,
+  });
+  const folder = temporaryFolder(t);
+  t.match(await control(['restore', file], { DATA_DIR: folder }), { status: 0 });
+  const databaseUrl = await rig.postgres.createDatabase();
+  t.match(await control(['restore', file], { DATABASE_URL: databaseUrl }), { status: 0 });
+  const copies = [
+    await rowsOf({ folder: join(folder, 'pglite') }),
+    await rowsOf({ url: databaseUrl, connectionsMax: 1 }),
+  ];
+  for (const copy of copies) copy.delete('kysely_migration');
+  t.same(copies[1], copies[0], 'the same on both');
+  const { url } = await rig.start(t, { databaseUrl });
+  const again = await ScriptedNode.connect(url, {
+    nodeId: 'rack-1',
+    journalId: 'journal-1',
+    identity,
+    oldestSequence: 11,
+  });
+  t.teardown(() => again.drop());
+  again.sendFact(11, received('message 11', FAR_END));
+  await until('it is stored', () => again.acknowledged === 11);
+  t.equal((await receivedBy(url, token)).length, 11);
+});
+
+t.test('where there is nothing to back up', TIMEOUT, async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'none.backup');
+  const nothing = { status: 2, stderr: /there is nothing to back up/ };
+  t.match(await control(['backup', file], { DATA_DIR: join(folder, 'data') }), nothing);
+  const databaseUrl = await rig.postgres.createDatabase();
+  t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), nothing);
+});

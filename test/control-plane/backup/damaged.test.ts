@@ -1,0 +1,112 @@
+// Backups that are cut, damaged or of another time, and disks that are full: refused in words, before anything is changed.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import t from 'tap';
+import { saveBackup } from '#control-plane/backup/backup-file.ts';
+import { BackupError } from '#control-plane/backup/backup-format.ts';
+import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
+import { writeBackup } from '#control-plane/backup/backup-writer.ts';
+import { openAsItIs } from '#control-plane/store/database.ts';
+import { migrateTo } from '#control-plane/store/migrations.ts';
+import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
+import { startPostgres, WITHOUT_SYNC } from '../../fixtures/postgres.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+
+const TIMEOUT = { timeout: 380_000 };
+
+const postgres = await startPostgres(WITHOUT_SYNC);
+t.teardown(() => postgres.stop());
+const restore = (file: string, databaseUrl: string) =>
+  runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl });
+
+t.test('cut or flipped anywhere: refused before anything is restored', TIMEOUT, async (t) => {
+  const { file } = await backedUp(t, postgres, 500);
+  const whole = readFileSync(file);
+  const other = `${file}.other`;
+  const refused = async (bytes: Uint8Array, what: string): Promise<void> => {
+    writeFileSync(other, bytes);
+    await t.rejects(verifyBackup(other), BackupError, what);
+  };
+  const step = Math.ceil(whole.length / 60);
+  for (let at = 0; at < whole.length; at += step) await refused(whole.subarray(0, at), `cut at ${at}`);
+  await refused(whole.subarray(0, -1), 'cut by one byte');
+  // The time and the system in the header of gzip mean nothing.
+  for (let at = 10; at < whole.length; at += step) {
+    const flipped = Buffer.from(whole);
+    flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (at % 8)), at);
+    await refused(flipped, `flipped at ${at}`);
+  }
+  const lines = gunzipSync(whole).toString().split('\n');
+  const [header = '', first = '', ...rest] = lines;
+  const again = (...written: string[]) => gzipSync(written.join('\n'));
+  await refused(again(header, first.replace('d', 'e'), ...rest), 'a row that is another one');
+  await refused(again(header, ...rest), 'a row that is gone');
+  await refused(again(...lines, 'more'), 'more behind its end');
+  await refused(again('{"not": "ours"}'), 'not ours');
+  await refused(Buffer.from('a text'), 'no gzip');
+  await refused(gzipSync(''), 'empty');
+});
+
+t.test('of a newer program, or of another one: refused in words', TIMEOUT, async (t) => {
+  const { file } = await backedUp(t, postgres, 10);
+  const text = gunzipSync(readFileSync(file)).toString();
+  const folder = temporaryFolder(t);
+  const databaseUrl = await postgres.createDatabase();
+  const changed = async (from: string | RegExp, to: string, problem: RegExp): Promise<void> => {
+    const other = join(folder, 'other');
+    const body = text.replace(from, to).split('\n').slice(0, -2).join('\n');
+    const { createHash } = await import('node:crypto');
+    const sha256 = createHash('sha256').update(`${body}\n`).digest('hex');
+    writeFileSync(other, gzipSync(`${body}\n${JSON.stringify({ sha256 })}\n`));
+    t.match(await restore(other, databaseUrl), { status: 2, stdout: '', stderr: problem });
+    t.equal(await relationsOf(databaseUrl), 0, 'it is as empty as it was');
+  };
+  await changed('"version":1', '"version":2', /a newer Simrack wrote it \(format 2\).*nothing was restored/);
+  await changed(/"migration":"[^"]+"/, '"migration":"9999-later"', /schema 9999-later.*a newer one/);
+  await changed('"name":"nonces"', '"name":"guests"', /tables that are not of Simrack: guests/);
+});
+
+t.test('of an older schema: restored, and brought to the newest', TIMEOUT, async (t) => {
+  const url = await postgres.createDatabase();
+  const { db, close } = await openAsItIs({ url, connectionsMax: 1 });
+  await db.connection().execute((connection) => migrateTo(connection, '0004-ended-by-report'));
+  await sql`insert into numbers values ('+12065550001', '8901', now())`.execute(db);
+  await sql`insert into sims (iccid, node_id, slot, state, updated_at) values ('8901', 'n', 'm1', 'registered', now())`.execute(
+    db,
+  );
+  await sql`insert into subscriptions values ('sub_1', '0xb', '+12065550001', now(), now(), now())`.execute(
+    db,
+  );
+  const file = join(temporaryFolder(t), 'old.backup');
+  await saveBackup(file, (out) => writeBackup(db, out, new Date()));
+  await close();
+  const databaseUrl = await postgres.createDatabase();
+  t.match(await restore(file, databaseUrl), { status: 0, stdout: /schema 0004-ended-by-report/ });
+  const rows = await rowsOf({ url: databaseUrl, connectionsMax: 1 });
+  t.match(rows.get('sims')?.[0], /"bound_to":"sub_1"/, 'migrated with its rows');
+  t.match(rows.get('pool')?.[0], /"opening":0/);
+});
+
+t.test('a disk that is full: no file, and it says so', TIMEOUT, async (t) => {
+  const { db } = await backedUp(t, postgres, 20_000);
+  const folder = join(temporaryFolder(t), 'disk');
+  mkdirSync(folder);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=65536', 'tmpfs', folder]);
+  t.teardown(() => execFileSync('umount', [folder]));
+  const file = join(folder, 'lab.backup');
+  await t.rejects(
+    saveBackup(file, (out) => writeBackup(db, out, new Date())),
+    { code: 'ENOSPC' },
+  );
+  t.same(readdirSync(folder), []);
+});
+
+t.test('a reader that sleeps does not hold the database for ever', TIMEOUT, async (t) => {
+  const { db } = await backedUp(t, postgres, 50_000);
+  await t.rejects(writeBackup(db, new PassThrough(), new Date()), /nobody took the backup for 10 s/);
+});

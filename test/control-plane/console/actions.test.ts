@@ -1,0 +1,143 @@
+// What operators do from the console: with a mouse, with keys only, without JavaScript; each asked once more, and written down.
+import t from 'tap';
+import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import {
+  addOperator,
+  enter,
+  linkRack,
+  rackSlots,
+  signedIn,
+  startFleetConsole,
+} from '../../fixtures/fleet-console.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { unhonoured } from '../../fixtures/unhonoured.ts';
+
+const rig = await createRig();
+const skip = skipWithoutBrowser();
+const SLOTS = rackSlots(4);
+
+t.test('in a browser', { skip }, async (t) => {
+  const browser = await startBrowser(t);
+
+  t.test('with the keyboard alone: to a slot, a question in a dialog, and the answer', async (t) => {
+    const fleet = await startFleetConsole(t, rig);
+    await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+    const { page, troubles } = await openPage(t, browser);
+    await enter(page, fleet.consoleUrl, fleet.key);
+    await page.keyboard.press('Tab');
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
+    await page.focus('[id="slot/rack-1/m1"]');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("m2")');
+    await page.focus('a:has-text("Take out of service")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    t.equal(await page.evaluate('document.activeElement.name'), 'reason', 'ready to be written');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    t.match(
+      await page.evaluate('document.activeElement.textContent'),
+      'Take out of service',
+      'back where one was',
+    );
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    await page.keyboard.type('fan is being changed');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.done');
+    t.match(await page.textContent('#slot'), /out of service/);
+    t.match(await page.textContent('#slot'), /fan is being changed by operator/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('0003');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("+12065550003")');
+    t.same(troubles, []);
+  });
+
+  t.test('without JavaScript', async (t) => {
+    const fleet = await startFleetConsole(t, rig);
+    await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+    const { page, troubles } = await openPage(t, browser, { javaScriptEnabled: false });
+    await enter(page, fleet.consoleUrl, fleet.key);
+    t.equal(await page.locator('.slot').count(), SLOTS.length);
+    t.ok(await page.locator('.plot svg[role=img]').count(), 'plots are drawn');
+    await page.click('.slot >> nth=0');
+    await page.click('text=Restart the modem');
+    t.match(await page.textContent('h1'), 'Restart the modem: rack-1 m1?');
+    await page.click('button.go');
+    t.match(await page.textContent('.done'), 'The modem restarts.');
+    await page.click('text=Audit log');
+    t.match(await page.textContent('table'), /ann.*restart modem.*rack-1\/m1.*done/s);
+    await page.click('text=Sign out');
+    await page.waitForSelector('input[name=key]');
+    t.same(troubles, []);
+  });
+});
+
+t.test('what the state of things does not allow is refused in words, and written down', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  for (const [path, fields, why] of [
+    ['/actions/release-number', { number: '+12065550001' }, /in no quarantine/],
+    ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /no slot/],
+    ['/actions/revoke-node', { node: 'rack-9' }, /there is no node/],
+    ['/actions/approve-node', { node: 'rack-9' }, /there is no node/],
+  ] as const) {
+    const answer = await ann.post(path, fields);
+    t.equal(answer.status, 409, path);
+    t.match(await answer.text(), why);
+  }
+  for (const [path, fields, status] of [
+    ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm1', reason: ' ' }, 400],
+    ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm1', reason: 'x'.repeat(201) }, 400],
+    ['/actions/revoke-node', { node: '../x' }, 400],
+    ['/actions/blow-up', {}, 400],
+  ] as const)
+    t.equal((await ann.post(path, fields)).status, status, path);
+  t.match(await ann.page('/audit'), /release number.*refused/s);
+  t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
+  t.match(await ann.page('/nodes/rack-1'), /revoked/);
+  t.equal(node.closeCode !== undefined || (await ann.page('/')).includes('revoked'), true);
+});
+
+t.test('two operators: the log has whose word it was', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const bob = await signedIn(fleet.consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
+  const place = { node: 'rack-1', slot: 'm1' };
+  t.equal((await ann.post('/actions/slot-out-of-service', { ...place, reason: 'noise' })).status, 303);
+  const back = await bob.post('/actions/slot-in-service', place);
+  t.equal(back.headers.get('location'), '/nodes/rack-1/slot?name=m1&done=slot-in-service');
+  t.match(await bob.page('/audit'), /bob<.*put slot in service.*ann<.*take slot out of service/s);
+});
+
+t.test('a refund: the command where the service has no key, else the money, once', async (t) => {
+  const { env, ids, sentBack, stateOf } = await unhonoured(t, rig);
+  const [id = ''] = ids;
+  const { DATABASE_URL: databaseUrl = '', REFUND_KEY } = env as Record<string, string>;
+  const without = await startFleetConsole(t, rig, { databaseUrl });
+  const ann = await signedIn(without.consoleUrl, without.key);
+  t.match(await ann.page('/'), new RegExp(`class="attention".*${id}`, 's'), 'stuck: on top');
+  const page = await ann.page(`/payments/${id}`);
+  t.match(page, `payment refund ${id} --reason`);
+  t.notMatch(page, '/actions/refund');
+  t.notMatch(page, /0x[0-9a-f]{40}[^0-9a-f]/i, 'no whole wallet');
+
+  const consoleRefundKeyFile = REFUND_KEY as `0x${string}`;
+  const { service } = await rig.start(t, { databaseUrl, consolePort: 0, consoleRefundKeyFile });
+  const consoleUrl = String(service.consoleUrl);
+  const bob = await signedIn(consoleUrl, await addOperator(databaseUrl, 'bob'));
+  t.match(await bob.page(`/payments/${id}`), `/actions/refund?id=${id}`);
+  t.equal(await stateOf(id), 'reverted', 'looking does nothing');
+  const [first, second] = await Promise.all([
+    bob.post('/actions/refund', { id, reason: 'no number' }),
+    bob.post('/actions/refund', { id, reason: 'no number' }),
+  ]);
+  t.ok([first.status, second.status].includes(303));
+  t.equal(await stateOf(id), 'refunded');
+  t.equal(await sentBack(), 1_800_000_000n, 'once, though two asked');
+  t.match(await bob.page('/audit'), /bob<.*start refund/s);
+});

@@ -1,0 +1,87 @@
+// The lists and what is behind them: where a number is, what befell it; wallets, numbers of others and texts are not shown.
+import t from 'tap';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const TEXT = 'Your code is 493017';
+
+t.test('from a number to its last events, without texts, wallets and numbers of others', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const slots = rackSlots(8);
+  const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots });
+  const [slot] = slots;
+  const number = String(slot?.number);
+  await subscribeInStore(fleet.databaseUrl, ALICE, number);
+  node.sendFact(1, {
+    ...{ kind: 'sms_received', iccid: String(slot?.iccid), from: '+13105550188', body: TEXT, sent_at: null },
+    ...{ received_at: new Date(Date.now() + 6_000).toISOString(), partial: false },
+  });
+  node.send({
+    type: 'event',
+    event: { slot: 'm1', kind: 'recovery_step', detail: 'radio', at: new Date().toISOString() },
+  });
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const path = `/numbers/${encodeURIComponent(number)}`;
+  const page = await until('the message is there', async () => {
+    const text = await ann.page(path);
+    return text.includes('message received') && text;
+  });
+  t.match(page, 'rack-1 m1');
+  t.match(page, '+1310…0188');
+  t.notMatch(page, /\+13105550188|493017/);
+  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  t.equal((await db.selectFrom('messages').select('body').executeTakeFirst())?.body, TEXT, 'it is there');
+  for (const place of [
+    '/',
+    '/nodes/rack-1',
+    '/nodes/rack-1/slot?name=m1',
+    '/numbers',
+    '/subscriptions',
+    path,
+  ]) {
+    const text = await ann.page(place);
+    t.notMatch(text, new RegExp(ALICE.address, 'i'), place);
+    t.notMatch(text, /493017/, place);
+    if (place !== path) t.notMatch(text, `>${number}<`, `${place}: masked`);
+  }
+  t.match(await ann.page('/subscriptions'), /0x7099…79C8|0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/);
+  t.match(await ann.page('/nodes/rack-1/slot?name=m1'), /recovery step.*radio/s);
+  t.match(await ann.page('/'), /recovery step.*radio/s);
+  t.equal((await ann.get('/numbers?find=5550001')).headers.get('location'), path);
+  t.match(await ann.page('/numbers?find=000'), 'Numbers that end with');
+  t.match(await ann.page('/numbers?state=held'), '+1206…0001');
+  t.notMatch(await ann.page('/numbers?state=available'), '+1206…0001');
+  for (const nowhere of [
+    '/numbers/%2B12065559999',
+    '/nodes/rack-9',
+    '/payments/pay_000000000000000000000000',
+  ])
+    t.equal((await ann.get(nowhere, { Accept: 'text/html' })).status, 404, nowhere);
+});
+
+t.test('long lists come in pages', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const rows = Array.from({ length: 150 }, (_, index) => ({
+    number: `+1206556${String(index).padStart(4, '0')}`,
+    iccid: `89010000000000${String(index).padStart(5, '0')}`,
+    created_at: new Date(),
+  }));
+  await db.insertInto('numbers').values(rows).execute();
+  const first = await ann.page('/numbers?state=offline');
+  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&#38;', '&') ?? '';
+  t.match(next, 'state=offline');
+  const second = await ann.page(next);
+  const count = (text: string): number => text.split('<tr>').length - 2;
+  t.same([count(first), count(second)], [100, 50]);
+  t.notMatch(second, 'rel="next"');
+});

@@ -1,0 +1,125 @@
+// What changes is seen by everybody who looks, at once; and a stream ends with the session that opened it.
+import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import {
+  addOperator,
+  enter,
+  linkRack,
+  rackSlots,
+  signedIn,
+  startFleetConsole,
+} from '../../fixtures/fleet-console.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import type { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const SLOTS = rackSlots(64);
+const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
+
+const withState = (index: number, change: Parameters<typeof slotAt>[1]) =>
+  SLOTS.map((slot, place) => (place === index ? { ...slot, ...change } : slot));
+
+/** The events of a stream, as they come. */
+async function openStream(
+  client: Awaited<ReturnType<typeof signedIn>>,
+  headers: Record<string, string> = {},
+) {
+  const response = await client.get(LIVE, { Accept: 'text/event-stream', ...headers });
+  const events: string[] = [];
+  let isOver = false;
+  const read = (async () => {
+    let text = '';
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString();
+      const parts = text.split('\n\n');
+      text = parts.pop() ?? '';
+      events.push(...parts);
+    }
+  })()
+    .catch(() => undefined)
+    .finally(() => {
+      isOver = true;
+    });
+  return { response, events, isOver: () => isOver, read };
+}
+
+t.test(
+  'two who look see a slot change, one of them on another page',
+  { skip: skipWithoutBrowser() },
+  async (t) => {
+    const browser = await startBrowser(t);
+    const fleet = await startFleetConsole(t, rig);
+    const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+    const [ann, bob] = await Promise.all([openPage(t, browser), openPage(t, browser)]);
+    await enter(ann.page, fleet.consoleUrl, fleet.key);
+    await enter(bob.page, fleet.consoleUrl, fleet.key, '/nodes/rack-1');
+    for (const { page } of [ann, bob]) await page.waitForSelector('#live:has-text("Live")');
+    await ann.page.focus('[id="slot/rack-1/m3"]');
+    node.send({ type: 'slots', slots: withState(2, { state: 'lost', reason: 'port_gone' }), alarms: [] });
+    for (const { page } of [ann, bob]) await page.waitForSelector('[id="slot/rack-1/m3"].bad');
+    t.match(await bob.page.textContent('[id="row/rack-1/m3"]'), /modem lost/, 'the table, too');
+    t.match(await ann.page.textContent('#attention'), /rack-1 m3 modem lost: port gone/);
+    t.equal(await ann.page.evaluate('document.activeElement.id'), 'slot/rack-1/m3', 'the focus stays');
+    await node.drop();
+    for (const { page } of [ann, bob]) await page.waitForSelector('.slot.off [href="#sign-away"]');
+    for (const { troubles } of [ann, bob]) t.same(troubles, []);
+  },
+);
+
+t.test('who comes back is told what was missed, and no more', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const client = await signedIn(fleet.consoleUrl, fleet.key);
+  const first = await openStream(client);
+  t.equal(first.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  const whole = await until('the whole page', () => first.events.find((event) => event.startsWith('id: ')));
+  t.match(whole, /"racks"/, 'who had nothing is told all');
+  const version = /^id: (\S+)$/m.exec(whole)?.[1] ?? '';
+  node.send({ type: 'slots', slots: withState(2, { state: 'lost' }), alarms: [] });
+  const change = await until('the change', () =>
+    first.events.find((event) => event.includes('rack-1 m3</a>')),
+  );
+  t.notMatch(change, /"slot\/rack-1\/m4"/, 'only what has changed');
+  t.notMatch(change, /"racks"/);
+  const second = await openStream(client, { 'Last-Event-ID': version });
+  const missed = await until('what was missed', () =>
+    second.events.find((event) => event.startsWith('id: ')),
+  );
+  t.match(missed, /slot\/rack-1\/m3/);
+  t.notMatch(missed, /"racks"/);
+  const other = await openStream(client, { 'Last-Event-ID': '0123456789ab-7' });
+  t.match(
+    await until('all', () => other.events.find((event) => event.startsWith('id: '))),
+    /"racks"/,
+    'of another process',
+  );
+});
+
+t.test('a stream ends with its session: of an operator who is removed, and with the service', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const bob = await signedIn(fleet.consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const [hers, his] = [await openStream(ann), await openStream(bob)];
+  const { desk, close } = await openOperator({
+    databaseUrl: fleet.databaseUrl,
+    dataDir: '/nonexistent',
+    url: '',
+  });
+  await desk.ask('removeOperator', { name: 'bob' }).finally(close);
+  await until('his stream ends', his.isOver);
+  t.match(his.events.at(-1), 'event: ended');
+  t.notOk(hers.isOver());
+  await ann.post('/sign-out', {});
+  await until('hers, too', hers.isOver);
+});
+
+t.test('too many streams of one session are refused, and of what is no topic none is opened', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  for (let count = 0; count < 20; count += 1) t.equal((await openStream(ann)).response.status, 200);
+  t.equal((await openStream(ann)).response.status, 429);
+  for (const topic of ['', 'of=moon', 'of=node', 'of=node&node=../..', 'of=slot&node=rack-1'])
+    t.equal((await ann.get(`/live?topic=${encodeURIComponent(topic)}`, {})).status, 404, topic);
+});

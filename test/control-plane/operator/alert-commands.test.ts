@@ -1,0 +1,105 @@
+// `control-plane alert …` as an operator runs it, and the options of alerts that are half or wrong.
+import t from 'tap';
+import { ALERT_OPTIONS, alertChannelsOf } from '#control-plane/alerts/alert-options.ts';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { freePort } from '../../fixtures/free-port.ts';
+import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { startPaidChain } from '../../fixtures/paid-chain.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/webhook-receiver.ts';
+
+const alert = (args: string[], env: Record<string, string>) =>
+  runProgram('control-plane', ['alert', ...args], env);
+
+t.test('a test goes to each channel, and says what each answered', async (t) => {
+  const hook = await startWebhookReceiver(t);
+  const mail = await startMailServer(t);
+  const { mailFrom, publicUrl } = mailBy(mail);
+  const env = {
+    ...{ ALERT_WEBHOOK_URL: hook.url, ALERT_WEBHOOK_SECRET: WEBHOOK_SECRET, PUBLIC_URL: publicUrl },
+    ...{
+      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      MAIL_FROM: mailFrom.address,
+      ALERT_MAIL_TO: 'ops@example.org',
+    },
+  };
+  const told = await alert(['test'], env);
+  t.match(told, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
+  t.match(hook.taken, [{ id: /^test_/, body: { type: 'alerts.test', data: { raised: [], recovered: [] } } }]);
+  t.match(mail.taken, [{ to: 'ops@example.org', email: { subject: 'Simrack: a test of alerts' } }]);
+  hook.reply = () => ({ status: 401 });
+  mail.script = { onRecipient: () => '550 5.1.1 no such user' };
+  const refused = await alert(['test'], env);
+  t.match(refused, {
+    status: 2,
+    stdout: '',
+    stderr: /webhook: refused \(HTTP 401\)\nmail: refused \(.*550 5\.1\.1\)/,
+  });
+  const away = {
+    ...env,
+    ALERT_WEBHOOK_URL: `http://127.0.0.1:${await freePort()}/`,
+    SMTP_URL: 'smtp://127.0.0.1:1',
+  };
+  t.match(await alert(['test'], away), {
+    ...{ status: 2, stderr: /webhook: unavailable \(ECONNREFUSED\)\nmail: unavailable \(/ },
+  });
+  t.match(await alert(['test'], {}), { status: 1, stderr: /give ALERT_WEBHOOK_URL or ALERT_MAIL_TO/ });
+});
+
+t.test('half of a channel, or a wrong one, is refused in words, without the secret', async (t) => {
+  const url = 'https://ops.example/alerts';
+  const none = {
+    ...{
+      alertWebhookUrl: undefined,
+      alertWebhookSecret: undefined,
+      alertMailTo: undefined,
+      smtpUrl: undefined,
+    },
+    ...{ mailFrom: undefined, publicUrl: undefined, serviceName: 'Simrack', environment: 'test' },
+  };
+  const half = (given: object) => () => alertChannelsOf({ ...none, ...given });
+  t.throws(half({ alertWebhookUrl: url }), /give ALERT_WEBHOOK_SECRET with ALERT_WEBHOOK_URL/);
+  t.throws(half({ alertWebhookSecret: Buffer.alloc(32) }), /of no use without ALERT_WEBHOOK_URL/);
+  t.throws(half({ alertMailTo: 'ops@example.org' }), /give SMTP_URL and MAIL_FROM with ALERT_MAIL_TO/);
+  const { alertWebhookUrl, alertWebhookSecret } = ALERT_OPTIONS;
+  for (const wrong of ['ftp://x', 'https://me:hunter2@x', 'https://x/#there', 'x'])
+    t.notOk(alertWebhookUrl.schema.safeParse(wrong).success, wrong);
+  for (const wrong of ['hunter2', `whsec_${'A'.repeat(30)}`, `whsec_${'A'.repeat(90)}`])
+    t.notOk(alertWebhookSecret.schema.safeParse(wrong).success, wrong);
+  t.same(alertWebhookSecret.schema.parse(WEBHOOK_SECRET), Buffer.alloc(32, 7));
+  const { status, stderr } = await alert(['test'], {
+    ALERT_WEBHOOK_URL: url,
+    ALERT_WEBHOOK_SECRET: 'hunter2',
+  });
+  t.equal(status, 1);
+  t.match(stderr, /ALERT_WEBHOOK_SECRET: must be whsec_.*openssl rand -base64 32/);
+  t.notMatch(stderr, /hunter2/);
+});
+
+t.test('the list of a service on the embedded database, through its socket', async (t) => {
+  const chain = await startPaidChain();
+  t.teardown(() => chain.stop());
+  const dataDir = temporaryFolder(t);
+  const clock = new ManualClock();
+  const service = await startControlPlane(chain, {
+    dataDir,
+    clock,
+    metricsPort: 0,
+    relayerTransfersMin: 1_000_000,
+  });
+  t.teardown(() => service.stop());
+  const list = async (): Promise<string> => (await alert(['list'], { DATA_DIR: dataDir })).stdout;
+  const metric = async (): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
+  const page = await until('an empty pool', async () => {
+    clock.advance(10_000);
+    const text = await metric();
+    return /^simrack_alerts\{kind="pool_low"\} 1$/m.test(text) && text;
+  });
+  t.match(await list(), /critical +pool_low +0 numbers are left to sell$/m);
+  t.match(await list(), /^SINCE +UNTIL +SEVERITY +KIND\n20/);
+  t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
+});

@@ -1,0 +1,186 @@
+// Slots, the audit log and quarantine as an operator meets them, on both databases; a modem that is restarted over its link.
+import t, { type Test } from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { openDatabase } from '#control-plane/store/database.ts';
+import { LINK_CLOSE } from '#shared/link/close.ts';
+import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { modemStack } from '../../fixtures/modem-stack.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+async function onPostgres(t: Test) {
+  const { url, databaseUrl } = await rig.start(t);
+  return { url, where: { databaseUrl, dataDir: '/nonexistent', url } };
+}
+
+async function onPglite(t: Test) {
+  const dataDir = temporaryFolder(t);
+  const service = await startControlPlane(rig.chain, { dataDir });
+  t.teardown(() => service.stop());
+  return { url: service.url, where: { databaseUrl: undefined, dataDir, url: service.url } };
+}
+
+async function connected(
+  t: Test,
+  { url, where }: Awaited<ReturnType<typeof onPostgres | typeof onPglite>>,
+  onCommand = acceptAll,
+) {
+  const slots = [slotAt(1), slotAt(2), slotAt(3, { state: 'sim_absent', iccid: null, number: null })];
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, onCommand });
+  t.teardown(() => node.drop());
+  const available = async (): Promise<number> =>
+    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  await until('on sale', async () => (await available()) === 2);
+  const { desk, close } = await openOperator(where);
+  t.teardown(close);
+  return { node, desk, available };
+}
+
+for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPglite })) {
+  t.test(
+    `a slot out of service: not sold, listed, written down (${name})`,
+    { timeout: 180_000 },
+    async (t) => {
+      const { desk, available } = await connected(t, await start(t));
+      const place = { node: 'lab', slot: 'm2' };
+      await desk.ask('takeSlotOutOfService', { ...place, reason: 'a bent pin' });
+      t.equal(await available(), 1);
+      t.match((await desk.ask('numbers', { limit: 10 })).rows, [
+        { number: '+12065550001', state: 'available', reason: null },
+        { number: '+12065550002', state: 'out_of_service', reason: 'slot: a bent pin' },
+      ]);
+      t.match((await desk.ask('slots', { limit: 10 })).rows, [
+        { slot: 'm1', state: 'registered', number: '+12065550001', reason: null },
+        { slot: 'm2', state: 'registered', by: 'operator', reason: 'a bent pin', out_of_service_at: String },
+        { slot: 'm3', state: 'sim_absent', number: null },
+      ]);
+      const first = await desk.ask('slots', { limit: 1 });
+      t.match(first.next, { node: 'lab', slot: 'm1' });
+      const rest = await desk.ask('slots', { limit: 2, after: first.next ?? place });
+      t.same(
+        rest.rows.map(({ slot }) => slot),
+        ['m2', 'm3'],
+      );
+      await t.rejects(desk.ask('putSlotInService', { node: 'lab', slot: 'm9' }), /told of no slot "m9"/);
+      await t.rejects(desk.ask('putSlotInService', { node: 'nowhere', slot: 'm2' }), /no node "nowhere"/);
+      await desk.ask('putSlotInService', place);
+      await desk.ask('putSlotInService', place);
+      t.equal(await available(), 2);
+      await desk.ask('restartModem', { node: 'lab', slot: 'm1' });
+      await t.rejects(desk.ask('releaseNumber', { number: '+12065550001' }), /in no quarantine/);
+
+      const { rows, next } = await desk.ask('auditLog', { limit: 5 });
+      t.match(rows, [
+        { action: 'releaseNumber', result: 'refused', why: /in no quarantine/, subject: '+12065550001' },
+        { action: 'restartModem', result: 'ok', subject: 'lab/m1', detail: { force: false } },
+        { action: 'putSlotInService', result: 'ok', subject: 'lab/m2', why: null },
+        { action: 'putSlotInService', result: 'ok' },
+        { action: 'putSlotInService', result: 'refused', subject: 'nowhere/m2' },
+      ]);
+      const older = await desk.ask('auditLog', { limit: 5, after: Number(next) });
+      t.match(older.rows, [
+        { action: 'putSlotInService', result: 'refused', subject: 'lab/m9' },
+        { action: 'takeSlotOutOfService', detail: { reason: 'a bent pin' }, actor: 'command line' },
+        { action: 'addNode', subject: 'lab' },
+      ]);
+      await desk.ask('revokeNode', { node: 'lab' });
+      await until('off sale', async () => (await available()) === 0);
+    },
+  );
+}
+
+t.test('what a node answers about a restart, in words for people', { timeout: 60_000 }, async (t) => {
+  let code: 'command_unknown' | 'line_busy' | undefined = 'command_unknown';
+  const { desk, node } = await connected(t, await onPostgres(t), (command) =>
+    command.name === 'restart_modem' && code !== undefined
+      ? { type: 'refusal', id: command.id, code, message: 'no' }
+      : acceptAll(command),
+  );
+  const restart = (force = false) => desk.ask('restartModem', { node: 'lab', slot: 'm1', force });
+  await t.rejects(restart(), /lab is too old to restart a modem from here: upgrade it/);
+  code = 'line_busy';
+  await t.rejects(restart(), /a call is up/);
+  code = undefined;
+  await restart(true);
+  t.match(node.commands('restart_modem').at(-1)?.params, { slot: 'm1', force: true });
+  await node.drop();
+  await until(
+    'it is away',
+    async () => (await desk.ask('slots', { limit: 1 })).rows[0]?.state === 'node_away',
+  );
+  await t.rejects(restart(), /lab has no link/);
+  t.match((await desk.ask('auditLog', { limit: 1 })).rows, [
+    { action: 'restartModem', result: 'refused', why: /no link/ },
+  ]);
+});
+
+t.test('the real daemon restarts a modem, and serves it again', { timeout: 180_000 }, async (t) => {
+  const { desk, simulator, slotOf, available, db } = await modemStack(t, rig, { modems: 2 });
+  const { node, slot } = slotOf(0);
+  const resets = () => db.selectFrom('node_events').selectAll().where('slot', '=', slot).execute();
+  await desk.ask('restartModem', { node, slot });
+  await until('the step', async () => (await resets()).some(({ detail }) => detail === 'restart: requested'));
+  await until('it is away', async () => (await available()) === 1);
+  await until('it is back', async () => (await available()) === 2, 60_000);
+  t.equal(simulator.modems.length, 2);
+  await t.rejects(desk.ask('restartModem', { node, slot: 'nothing' }), /told of no slot/);
+});
+
+t.test('the commands', { timeout: 180_000 }, async (t) => {
+  const { url, where } = await onPostgres(t);
+  await connected(t, { url, where });
+  const control = (...args: string[]) =>
+    runProgram('control-plane', args, { DATABASE_URL: where.databaseUrl });
+  t.match(await control('slot', 'out-of-service', 'lab', 'm2', '--reason', 'loose'), { status: 0 });
+  t.match(
+    (await control('slot', 'list')).stdout,
+    /lab +m2 +registered +\+12065550002 +00101 +\S+ \S+ +loose/,
+  );
+  t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /told of no slot/ });
+  t.match(await control('probe', 'send', '+12065550001', '+12065550001'), { status: 2, stderr: /two/ });
+  t.match((await control('probe', 'list')).stdout, /AT +KIND/);
+  t.match((await control('audit', 'list')).stdout, /command line +takeSlotOutOfService +lab\/m2 +ok/);
+  t.match(await control('number', 'release', '+12065550001'), { status: 2, stderr: /in no quarantine/ });
+});
+
+t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { enrolmentApproval: true });
+  const { desk, registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  t.teardown(close);
+  await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab' }), /409/, 'its link is refused');
+  const [listed] = await registry.list();
+  t.match(listed, { name: 'lab', state: 'pending', fingerprint: /^SHA256:[\w+/]{43}$/ });
+  const other = `SHA256:${'A'.repeat(43)}`;
+  await t.rejects(desk.ask('approveNode', { node: 'lab', fingerprint: other }), /another one now/);
+  t.match((await registry.list())[0], { state: 'pending' }, 'and that approved nothing');
+  await t.rejects(desk.ask('approveNode', { node: 'nobody' }), /no node "nobody"/);
+  const { fingerprint } = await desk.ask('approveNode', { node: 'lab' });
+  t.equal(fingerprint, listed?.fingerprint);
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+  t.teardown(() => node.drop());
+  t.match((await registry.list())[0], { state: 'linked' });
+  await desk.ask('revokeNode', { node: 'lab' });
+  await until('its link ends', () => node.closeCode === LINK_CLOSE.revoked, 20_000);
+});
+
+t.test('a number in quarantine is listed with its end, and released', { timeout: 60_000 }, async (t) => {
+  const { url, where } = await onPostgres(t);
+  const { desk, available } = await connected(t, { url, where });
+  const { db, close } = await openDatabase({ url: where.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const until = new Date(Date.now() + 86_400_000);
+  const number = '+12065550001';
+  await db.updateTable('numbers').set({ quarantined_until: until }).where('number', '=', number).execute();
+  t.equal(await available(), 1);
+  t.match((await desk.ask('numbers', { state: 'quarantined', limit: 10 })).rows, [
+    { number, state: 'quarantined', quarantined_until: until.toISOString() },
+  ]);
+  await desk.ask('releaseNumber', { number });
+  t.equal(await available(), 2);
+  await t.rejects(desk.ask('releaseNumber', { number }), /in no quarantine/);
+});

@@ -1,0 +1,130 @@
+// Probes in the store, on both databases: recognised, ended once, abandoned when their process died, and one instance at a time.
+import t, { type Test } from 'tap';
+import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { listProbes, summarizeProbes } from '#control-plane/store/probe-list.ts';
+import {
+  abandonOverdue,
+  deleteOldProbes,
+  endProbe,
+  insertProbe,
+  lastScheduled,
+  leaveTurn,
+  type Probe,
+  settleArrival,
+  takeTurn,
+} from '#control-plane/store/probes.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+const BEGIN = Date.parse('2026-11-22T12:00:00Z');
+const at = (seconds: number): Date => new Date(BEGIN + seconds * 1_000);
+
+const sim = (slot: string, carrier: string | null = 'T-Mobile') => ({
+  ...{
+    number: `+1206555000${slot}`,
+    iccid: `890100000000000000${slot}`,
+    node: 'lab',
+    slot: `m${slot}`,
+    carrier,
+  },
+});
+
+const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
+  ...{ id: `probe_${digit.repeat(24)}`, kind: 'sms', isScheduled: true, token: digit.repeat(20) },
+  ...{ sender: sim('1'), recipient: sim('2', 'AT&T'), startedAt: at(0), deadlineAt: at(120), ...change },
+});
+
+const DATABASES = {
+  Postgres: async () => ({ url: await postgres.createDatabase(), connectionsMax: 4 }),
+  PGlite: async (t: Test) => ({ folder: temporaryFolder(t) }),
+};
+
+for (const [name, where] of Object.entries(DATABASES)) {
+  const onDatabase = (about: string, check: (t: Test, db: Database) => Promise<void>) =>
+    t.test(`${about} (${name})`, async (t) => {
+      const { db, close } = await openDatabase(await where(t));
+      t.teardown(close);
+      await check(t, db);
+    });
+
+  onDatabase('a text is a probe by its token, its SIM and its sender', async (t, db) => {
+    await insertProbe(db, probe('a'));
+    const text = { token: 'a'.repeat(20), iccid: sim('2').iccid, from: sim('1').number };
+    t.equal(await settleArrival(db, { ...text, token: 'b'.repeat(20) }, at(1)), undefined);
+    t.equal(await settleArrival(db, { ...text, iccid: sim('3').iccid }, at(1)), undefined);
+    t.equal(await settleArrival(db, { ...text, from: '+13105550188' }, at(1)), undefined);
+    const id = probe('a').id;
+    t.equal(await settleArrival(db, { ...text, from: '2065550001' }, at(3)), id, 'in national form');
+    t.equal(await settleArrival(db, text, at(9)), id, 'and again: it is nobody’s message');
+    const late = { result: 'failed', failedEnd: 'either', why: 'lost' } as const;
+    t.same(await endProbe(db, id, late, at(10)), { result: 'delivered', latencyMs: 3_000 }, 'the first end');
+    t.match(await listProbes(db, { limit: 10 }), [
+      { result: 'delivered', latency_ms: 3_000, ended_at: at(3) },
+    ]);
+  });
+
+  onDatabase('what a process left that died is abandoned; old ones are forgotten', async (t, db) => {
+    await insertProbe(db, probe('a'));
+    await abandonOverdue(db, at(179));
+    t.match(await listProbes(db, { limit: 10 }), [{ result: null }]);
+    await abandonOverdue(db, at(181));
+    t.match(await listProbes(db, { limit: 10 }), [{ result: 'abandoned', failed_end: null, why: String }]);
+    t.match(await summarizeProbes(db, { by: 'slot', span: 'hour', now: at(200) }), [
+      { delivered: 0, failed: 0, abandoned: 1, p50_ms: null },
+      { delivered: 0, failed: 0, abandoned: 1, p50_ms: null },
+    ]);
+    await deleteOldProbes(db, at(0));
+    t.equal((await listProbes(db, { limit: 10 })).length, 1);
+    await deleteOldProbes(db, at(1));
+    t.same(await listProbes(db, { limit: 10 }), []);
+  });
+
+  onDatabase('one instance has the turn, until it leaves it or dies', async (t, db) => {
+    t.equal(await takeTurn(db, 'one', at(60), at(0)), true);
+    t.equal(await takeTurn(db, 'two', at(60), at(0)), false);
+    t.equal(await takeTurn(db, 'one', at(90), at(1)), true, 'it may go on');
+    t.equal(await takeTurn(db, 'two', at(150), at(89)), false);
+    t.equal(await takeTurn(db, 'two', at(150), at(90)), true, 'the other has died');
+    await leaveTurn(db, 'one');
+    t.equal(await takeTurn(db, 'one', at(150), at(91)), false, 'it is not its own any more');
+    await leaveTurn(db, 'two');
+    t.equal(await takeTurn(db, 'one', at(150), at(91)), true);
+  });
+
+  onDatabase('summaries: a carrier once a probe, a failure at the ends that may be guilty', async (t, db) => {
+    const end = async (one: Probe, ms: number | 'sender' | 'either'): Promise<void> => {
+      await insertProbe(db, one);
+      const failed = { result: 'failed', why: 'no' } as const;
+      const outcome =
+        typeof ms === 'number'
+          ? ({ result: 'delivered', latencyMs: ms } as const)
+          : { ...failed, failedEnd: ms };
+      await endProbe(db, one.id, outcome, at(5));
+    };
+    await end(probe('a'), 1_000);
+    await end(probe('b'), 'sender');
+    await end(probe('c', { recipient: sim('3') }), 'either');
+    await end(probe('d', { startedAt: at(-7_200) }), 4_000);
+    const now = at(60);
+    t.match(await summarizeProbes(db, { by: 'carrier', span: 'hour', now }), [
+      { carrier: 'AT&T', delivered: 1, failed: 0, p50_ms: 1_000, p99_ms: 1_000, node: null, role: null },
+      { carrier: 'T-Mobile', delivered: 1, failed: 2 },
+    ]);
+    t.match(await summarizeProbes(db, { by: 'slot', span: 'day', now }), [
+      { slot: 'm2', role: 'recipient', delivered: 2, failed: 0, p50_ms: 1_000, p99_ms: 4_000 },
+      { slot: 'm1', role: 'sender', delivered: 2, failed: 2 },
+      { slot: 'm3', role: 'recipient', delivered: 0, failed: 1 },
+    ]);
+    t.equal((await listProbes(db, { slot: 'm3', node: 'lab', limit: 10 })).length, 1);
+    t.equal(
+      (await listProbes(db, { result: 'failed', limit: 1 })).length,
+      2,
+      'one more tells that there are',
+    );
+    t.same(await lastScheduled(db, 'sms', [sim('1').iccid]), at(0));
+    t.equal(await lastScheduled(db, 'call', [sim('1').iccid]), undefined);
+  });
+}

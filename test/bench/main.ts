@@ -1,6 +1,8 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
+import { benchConsole } from './console.ts';
 import { benchCpu } from './cpu.ts';
 import { benchCredentials } from './credentials.ts';
+import { benchDoctor } from './doctor.ts';
 import { benchInbound } from './inbound.ts';
 import { benchPayments } from './payments.ts';
 import { benchRack } from './rack.ts';
@@ -24,7 +26,9 @@ const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   radio: benchRadio,
   rack: benchRack,
   cpu: benchCpu,
+  doctor: benchDoctor,
   tools: benchTools,
+  console: benchConsole,
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,

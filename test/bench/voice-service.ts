@@ -20,12 +20,12 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-export async function startBenchService(): Promise<BenchService> {
+export async function startBenchService(env: Record<string, string> = {}): Promise<BenchService> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },
-    ...{ RELAYER_KEY: RELAYER.privateKey, SOCKETS_PER_TOKEN: '2000' },
+    ...{ RELAYER_KEY: RELAYER.privateKey, SOCKETS_PER_TOKEN: '2000', ...env },
   });
   const url = String(service.ready['base_url']);
   rememberService(url, { databaseUrl, dataDir: '/nonexistent' });

@@ -8,7 +8,7 @@ import { silentLogger } from '#shared/log.ts';
 import { until } from '../fixtures/until.ts';
 import { createLink } from '../node-daemon/link/link-rig.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
-import { BOTH, type LinkVersion, SCENARIOS, type Scenario, type Step, slot } from './scenarios.ts';
+import { BOTH, depth, type LinkVersion, SCENARIOS, type Scenario, type Step, slot } from './scenarios.ts';
 
 const OPEN_VALUES = { heartbeat_ms: 60_000, window: 8, id: 'c1', time_left_ms: 1_000, within_ms: 2_000 };
 
@@ -30,7 +30,12 @@ async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame):
 /** Answers the command that comes next as the step after it says. */
 function prepareAnswer({ setAnswer, journal }: Rig, frame: NodeFrame | undefined): void {
   const handler = new CommandHandler({
-    ...{ rack: { find: () => undefined }, journal, clock: systemClock, log: silentLogger },
+    ...{
+      rack: { find: () => undefined, inSlot: () => undefined },
+      journal,
+      clock: systemClock,
+      log: silentLogger,
+    },
   });
   setAnswer(async (command) => {
     if (frame?.type === 'result') return { ok: true, result: frame.result };
@@ -50,17 +55,17 @@ async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<
     plane.versions = `2-${version}`;
   });
   const { plane, slots } = rig;
-  slots.splice(0, slots.length, slot() as Slot);
+  slots.splice(0, slots.length, slot(3) as Slot);
   const newest = scenario.steps(3);
   // Sent once by itself when the link is up: what changed since the hello.
-  const afterWelcome = { type: 'slots', slots: [slot()], alarms: [] };
+  const afterWelcome = { type: 'slots', slots: [slot(version)], alarms: [], ...depth(version) };
   let read = 0;
   const next = async (what: string): Promise<unknown> => {
     for (;;) {
       await until(what, () => plane.texts.length > read);
       const frame: unknown = JSON.parse(String(plane.texts[read]));
       read += 1;
-      if (JSON.stringify(frame) !== JSON.stringify(afterWelcome)) return frame;
+      if (JSON.stringify(blankOpenValues(frame, afterWelcome)) !== JSON.stringify(afterWelcome)) return frame;
     }
   };
   for (const [index, step] of scenario.steps(version).entries()) {

@@ -44,18 +44,23 @@ const since3 = <T extends object>(version: LinkVersion, fields: T): T | object =
   version >= 3 ? fields : {};
 
 /** The slot that every node of a scenario has. */
-export const slot = (state = 'registered') => ({
+export const slot = (version: LinkVersion, state = 'registered') => ({
   ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
   ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
   ...{ model: 'EC25', usb_path: '1-1.2', reason: null },
+  ...since3(version, { storage: { used: 3, total: 20 } }),
 });
+
+/** Facts that wait: as many as the run has left. */
+export const depth = (version: LinkVersion) => since3(version, { journal_depth: ANY });
 
 const hello = (version: LinkVersion): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'hello', version_min: ANY, version_max: ANY, journal_id: ANY, oldest_sequence: 0 },
-    slots: [slot()],
+    slots: [slot(version)],
     alarms: [],
+    ...depth(version),
     ...since3(version, { calls: [] }),
   },
 });
@@ -164,8 +169,9 @@ export const SCENARIOS: readonly Scenario[] = [
         from: 'node',
         frame: {
           type: 'slots',
-          slots: [slot('lost')],
+          slots: [slot(version, 'lost')],
           alarms: ['journal_unavailable'],
+          ...depth(version),
         },
       },
     ],

@@ -149,13 +149,18 @@ function describePrograms(
   };
 }
 
-/** The operator's file: the names of the simulator's slots, which stay when a modem comes back elsewhere. */
+/** The operator's file: the names of the simulator's slots, which stay when a modem comes back elsewhere; and Ctrl-C is meant. */
 async function nodeConfig(simulatorUrl: string): Promise<string> {
   const modems = (await (await fetch(`${simulatorUrl}/modems`)).json()) as Array<{
     slot: string;
     imei: string;
   }>;
-  return ['slots:', ...modems.map(({ slot, imei }) => `  - { name: ${slot}, imei: ${imei} }`), ''].join('\n');
+  return [
+    'drain_seconds: 0',
+    'slots:',
+    ...modems.map(({ slot, imei }) => `  - { name: ${slot}, imei: ${imei} }`),
+    '',
+  ].join('\n');
 }
 
 async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number): Promise<void> {

@@ -9,7 +9,10 @@ import { post, request } from '../hardware-sim/fixtures/http.ts';
 const FAR = '+13105550188';
 
 async function setUp(t: Test) {
-  const rack = await startDaemonOnRack(t, { rack: { modems: 2, ringIntervalMs: 500 } });
+  const rack = await startDaemonOnRack(t, {
+    rack: { modems: 2, ringIntervalMs: 500 },
+    config: 'drain_seconds: 0\n',
+  });
   const { plane, simulator } = rack;
   await putFarEnd(simulator.url, FAR, { audio: 'tone' });
   const [caller, called] = simulator.modems.map(({ identity }) => identity);
@@ -62,7 +65,7 @@ t.test('the daemon is killed: the next one ends what it finds, and dials again',
   await callBothWays();
 });
 
-t.test('the daemon is stopped: it ends its calls, and each is told', async (t) => {
+t.test('the daemon is stopped, and has no time for its calls: it ends them, and each is told', async (t) => {
   const { callBothWays, daemon, isQuiet, plane, start } = await setUp(t);
   await callBothWays();
   const exited = once(daemon(), 'exit');

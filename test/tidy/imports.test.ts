@@ -49,6 +49,14 @@ const RULES: readonly Rule[] = [
     never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/', 'koa'],
   },
   {
+    from: 'control-plane/alerts/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/', 'koa'],
+  },
+  {
+    from: 'control-plane/probes/',
+    never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/', 'koa', 'ws'],
+  },
+  {
     from: 'control-plane/mail/',
     never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/nodes/', 'koa'],
   },
@@ -68,6 +76,12 @@ const RULES: readonly Rule[] = [
     ],
   },
   { from: 'control-plane/', except: ['control-plane/metrics/'], never: ['prom-client'] },
+  { from: 'control-plane/console/', never: ['control-plane/handlers/', 'control-plane/voice/', 'ws'] },
+  {
+    from: 'control-plane/',
+    except: ['control-plane/console/', 'control-plane/service.ts', 'control-plane/config.ts'],
+    never: ['control-plane/console/'],
+  },
   { from: 'control-plane/mcp/', never: ['control-plane/http/', 'control-plane/store/', 'koa'] },
   {
     from: 'control-plane/',
@@ -107,11 +121,13 @@ const RULES: readonly Rule[] = [
     except: ['node-daemon/at/port.ts'],
     never: ['serialport', '@serialport/stream', '@serialport/bindings-cpp'],
   },
+  { from: 'node-daemon/', except: ['node-daemon/package/'], never: ['esbuild', 'node-daemon/package/'] },
   {
     from: 'node-daemon/sms/',
     never: ['node-daemon/at/', 'node-daemon/modem/', 'node-daemon/link/', 'node-daemon/journal/', 'node:'],
   },
   { from: 'node-daemon/modem/', never: ['node-daemon/link/', 'ws'] },
+  { from: 'node-daemon/doctor/checks/', never: ['node:', 'node-daemon/at/port.ts', 'node-daemon/operator/'] },
   { from: 'node-daemon/journal/', never: ['node-daemon/link/', 'node-daemon/modem/', 'node-daemon/at/'] },
 ];
 

@@ -1,0 +1,48 @@
+// A node that waits for its operator's word: it says why and with which key, asks again calmly, and connects by itself.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { parseConfig } from '#node-daemon/config/config-file.ts';
+import { startDaemon } from '#node-daemon/daemon.ts';
+import { nodeCode } from '../fixtures/enrolled-node.ts';
+import { recordedLog } from '../fixtures/recorded-log.ts';
+import { createRig } from '../fixtures/rig.ts';
+import { runProgram } from '../fixtures/run-program.ts';
+import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { until } from '../fixtures/until.ts';
+
+const rig = await createRig();
+
+t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { enrolmentApproval: true });
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, 'data');
+  for (const path of ['data', 'sys', 'dev']) mkdirSync(join(folder, path));
+  const enrolled = await runProgram('node-daemon', ['enrol', url, await nodeCode(url, 'lab')], {
+    DATA_DIR: dataDir,
+  });
+  const [fingerprint = 'none'] = /SHA256:[\w+/]{43}/.exec(enrolled.stdout) ?? [];
+  t.match(enrolled, { status: 0, stdout: /enrolled as lab, key SHA256:.*node approve lab/ });
+
+  const { log, lines } = recordedLog();
+  const daemon = await startDaemon(
+    {
+      ...{ dataDir, logLevel: 'info', config: { ...parseConfig('', 'node.yaml'), discover: true } },
+      ...{ sysfsRoot: join(folder, 'sys'), devRoot: join(folder, 'dev') },
+    },
+    { log },
+  );
+  t.teardown(() => daemon.stop());
+  const waits = () => lines.filter(({ message }) => /not approved the key/.test(message));
+  await until('it says why', () => waits().length > 0);
+  t.match(waits()[0]?.fields, { fingerprint, comeback: 'retry', retryMs: Number });
+  const { retryMs = 0 } = (waits()[0]?.fields ?? {}) as { retryMs?: number };
+  t.ok(retryMs >= 5_000, 'calmly');
+
+  const { desk, registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  t.teardown(close);
+  t.match(await registry.list(), [{ name: 'lab', state: 'pending', fingerprint }]);
+  t.same(await desk.ask('approveNode', { node: 'lab', fingerprint }), { fingerprint });
+  await until('linked', async () => (await registry.list())[0]?.state === 'linked', 30_000);
+});

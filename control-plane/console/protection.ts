@@ -1,19 +1,13 @@
 // What browsers are told of every page: nothing from outside, no frame, no copy, no word of where one came from.
 import type { Middleware } from 'koa';
+import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
 
-export const CONSOLE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const OWN = "'self'";
 
 const HEADERS = {
-  'Content-Security-Policy': CONSOLE_POLICY,
+  'Content-Security-Policy': contentSecurityPolicy({
+    ...{ scripts: OWN, styles: OWN, connections: OWN, forms: OWN, images: OWN },
+  }),
   'X-Frame-Options': 'DENY',
   'X-Content-Type-Options': 'nosniff',
   // With "no-referrer" browsers would write `Origin: null` into our own forms.

@@ -1,6 +1,7 @@
 // The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
 import { Html, html } from '#shared/html.ts';
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -9,17 +10,11 @@ const SCRIPT = read('page.js');
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** For `Content-Security-Policy` (CSP level 3): the page's own style and script, and no other. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
-  `script-src ${hashOf(SCRIPT)}`,
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The page's own style and script, and no other. */
+export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
+  ...{ styles: hashOf(STYLE), scripts: hashOf(SCRIPT) },
+  ...{ connections: "'self'", forms: "'self'", images: "'self'" },
+});
 
 /** Four bars in a card: signal, and a SIM. */
 const MARK =

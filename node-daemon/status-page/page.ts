@@ -1,6 +1,7 @@
 // The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
 import { Html, html } from '#shared/html.ts';
 import type { NodeStatus } from './node-status.ts';
 
@@ -12,17 +13,10 @@ const RELOAD_SECONDS = 15;
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** For `Content-Security-Policy` (CSP level 3): the page's own style and script, and no other. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
-  `script-src ${hashOf(SCRIPT)}`,
-  "connect-src 'self'",
-  'img-src data:',
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The page's own style and script, and no other. */
+export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
+  ...{ styles: hashOf(STYLE), scripts: hashOf(SCRIPT), connections: "'self'", forms: "'none'" },
+});
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path fill="#0b6e4f" d="M2 3h18v4H2zM2 9h18v4H2zM2 15h18v4H2z"/></svg>',

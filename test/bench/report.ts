@@ -1,4 +1,5 @@
 // How a measurement is printed: median and spread of its rounds, beside what it must reach.
+import { alignedTable } from '#shared/process/aligned-table.ts';
 
 export interface Measurement {
   name: string;
@@ -35,17 +36,7 @@ export function toTable(measurements: readonly Measurement[]): string {
     ...judgement(measurement),
     measurement.remark ?? '',
   ]);
-  const table = [['measured', 'median', 'spread', 'target', '', ''], ...rows];
-  const widths =
-    table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return alignedTable(['measured', 'median', 'spread', 'target', '', ''], rows);
 }
 
 function judgement(measurement: Measurement): [target: string, judgement: string] {

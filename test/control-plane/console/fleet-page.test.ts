@@ -1,7 +1,6 @@
 // The first page of the console in a real Chromium: with a rack of 64, with nothing, for everybody who uses it.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import t from 'tap';
+import { checkAccessibility } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import {
   enter,
@@ -12,7 +11,6 @@ import {
 } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** WCAG 2.2, 1.4.10. */
 const NARROW = { width: 320, height: 640 };
 const DESKTOP = { width: 1440, height: 900 };
@@ -36,19 +34,7 @@ t.test('in a browser', { skip }, async (t) => {
           for (const [place, path] of Object.entries(PAGES)) {
             if (path.startsWith('/nodes') && name === 'empty') continue;
             await page.goto(fleet.consoleUrl + path);
-            const picture = `${process.env['SCREENSHOTS']}/${name}-${place}-${colorScheme}-${viewport.width}.png`;
-            if (process.env['SCREENSHOTS'] !== undefined)
-              await page.screenshot({ path: picture, fullPage: true });
-            await page.evaluate(AXE);
-            const { violations } = (await page.evaluate(
-              `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-            )) as { violations: { id: string; nodes: { html: string }[] }[] };
-            const found = violations.map(
-              ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-            );
-            t.same(found, [], `${name} ${place}`);
-            const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-            t.ok(Number(overflow) <= 0, `${name} ${place}: nothing sticks out`);
+            await checkAccessibility(t, page, `${name} ${place} ${colorScheme} ${viewport.width}`);
           }
           t.same(troubles, []);
         }

@@ -1,12 +1,10 @@
 // The page for people, in a real Chromium: what it says, what it does, and who can use it.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import t from 'tap';
+import { checkAccessibility } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import { createRig } from '../../fixtures/rig.ts';
 
 const PAGE_OCTETS_MAX = 60 * 1024;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** WCAG 2.2, 1.4.10. */
 const NARROW = { width: 320, height: 640 };
 const PHONE = { width: 390, height: 844 };
@@ -126,19 +124,7 @@ t.test('in a browser', { skip }, async (t) => {
         });
         for (const [name, path] of Object.entries(PAGES)) {
           await page.goto(url + path);
-          await page.evaluate(AXE);
-          const { violations } = (await page.evaluate(
-            `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-          )) as { violations: { id: string; nodes: { html: string }[] }[] };
-          const found = violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-          );
-          t.same(found, [], name);
-          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          t.ok(Number(overflow) <= 0, `${name}: nothing sticks out`);
-          const folder = process.env['SCREENSHOTS'];
-          const picture = `${folder}/${name}-${colorScheme}-${viewport.width}.png`;
-          if (folder !== undefined) await page.screenshot({ path: picture, fullPage: true });
+          await checkAccessibility(t, page, `${name} ${colorScheme} ${viewport.width}`);
         }
       });
 });

@@ -1,15 +1,13 @@
 // The status page in a real Chromium: what it shows, that it keeps itself new, and who can use it.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import t from 'tap';
 import type { NodeStatus } from '#node-daemon/status-page/node-status.ts';
+import { checkAccessibility } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, hubSlots, servePages, statusOf } from './scripted-status.ts';
 
 const OCTETS_MAX = 150 * 1024;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWPORTS = [
   { width: 320, height: 640 },
   { width: 800, height: 900 },
@@ -157,19 +155,7 @@ t.test('in a browser', { skip }, async (t) => {
           const { url } = await servePages(t, status);
           for (const path of ['/', ...status.slots.slice(0, 1).map(({ slot }) => `/slots/${slot}`)]) {
             await page.goto(url + path);
-            await page.evaluate(AXE);
-            const { violations } = (await page.evaluate(
-              `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
-            )) as { violations: { id: string; nodes: { html: string }[] }[] };
-            const found = violations.map(
-              ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-            );
-            t.same(found, [], `${name} ${path}`);
-            const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-            t.ok(Number(overflow) <= 0, `${name} ${path}: nothing sticks out`);
-            const folder = process.env['SCREENSHOTS'];
-            const picture = `${folder}/${name}${path.replaceAll('/', '-')}${colorScheme}-${viewport.width}.png`;
-            if (folder !== undefined) await page.screenshot({ path: picture, fullPage: true });
+            await checkAccessibility(t, page, `${name} ${path} ${colorScheme} ${viewport.width}`);
           }
         }
       });

@@ -14,14 +14,16 @@ export function afterLook(
   { isKnown, rule, now }: { isKnown: boolean; rule: AlertRule; now: Date },
 ): OpenAlert | undefined {
   if (alert === undefined) return found && pendingOrRaised(begun(found, now), rule, now);
+  const goesOn = age(alert.seenAt, now) <= GAP_MS;
   if (alert.raisedAt !== null) {
-    if (found !== undefined || !isKnown) return { ...alert, seenAt: now, wellSince: null };
+    const seen = { ...alert, seenAt: now, wellSince: null };
+    if (found !== undefined) return { ...seen, ...asItIs(alert, found, { goesOn, rule, now }) };
+    if (!isKnown) return seen;
     const wellSince = alert.wellSince ?? now;
     const isOver = age(wellSince, now) >= rule.recoverAfterMs;
-    return { ...alert, seenAt: now, wellSince, recoveredAt: isOver ? now : null };
+    return { ...seen, worseSince: null, wellSince, recoveredAt: isOver ? now : null };
   }
   if (found === undefined) return undefined;
-  const goesOn = age(alert.seenAt, now) <= GAP_MS;
   const seen = { ...alert, ...found, reading: alert.reading, seenAt: now };
   const isDue = age(seen.since, now) >= rule.raiseAfterMs;
   const isNoWorse = found.reading !== null && found.reading <= (alert.reading ?? 0);
@@ -29,12 +31,27 @@ export function afterLook(
   return pendingOrRaised(seen, rule, now);
 }
 
+/** How a trouble that was raised is now. It counts as critical when it is so for as long as a trouble must last. */
+function asItIs(
+  alert: OpenAlert,
+  found: Trouble,
+  { goesOn, rule, now }: { goesOn: boolean; rule: AlertRule; now: Date },
+): Partial<OpenAlert> {
+  const { severity, summary, advice } = found;
+  const isWorse = severity === 'critical' && alert.severity === 'warning';
+  if (!isWorse) return { severity, summary, advice, worseSince: null };
+  const worseSince = (goesOn ? alert.worseSince : null) ?? now;
+  return age(worseSince, now) >= rule.raiseAfterMs
+    ? { severity, summary, advice, worseSince: null }
+    : { summary, advice, worseSince };
+}
+
 const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
 
 const begun = (found: Trouble, now: Date): OpenAlert => ({
   ...found,
   ...{ id: `alert_${randomBytes(ID_BYTES).toString('hex')}`, since: now, seenAt: now },
-  ...{ raisedAt: null, wellSince: null, recoveredAt: null },
+  ...{ raisedAt: null, worseSince: null, wellSince: null, recoveredAt: null },
 });
 
 const pendingOrRaised = (alert: OpenAlert, { raiseAfterMs }: AlertRule, now: Date): OpenAlert => ({

@@ -6,6 +6,8 @@ export interface AlertMessage {
   id: string;
   createdAt: Date;
   raised: readonly AlertRow[];
+  /** Critical now; it was told as a warning. */
+  escalated: readonly AlertRow[];
   recovered: readonly AlertRow[];
 }
 
@@ -20,31 +22,36 @@ const VERSION = 1;
 
 /** The body of a webhook (Standard Webhooks: `type`, `timestamp`, `data`). `isTest`: nothing is the matter. */
 export function alertBody(
-  { createdAt, raised, recovered }: AlertMessage,
+  { createdAt, raised, escalated, recovered }: AlertMessage,
   { serviceName, environment }: Sender,
   isTest = false,
 ): string {
   return JSON.stringify({
     type: isTest ? 'alerts.test' : 'alerts.changed',
     timestamp: createdAt,
-    data: { version: VERSION, service: serviceName, environment, raised, recovered },
+    data: { version: VERSION, service: serviceName, environment, raised, escalated, recovered },
   });
 }
 
-/** "Simrack: node rack-1 is offline, and 3 more"; what has begun goes before what is over. */
-export function alertSubject({ raised, recovered }: AlertMessage, { serviceName }: Sender): string {
-  const [first] = raised.length > 0 ? raised : recovered;
+/** "Simrack: node rack-1 is offline, and 3 more"; what is critical goes before what is not, and that before what is over. */
+export function alertSubject(
+  { raised, escalated, recovered }: AlertMessage,
+  { serviceName }: Sender,
+): string {
+  const open = [...raised, ...escalated];
+  const first = open.find(({ severity }) => severity === 'critical') ?? open[0] ?? recovered[0];
   if (first === undefined) return `${serviceName}: a test of alerts`;
   const word = first.recovered_at !== null ? 'over: ' : first.severity === 'critical' ? 'CRITICAL: ' : '';
-  const others = raised.length + recovered.length - 1;
+  const others = open.length + recovered.length - 1;
   return `${serviceName}: ${word}${headline(first)}${others > 0 ? `, and ${others} more` : ''}`;
 }
 
-export function alertText({ raised, recovered }: AlertMessage, { environment }: Sender): string {
-  if (raised.length + recovered.length === 0)
+export function alertText({ raised, escalated, recovered }: AlertMessage, { environment }: Sender): string {
+  if (raised.length + escalated.length + recovered.length === 0)
     return `Nothing is the matter: somebody tries whether alerts of "${environment}" arrive.`;
   return [
     ...section('What is wrong:', raised),
+    ...section('What has become critical:', escalated),
     ...section('What is over:', recovered),
     `From "${environment}". "npx control-plane alert list" shows all that is wrong now.`,
   ].join('\n\n');

@@ -52,8 +52,10 @@ export async function lookForTroubles({ db, clock, log, thresholds, gas }: Alert
 }
 
 function tell(alert: OpenAlert, before: OpenAlert | undefined, log: Logger): void {
-  const { id, kind, subject, summary } = alert;
+  const { id, kind, subject, severity, summary } = alert;
   const about = { alert: id, kind, subject, summary };
   if (alert.recoveredAt !== null) log.info(about, 'an alert is over');
   else if (alert.raisedAt !== null && before?.raisedAt == null) log.warn(about, 'an alert is raised');
+  else if (alert.raisedAt !== null && severity === 'critical' && before?.severity === 'warning')
+    log.warn(about, 'an alert has become critical');
 }

@@ -30,6 +30,8 @@ export interface OpenAlert extends Trouble {
   since: Date;
   seenAt: Date;
   raisedAt: Date | null;
+  /** Since when it is critical, while it still counts as a warning; null else. */
+  worseSince: Date | null;
   /** Since when nothing is wrong any more; null while something is. */
   wellSince: Date | null;
   recoveredAt: Date | null;
@@ -37,13 +39,13 @@ export interface OpenAlert extends Trouble {
 
 /** When a trouble counts, and when it is over. */
 export interface AlertRule {
-  /** It must last for so long. */
+  /** It must last for so long; so must being critical, of one that was raised as a warning. */
   raiseAfterMs: number;
   /** All must be well for so long: what comes and goes is told once. */
   recoverAfterMs: number;
 }
 
-/** A trouble that counted, as somebody is told of it. */
+/** A trouble that counted, as it is now, or as it was when somebody was told of it. */
 export interface AlertRow extends Omit<Trouble, 'reading'> {
   id: string;
   raised_at: Date;

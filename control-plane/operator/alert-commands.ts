@@ -42,7 +42,7 @@ export const ALERT_COMMANDS = [
       if (channels.length === 0)
         throw new Error('nobody is told of alerts: give ALERT_WEBHOOK_URL or ALERT_MAIL_TO');
       const id = `test_${randomBytes(12).toString('hex')}`;
-      const message = { id, createdAt: new Date(), raised: [], recovered: [] };
+      const message = { id, createdAt: new Date(), raised: [], escalated: [], recovered: [] };
       const { signal } = new AbortController();
       const results = await Promise.all(
         channels.map(async (channel) => {

@@ -22,7 +22,8 @@ export interface AlertAttempt {
 
 /**
  * Makes one message of all that was not told on the channel, unless one is under way or there is nothing. What is over
- * before it could be told is never told; what is over is told where its beginning was.
+ * before it could be told is never told; what is over is told where its beginning, or that it became critical, was. That it
+ * became critical is told once, and only where it was told as a warning.
  */
 export async function composeMessage(db: Database, channel: AlertChannelName, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -30,16 +31,23 @@ export async function composeMessage(db: Database, channel: AlertChannelName, no
     await sql`select pg_advisory_xact_lock(${COMPOSE_LOCK})`.execute(trx);
     await sql`
       with news as (
-        select id, 'raised' as change from alerts
+        select id, 'raised' as change, severity, summary, advice from alerts
         where raised_at is not null and recovered_at is null and not exists (
           select from alert_tidings where alert_id = alerts.id and change = 'raised' and channel = ${channel})
         union all
-        select alerts.id, 'recovered' from alerts
-        join alert_tidings on alert_tidings.alert_id = alerts.id and change = 'raised' and channel = ${channel}
-        join alert_messages on alert_messages.id = message_id and state = 'sent'
-        where recovered_at is not null and not exists (
-          select from alert_tidings as told
-          where told.alert_id = alerts.id and told.change = 'recovered' and told.channel = ${channel})
+        select id, 'escalated', severity, summary, advice from alerts
+        where recovered_at is null and severity = 'critical' and exists (
+          select from alert_tidings
+          where alert_id = alerts.id and change = 'raised' and channel = ${channel} and severity = 'warning')
+        and not exists (
+          select from alert_tidings where alert_id = alerts.id and change = 'escalated' and channel = ${channel})
+        union all
+        select id, 'recovered', severity, summary, advice from alerts
+        where recovered_at is not null and exists (
+          select from alert_tidings as told join alert_messages on alert_messages.id = message_id and state = 'sent'
+          where alert_id = alerts.id and change <> 'recovered' and told.channel = ${channel})
+        and not exists (
+          select from alert_tidings where alert_id = alerts.id and change = 'recovered' and channel = ${channel})
         order by id limit ${ALERTS_A_MESSAGE}
       ), message as (
         insert into alert_messages (id, channel, state, created_at)
@@ -48,8 +56,9 @@ export async function composeMessage(db: Database, channel: AlertChannelName, no
           and not exists (select from alert_messages where channel = ${channel} and state = 'open')
         returning id
       )
-      insert into alert_tidings (alert_id, change, channel, message_id)
-      select news.id, news.change, ${channel}, message.id from news cross join message`.execute(trx);
+      insert into alert_tidings (alert_id, change, channel, message_id, severity, summary, advice)
+      select news.id, change, ${channel}, message.id, severity, summary, advice
+      from news cross join message`.execute(trx);
   });
 }
 
@@ -87,19 +96,20 @@ export async function readMessage(db: Database, { id, createdAt }: AlertAttempt)
   const rows = await db
     .selectFrom('alert_tidings')
     .innerJoin('alerts', 'alerts.id', 'alert_tidings.alert_id')
-    .select(['alerts.id', 'kind', 'subject', 'severity', 'summary', 'advice', 'recovered_at', 'change'])
+    .select(['alerts.id', 'kind', 'subject', 'recovered_at', 'change'])
+    .select(['alert_tidings.severity', 'alert_tidings.summary', 'alert_tidings.advice'])
     .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
     .where('message_id', '=', id)
     .orderBy('raised_at')
     .orderBy('kind')
     .orderBy('subject')
     .execute();
-  const of = (wanted: 'raised' | 'recovered'): AlertRow[] =>
+  const of = (wanted: (typeof rows)[number]['change']): AlertRow[] =>
     rows
       .filter(({ change }) => change === wanted)
       // What is over meanwhile is told by a message of its own.
-      .map(({ change, ...row }) => (change === 'raised' ? { ...row, recovered_at: null } : row));
-  return { id, createdAt, raised: of('raised'), recovered: of('recovered') };
+      .map(({ change, ...row }) => (change === 'recovered' ? row : { ...row, recovered_at: null }));
+  return { id, createdAt, raised: of('raised'), escalated: of('escalated'), recovered: of('recovered') };
 }
 
 /** The message was taken, or nothing more is tried; also when the claim was over. */

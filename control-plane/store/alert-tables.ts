@@ -15,6 +15,8 @@ export interface AlertsTable {
   seen_at: Date;
   /** Since when it counts. */
   raised_at: Date | null;
+  /** Since when it is critical, while it still counts as a warning. */
+  worse_since: Date | null;
   /** Since when nothing is wrong any more. */
   well_since: Date | null;
   recovered_at: Date | null;
@@ -35,9 +37,13 @@ export interface AlertMessagesTable {
 
 export interface AlertTidingsTable {
   alert_id: string;
-  change: 'raised' | 'recovered';
+  change: 'raised' | 'escalated' | 'recovered';
   channel: AlertChannelName;
   message_id: string;
+  /** As the alert was when the message was made: each attempt tells the same. */
+  severity: Severity;
+  summary: string;
+  advice: string;
 }
 
 export interface AlertTables {

@@ -20,7 +20,8 @@ export async function lockOpenAlerts(trx: DatabaseTransaction): Promise<OpenAler
 const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
   ...{ id: row.id, kind: row.kind, subject: row.subject, severity: row.severity, summary: row.summary },
   ...{ advice: row.advice, reading: row.reading, since: row.since, seenAt: row.seen_at },
-  ...{ raisedAt: row.raised_at, wellSince: row.well_since, recoveredAt: row.recovered_at },
+  ...{ raisedAt: row.raised_at, worseSince: row.worse_since },
+  ...{ wellSince: row.well_since, recoveredAt: row.recovered_at },
 });
 
 /** Keeps each as it is now. */
@@ -32,18 +33,20 @@ export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly Open
       alerts.map((alert) => ({
         ...{ id: alert.id, kind: alert.kind, subject: alert.subject, severity: alert.severity },
         ...{ summary: alert.summary, advice: alert.advice, reading: alert.reading, since: alert.since },
-        ...{ seen_at: alert.seenAt, raised_at: alert.raisedAt, well_since: alert.wellSince },
-        recovered_at: alert.recoveredAt,
+        ...{ seen_at: alert.seenAt, raised_at: alert.raisedAt, worse_since: alert.worseSince },
+        ...{ well_since: alert.wellSince, recovered_at: alert.recoveredAt },
       })),
     )
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
         severity: eb.ref('excluded.severity'),
         summary: eb.ref('excluded.summary'),
+        advice: eb.ref('excluded.advice'),
         reading: eb.ref('excluded.reading'),
         since: eb.ref('excluded.since'),
         seen_at: eb.ref('excluded.seen_at'),
         raised_at: eb.ref('excluded.raised_at'),
+        worse_since: eb.ref('excluded.worse_since'),
         well_since: eb.ref('excluded.well_since'),
         recovered_at: eb.ref('excluded.recovered_at'),
       })),

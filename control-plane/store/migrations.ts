@@ -20,6 +20,7 @@ import * as nodeLoad from './migrations/0011-node-load.ts';
 import * as operations from './migrations/0012-operations.ts';
 import * as alerts from './migrations/0013-alerts.ts';
 import * as consoleTables from './migrations/0014-console.ts';
+import * as toldAlerts from './migrations/0015-told-alerts.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -37,6 +38,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0012-operations': operations,
   '0013-alerts': alerts,
   '0014-console': consoleTables,
+  '0015-told-alerts': toldAlerts,
 };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };

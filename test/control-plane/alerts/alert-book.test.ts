@@ -17,7 +17,7 @@ const START_MS = Date.UTC(2026, 0, 1);
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0 };
 const SLOT = { nodeId: 'rack-1', slot: 'm1', state: 'registered', reason: null, storage: null };
 
-/** Looks again and again; what it tells, as "second +kind" and "second -kind". */
+/** Looks again and again; what it tells, as "second +kind", "second !kind" (critical now) and "second -kind". */
 function book() {
   const open = new Map<string, OpenAlert>();
   const told: string[] = [];
@@ -43,6 +43,8 @@ function book() {
       const rule = rulesOf(THRESHOLDS)[about.kind];
       const next = afterLook(before, found.get(key), { isKnown: findings.isKnown(about), rule, now });
       if (next?.raisedAt != null && before?.raisedAt == null) told.push(`${second} +${about.kind}`);
+      else if (before?.severity === 'warning' && next?.severity === 'critical')
+        told.push(`${second} !${about.kind}`);
       if (next?.recoveredAt != null) told.push(`${second} -${about.kind}`);
       if (next === undefined || next.recoveredAt !== null) open.delete(key);
       else open.set(key, next);
@@ -138,7 +140,7 @@ t.test(
       look(second, { gas: new Map([[8453, transfers]]) });
     for (const [index, transfers] of [100, 99, 110, undefined, 0, 124, 125].entries())
       left(index * 10, transfers);
-    t.same(told, ['10 +relayer_low', '60 -relayer_low']);
+    t.same(told, ['10 +relayer_low', '40 !relayer_low', '60 -relayer_low']);
   },
 );
 
@@ -164,4 +166,42 @@ t.test('payments: a refund has ten minutes; a list that is cut ends none', async
   t.same(told, ['600 +payment_stuck']);
   look(620, { payments: { stuck: [], isCut: false } });
   t.same(told.slice(1), ['620 -payment_stuck']);
+});
+
+t.test('what is raised follows how it is now, and begins when it began', async (t) => {
+  const { look, open } = book();
+  const raised = () => [...open.values()].find(({ kind }) => kind === 'slot_down');
+  const down = (reason: string) => ({ slots: [{ ...SLOT, state: 'lost', reason }] });
+  everyTenSeconds(0, 60, (second) => look(second, down('mass_storage')));
+  t.match(raised(), { summary: /lost \(mass_storage\)$/, raisedAt: new Date(START_MS + 60_000) });
+  look(70, down('no_answer'));
+  t.match(raised(), { summary: /lost \(no_answer\)$/, raisedAt: new Date(START_MS + 60_000) });
+  look(80, { ...down('sim_puk'), nodes: [{ ...NODE, isLinked: false }] });
+  t.match(raised(), { summary: /lost \(no_answer\)$/ }, 'of what nobody sees it is the last that was seen');
+});
+
+t.test('a warning becomes critical when it is so for as long as it takes to count', async (t) => {
+  const { look, told, open } = book();
+  const severity = () => [...open.values()][0]?.severity;
+  const left = (from: number, to: number, available: number): void =>
+    everyTenSeconds(from, to, (second) => look(second, { available }));
+  left(0, 60, 4);
+  left(70, 120, 0);
+  left(130, 180, 4);
+  t.same(told, ['60 +pool_low'], 'for fifty seconds: that may swing');
+  left(190, 240, 0);
+  t.equal(severity(), 'warning');
+  left(250, 300, 0);
+  t.same(told.slice(1), ['250 !pool_low']);
+  t.equal(severity(), 'critical');
+  look(310, { available: 3 });
+  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are left to sell' }]);
+});
+
+t.test('nobody looked for a while: what was critical before does not count', async (t) => {
+  const { look, told } = book();
+  everyTenSeconds(0, 60, (second) => look(second, { available: 4 }));
+  look(70, { available: 0 });
+  look(600, { available: 0 });
+  t.same(told, ['60 +pool_low']);
 });

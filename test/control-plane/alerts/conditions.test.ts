@@ -141,6 +141,49 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   t.notMatch(JSON.stringify(hook.taken), /\+1206/, 'no number is in any of it');
 });
 
+t.test('a pool that runs low and then empty: told once more, however it swings', TIMEOUT, async (t) => {
+  const { db, databaseUrl, url, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 3 });
+  const slots = [slotAt(1), slotAt(2)];
+  await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  await until('both are on sale', async () => {
+    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
+    return available === 2;
+  });
+  await pass(2 * MINUTE_MS);
+  const list = async (): Promise<string> =>
+    (await runProgram('control-plane', ['alert', 'list'], { DATABASE_URL: databaseUrl })).stdout;
+  const since = /20\d\d\S+ \S+/.exec(await list())?.[0];
+  const sell = async (isSold: boolean): Promise<void> => {
+    const change = {
+      out_of_service_at: isSold ? null : new Date(),
+      out_of_service_reason: isSold ? null : 'x',
+    };
+    await db.updateTable('numbers').set(change).execute();
+    await pass(2 * MINUTE_MS);
+  };
+  for (const isSold of [false, true, false, true, false]) await sell(isSold);
+  t.same(hook.told(), ['+pool_low pool', '!pool_low pool']);
+  t.match(hook.taken[0]?.body.data, {
+    ...{ raised: [{ severity: 'warning', summary: '2 numbers are left to sell' }], escalated: [] },
+  });
+  const { raised, escalated, recovered } = hook.taken[1]?.body.data ?? {};
+  t.match({ raised, recovered }, { raised: [], recovered: [] });
+  const [first] = hook.taken[0]?.body.data.raised ?? [];
+  t.match(escalated, [
+    {
+      id: first?.id,
+      severity: 'critical',
+      summary: '0 numbers are left to sell',
+      raised_at: first?.raised_at,
+    },
+  ]);
+  const shown = await list();
+  t.match(shown, /critical +pool_low +0 numbers are left to sell$/m);
+  t.ok(shown.includes(`${since}`), 'since it began');
+  await sell(true);
+  t.match(await list(), /warning +pool_low +2 numbers are left to sell$/m);
+});
+
 t.test('a relayer that runs dry', TIMEOUT, async (t) => {
   const relayerKey = generatePrivateKey();
   const { address } = privateKeyToAccount(relayerKey);

@@ -1,4 +1,5 @@
 // Alerts on their way: each is told once on each channel, whatever the other side does.
+import { sql } from 'kysely';
 import t from 'tap';
 import { signatureOf } from '#control-plane/alerts/webhook.ts';
 import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
@@ -37,6 +38,55 @@ t.test('a receiver that fails gets the same message again, until it takes it', T
   t.equal(new Set(hook.asked.slice(0, 5).map((webhook) => JSON.stringify(webhook))).size, 1, 'to the letter');
   t.not(hook.asked[4]?.id, hook.asked[5]?.id);
 });
+
+t.test(
+  'a message that is tried again tells what it told first, whatever became of it',
+  TIMEOUT,
+  async (t) => {
+    const mail = await startMailServer(t);
+    const { db, hook, pass } = await startAlerting(t, rig, {
+      ...{ ...mailBy(mail), alertMailTo: 'ops@example.org' },
+    });
+    const refused: string[] = [];
+    mail.script = {
+      onMail: ({ email }) => {
+        refused.push(String(email.text));
+        return '451 4.3.0 later';
+      },
+    };
+    hook.reply = () => ({ status: 500 });
+    await putNode(db, 'rack-1');
+    const full = (used: number) =>
+      sql`
+    insert into sims (iccid, node_id, slot, state, updated_at, storage_used, storage_total)
+    values ('8901', 'rack-1', 'm1', 'registered', now(), ${used}, 20)
+    on conflict (iccid) do update set storage_used = ${used}`.execute(db);
+    await full(16);
+    await pass(MINUTE_MS);
+    await full(20);
+    await pass(2 * MINUTE_MS);
+    const bodies = hook.asked.map((webhook) => JSON.stringify(webhook));
+    t.ok(bodies.length >= 3 && refused.length >= 3, `${bodies.length} webhooks, ${refused.length} mails`);
+    t.equal(new Set(bodies).size, 1, 'to the letter');
+    t.equal(new Set(refused).size, 1, 'to the letter');
+    t.match(refused[0], /warning: the message storage .* 16 of 20/);
+    hook.reply = () => ({ status: 200 });
+    mail.script = {};
+    await pass(10 * MINUTE_MS);
+    t.same(hook.told(), ['+storage_full rack-1/m1', '!storage_full rack-1/m1']);
+    t.same(
+      mail.taken.map(({ email }) => email.subject),
+      [
+        'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places taken',
+        'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places taken',
+      ],
+    );
+    t.match(mail.taken[1]?.email.text, /What has become critical:\n\n- 20\S+ critical: .* 20 of 20/);
+    await full(0);
+    await pass(MINUTE_MS);
+    t.equal(hook.told().at(-1), '-storage_full rack-1/m1');
+  },
+);
 
 t.test(
   'what comes and is over while a message waits is never told; the rest comes as one',

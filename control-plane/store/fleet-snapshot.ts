@@ -23,12 +23,22 @@ export async function readFleet(trx: DatabaseTransaction, now: Date): Promise<Om
   };
 }
 
+/**
+ * What waits for approval and has no SIM was never in service, or is not any more. One with SIMs is as far away as before
+ * its new key.
+ */
 async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReading[]> {
   const rows = await trx
     .selectFrom('nodes')
     .select(['id', 'link_alive_until', 'journal_depth'])
     .where('enrolled_at', 'is not', null)
     .where('revoked_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('approval_pending_since', 'is', null),
+        eb.exists(eb.selectFrom('sims').select('iccid').whereRef('sims.node_id', '=', 'nodes.id')),
+      ]),
+    )
     .execute();
   return rows.map(({ id, link_alive_until: until, journal_depth: journalDepth }) => ({
     ...{ id, isLinked: until !== null && until > now, journalDepth },

@@ -2,9 +2,10 @@
 import t from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { revokeNode } from '#control-plane/store/nodes.ts';
 import { putSlotIn, takeSlotOut } from '#control-plane/store/slot-service.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { startAlerting } from '../../fixtures/alerting-service.ts';
+import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
 import { signPaymentHeader } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
@@ -182,6 +183,27 @@ t.test('a pool that runs low and then empty: told once more, however it swings',
   t.ok(shown.includes(`${since}`), 'since it began');
   await sell(true);
   t.match(await list(), /warning +pool_low +2 numbers are left to sell$/m);
+});
+
+t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT, async (t) => {
+  const { db, url, hook, pass } = await startAlerting(t, rig);
+  const now = new Date();
+  await putNode(db, 'new', false);
+  await putNode(db, 'gone', false);
+  const node = await rig.connect(t, url, { nodeId: 'rack-1' });
+  await until(
+    'its SIM is there',
+    async () => (await db.selectFrom('sims').select('iccid').execute()).length > 0,
+  );
+  await node.drop();
+  const waits = { approval_pending_since: now };
+  await db.updateTable('nodes').set(waits).where('id', 'in', ['new', 'rack-1']).execute();
+  await db.updateTable('nodes').set({ revoked_at: now }).where('id', '=', 'gone').execute();
+  await pass(5 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1'], 'one that was in service before its new key is');
+  await revokeNode(db, 'rack-1', now);
+  await pass(5 * MINUTE_MS);
+  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
 });
 
 t.test('a relayer that runs dry', TIMEOUT, async (t) => {

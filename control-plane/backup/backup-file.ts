@@ -1,6 +1,7 @@
 // A file that has its name only when it is whole and on the disk.
-import { createWriteStream, existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
@@ -10,27 +11,79 @@ import { verifyBackup } from './backup-reader.ts';
 /** It has keys and messages in it. */
 const MODE = 0o600;
 
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** File systems that know one name a file. */
+const NO_LINK_CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
+
 /**
- * Lets `write` fill the file, reads it again from one end to the other, and gives it its name. A file of that name stays
- * as it is. What a killed process left is `<name>.partial`, and is written over.
+ * Lets `write` fill the file, reads it again from one end to the other, and gives it its name. Throws `OperatorRefusal`
+ * where nothing can be made, and for a name that is taken: that file stays as it is. Until then it is
+ * `<name>.<random>.partial`, so that none disturbs another; only kill -9 leaves that behind.
  */
 export async function saveBackup(
   path: string,
   write: (out: Writable) => Promise<void>,
 ): Promise<BackupHeader> {
-  if (existsSync(path)) throw new OperatorRefusal(`${path} is there already: give another name`);
-  const partial = `${resolve(path)}.partial`;
+  if (existsSync(path)) throw takenName(path);
+  const partial = `${resolve(path)}.${randomBytes(4).toString('hex')}.partial`;
+  const out = (await create(partial)).createWriteStream({ flush: true });
+  const keep = removeWhenStopped(partial);
   try {
-    await rm(partial, { force: true });
-    await write(createWriteStream(partial, { flags: 'wx', mode: MODE, flush: true }));
+    await write(out);
     const header = await verifyBackup(partial);
-    await rename(partial, path);
+    await giveName(partial, path);
     await syncFolder(dirname(partial));
     return header;
-  } catch (error) {
+  } finally {
+    out.destroy();
     await rm(partial, { force: true });
+    keep();
+  }
+}
+
+const takenName = (path: string): OperatorRefusal =>
+  new OperatorRefusal(`${path} is there already: give another name`);
+
+async function create(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', MODE);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const folder = dirname(path);
+    if (code === 'ENOENT') throw new OperatorRefusal(`there is no folder ${folder}`);
+    if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is no folder`);
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+      throw new OperatorRefusal(`nothing may be written to ${folder} (${code})`);
     throw error;
   }
+}
+
+/** A rename would take the name from a file that came meanwhile. */
+async function giveName(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw takenName(path);
+    if (!NO_LINK_CODES.includes(code)) throw error;
+    await rename(partial, path);
+  }
+}
+
+/** Until it is called off. The signal ends the process, as it does without this. */
+function removeWhenStopped(path: string): () => void {
+  const handlers = STOP_SIGNALS.map((signal) => {
+    const handle = (): void => {
+      rmSync(path, { force: true });
+      process.kill(process.pid, signal);
+    };
+    process.once(signal, handle);
+    return { signal, handle };
+  });
+  return () => {
+    for (const { signal, handle } of handlers) process.off(signal, handle);
+  };
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -1,12 +1,13 @@
 // A backup of a service under traffic, restored elsewhere: the same rows, and a service that goes on with them.
-import { statSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { identityOf } from '../../fixtures/enrolled-node.ts';
-import { fillTables, putMessages, rowsOf } from '../../fixtures/lived-database.ts';
+import { backedUp, fillTables, putMessages, rowsOf } from '../../fixtures/lived-database.ts';
 import { buyNumber } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
@@ -21,7 +22,8 @@ const TIMEOUT = { timeout: 380_000 };
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 
-const control = (args: string[], env: Record<string, string>) => runProgram('control-plane', args, env);
+const control = (args: string[], env: Record<string, string>, onStart?: Parameters<typeof runProgram>[3]) =>
+  runProgram('control-plane', args, env, onStart);
 
 /** What an old token is given: messages that nobody has claimed yet. */
 async function receivedBy(url: string, token: string): Promise<string[]> {
@@ -164,4 +166,43 @@ t.test('where there is nothing to back up', TIMEOUT, async (t) => {
   t.match(await control(['backup', file], { DATA_DIR: join(folder, 'data') }), nothing);
   const databaseUrl = await rig.postgres.createDatabase();
   t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), nothing);
+});
+
+t.test('a folder that is not there, or takes nothing: refused in one line', TIMEOUT, async (t) => {
+  const { databaseUrl } = await rig.start(t);
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'lab.backup');
+  writeFileSync(file, '');
+  for (const [path, line] of [
+    [join(folder, 'none', 'lab.backup'), `there is no folder ${join(folder, 'none')}`],
+    [join(file, 'lab.backup'), `${file} is no folder`],
+    ['/proc/lab.backup', 'there is no folder /proc'],
+  ] as const) {
+    const refused = await control(['backup', path], { DATABASE_URL: databaseUrl });
+    t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}\n` });
+  }
+  t.same(readdirSync(folder), ['lab.backup']);
+});
+
+t.test('three at once are whole, and the one who is first has the name', TIMEOUT, async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  await live(t, url);
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'lab.backup');
+  const env = { DATABASE_URL: databaseUrl };
+  const ran = await Promise.all([1, 2, 3].map(() => control(['backup', file], env)));
+  t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
+  for (const { status, stderr } of ran) if (status === 2) t.match(stderr, /is there already/);
+  t.same(readdirSync(folder), ['lab.backup'], 'nothing else is left');
+  t.match(await verifyBackup(file), { format: 'simrack-backup' });
+});
+
+t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
+  const { url } = await backedUp(t, rig.postgres, 100_000);
+  const folder = temporaryFolder(t);
+  const stopped = await control(['backup', join(folder, 'x')], { DATABASE_URL: url }, (child) => {
+    void until('it is begun', () => readdirSync(folder).length > 0, 60_000).then(() => child.kill('SIGINT'));
+  });
+  t.match(stopped, { status: null, stdout: '' });
+  t.same(readdirSync(folder), []);
 });

@@ -7,6 +7,9 @@ import type { Database } from './database.ts';
 import { isKnownMigration, migrate, migrateTo } from './migrations.ts';
 import { listTables } from './table-catalog.ts';
 
+/** Whoever was signed in at that moment is not, now: sessions end only in the database that they are in. */
+const SESSIONS_TABLE = 'operator_sessions';
+
 /** Throws `OperatorRefusal` where there is something already. What `batches` rejects with leaves it empty. */
 export async function restoreDatabase(
   db: Database,
@@ -25,7 +28,8 @@ export async function restoreDatabase(
       await checkEmpty(connection);
       await migrateTo(connection, header.migration);
       await checkTables(connection, header);
-      for await (const batch of batches) await insertRows(connection, header, batch);
+      for await (const batch of batches)
+        if (batch.table !== SESSIONS_TABLE) await insertRows(connection, header, batch);
       for (const { table, column, last, is_called } of header.sequences) {
         await sql`select setval(pg_get_serial_sequence(quote_ident(${table}), ${column}), ${last}::bigint,
           ${is_called}::boolean)`.execute(connection);

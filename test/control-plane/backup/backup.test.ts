@@ -1,6 +1,7 @@
 // A backup of a service under traffic, restored elsewhere: the same rows, and a service that goes on with them.
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
@@ -205,4 +206,19 @@ t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
   });
   t.match(stopped, { status: null, stdout: '' });
   t.same(readdirSync(folder), []);
+});
+
+t.test('a restore signs nobody in to the console; keys of operators stay', TIMEOUT, async (t) => {
+  const { databaseUrl } = await rig.start(t);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  await sql`insert into operators values ('ann', 'k', now())`.execute(db);
+  await sql`insert into operator_sessions values ('s', 'ann', now(), now())`.execute(db);
+  await close();
+  const file = join(temporaryFolder(t), 'lab.backup');
+  await control(['backup', file], { DATABASE_URL: databaseUrl });
+  const elsewhere = await rig.postgres.createDatabase();
+  t.match(await control(['restore', file], { DATABASE_URL: elsewhere }), { status: 0 });
+  const rows = await rowsOf({ url: elsewhere, connectionsMax: 1 });
+  t.match(rows.get('operators'), [/"ann"/]);
+  t.same(rows.get('operator_sessions'), ['']);
 });

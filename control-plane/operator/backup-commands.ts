@@ -1,5 +1,5 @@
 // `control-plane backup <file>` and `restore <file>`: all that the service keeps, to a file and back.
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { programCommand } from '#shared/process/commands.ts';
@@ -10,7 +10,7 @@ import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader
 import { writeBackup } from '../backup/backup-writer.ts';
 import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type DatabasePlace, type OpenDatabase, openAsItIs } from '../store/database.ts';
+import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database.ts';
 import { restoreDatabase } from '../store/database-restore.ts';
 import { connectOperator } from './operator-socket.ts';
 
@@ -55,7 +55,7 @@ async function backUp(place: Place, out: Writable): Promise<void> {
   if (place.databaseUrl === undefined) {
     const running = await connectOperator(place.dataDir);
     if (running !== undefined) return running.backUp(out);
-    if (!existsSync(embedded(place.dataDir)))
+    if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(
         `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
       );

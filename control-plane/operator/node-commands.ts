@@ -4,11 +4,7 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import type { NodeListing } from '../nodes/registry.ts';
 import { fingerprintSchema } from './desk-inputs.ts';
-import type { UrlRegistry } from './url-registry.ts';
-import { filterOption, WHERE, type Where, withOperator } from './where.ts';
-
-const withRegistry = (where: Where, work: (registry: UrlRegistry) => Promise<string>): Promise<void> =>
-  withOperator(where, ({ registry }) => work(registry));
+import { filterOption, WHERE, withOperator } from './where.ts';
 
 function checkedName(text: string | undefined): string {
   const parsed = nodeNameSchema.safeParse(text);
@@ -22,16 +18,21 @@ export const NODE_COMMANDS = [
     about: 'prints a code, good once and for a day, that enrols a node, or enrols it anew',
     options: WHERE,
     run: (where, [name]) =>
-      withRegistry(where, async (registry) => {
-        const { code, url, expires_at } = await registry.add(checkedName(name));
-        return `${code}\n\nOn the node, until ${expires_at}:\n\n  npx node-daemon enrol ${url} ${code}\n`;
-      }),
+      withOperator(
+        where,
+        async ({ registry }) => {
+          const { code, url, expires_at } = await registry.add(checkedName(name));
+          return `${code}\n\nOn the node, until ${expires_at}:\n\n  npx node-daemon enrol ${url} ${code}\n`;
+        },
+        // It may come before the service was ever started.
+        { mayCreate: true },
+      ),
   }),
   programCommand({
     usage: 'node list',
     about: 'lists the nodes and how they are',
     options: WHERE,
-    run: (where) => withRegistry(where, async (registry) => table(await registry.list())),
+    run: (where) => withOperator(where, async ({ registry }) => table(await registry.list())),
   }),
   programCommand({
     usage: 'node revoke <name>',

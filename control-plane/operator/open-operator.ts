@@ -2,9 +2,10 @@
 // embedded database, or on that database itself while no service runs.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
 import { createNodeRegistry } from '../nodes/registry.ts';
-import { openDatabase } from '../store/database.ts';
+import { openDatabase, openExisting } from '../store/database.ts';
 import { tellInstances } from '../store/shared-bus.ts';
 import { COMMAND_LINE, createDesk, type Desk } from './desk.ts';
 import { connectOperator } from './operator-socket.ts';
@@ -23,14 +24,29 @@ export interface Operator {
   close(): Promise<void>;
 }
 
-export async function openOperator({ databaseUrl, dataDir, url }: OperatorOptions): Promise<Operator> {
+/**
+ * Opens it. With `mayCreate` it makes the database where there is none; else it throws `OperatorRefusal`: an empty one would
+ * answer for that of the service.
+ */
+export async function openOperator(
+  { databaseUrl, dataDir, url }: OperatorOptions,
+  { mayCreate = false } = {},
+): Promise<Operator> {
   if (databaseUrl === undefined) {
     const running = await connectOperator(dataDir);
     if (running !== undefined) return { ...running, close: async () => undefined };
   }
-  const { db, close } = await openDatabase(
-    databaseUrl === undefined ? { folder: join(dataDir, 'pglite') } : { url: databaseUrl, connectionsMax: 1 },
-  );
+  const folder = join(dataDir, 'pglite');
+  const place = databaseUrl === undefined ? { folder } : { url: databaseUrl, connectionsMax: 1 };
+  const opened = mayCreate ? await openDatabase(place) : await openExisting(place);
+  if (opened === undefined) {
+    throw new OperatorRefusal(
+      databaseUrl === undefined
+        ? `there is no database in ${folder}: give DATABASE_URL or DATA_DIR as the service has it`
+        : 'the database of DATABASE_URL is empty: give that of the service, or start the service first',
+    );
+  }
+  const { db, close } = opened;
   const parts = { db, clock: systemClock };
   const tell = (nodeId: string): Promise<void> => tellInstances(db, { kind: 'node_asked', nodeId });
   const nodes = createNodeReach({ ...parts, tell });

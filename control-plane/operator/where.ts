@@ -43,13 +43,14 @@ export const choiceOption = <V extends readonly [string, ...string[]]>(about: st
     z.enum(values, { error: `must be one of ${values.join(', ')}` }),
   );
 
-/** Opens what the operator works with, prints what `work` says, and closes it. */
+/** Opens what the operator works with, prints what `work` says, and closes it. `mayCreate`: also where there is nothing yet. */
 export async function withOperator(
   where: Where,
   work: (operator: Operator) => Promise<string>,
+  options: { mayCreate?: boolean } = {},
 ): Promise<void> {
   const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
-  const operator = await openOperator({ ...where, url });
+  const operator = await openOperator({ ...where, url }, options);
   try {
     process.stdout.write(`${await work(operator)}\n`);
   } finally {

@@ -1,4 +1,6 @@
 // Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -6,6 +8,7 @@ import type { Connections } from '../metrics/database-metrics.ts';
 import { observe } from '../metrics/observation.ts';
 import { migrate } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
+import { newestMigration } from './table-catalog.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -40,6 +43,26 @@ export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> 
   }
   return opened;
 }
+
+/** As `openDatabase`, but makes none; undefined where no service has used it. */
+export async function openExisting(where: DatabasePlace): Promise<OpenDatabase | undefined> {
+  if ('folder' in where && !isMade(where.folder)) return undefined;
+  const opened = await openAsItIs(where);
+  try {
+    if ((await newestMigration(opened.db)) !== undefined) {
+      await migrate(opened.db);
+      return opened;
+    }
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  await opened.close();
+  return undefined;
+}
+
+/** Whether the folder has an embedded database. */
+export const isMade = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
 
 /** Opens it with the schema that it has, if it has one. */
 export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {

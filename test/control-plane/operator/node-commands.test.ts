@@ -1,9 +1,10 @@
 // `control-plane node …` as an operator runs it: beside a service, without one, on both databases.
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { nodeCode } from '../../fixtures/enrolled-node.ts';
+import { relationsOf } from '../../fixtures/lived-database.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram as run } from '../../fixtures/run-program.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -39,6 +40,27 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match(await control('revoke', 'nobody'), { status: 2, stderr: /nobody/ });
   await service.stop();
   t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
+});
+
+t.test('where no service keeps anything: refused, and nothing is made', async (t) => {
+  const dataDir = join(temporaryFolder(t), 'data');
+  const databaseUrl = await rig.postgres.createDatabase();
+  for (const command of [
+    ['node', 'list'],
+    ['alert', 'list'],
+    ['operator', 'add', 'ann'],
+  ]) {
+    t.match(await run('control-plane', command, { DATA_DIR: dataDir }), {
+      ...{ status: 2, stdout: '' },
+      stderr: /there is no database in \S+data\/pglite: give DATABASE_URL or DATA_DIR/,
+    });
+    t.notOk(existsSync(dataDir), command.join(' '));
+    t.match(await run('control-plane', command, { DATABASE_URL: databaseUrl }), {
+      ...{ status: 2, stdout: '' },
+      stderr: /the database of DATABASE_URL is empty/,
+    });
+  }
+  t.equal(await relationsOf(databaseUrl), 0);
 });
 
 t.test('beside a service on Postgres', async (t) => {

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import type { Writable } from 'node:stream';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { BackupHeader } from './backup-format.ts';
 import { verifyBackup } from './backup-reader.ts';
@@ -38,6 +40,20 @@ export async function saveBackup(
   } finally {
     out.destroy();
     await rm(partial, { force: true });
+    keep();
+  }
+}
+
+/** Keeps what comes in a file, as long as `work` takes: a backup is read twice, and believed only when all of it is there. */
+export async function withCopy<T>(source: Readable, work: (path: string) => Promise<T>): Promise<T> {
+  const path = join(tmpdir(), `simrack-${randomBytes(8).toString('hex')}.backup`);
+  const out = (await create(path)).createWriteStream();
+  const keep = removeWhenStopped(path);
+  try {
+    await pipeline(source, out);
+    return await work(path);
+  } finally {
+    await rm(path, { force: true });
     keep();
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { programCommand } from '#shared/process/commands.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
-import { saveBackup } from '../backup/backup-file.ts';
+import { saveBackup, withCopy } from '../backup/backup-file.ts';
 import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
 import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
@@ -17,6 +17,9 @@ import { connectOperator } from './operator-socket.ts';
 const { databaseUrl, dataDir } = OPTIONS;
 const PLACE = { databaseUrl, dataDir };
 
+/** In place of a file. */
+const STANDARD = '-';
+
 interface Place {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
@@ -25,31 +28,43 @@ interface Place {
 export const BACKUP_COMMANDS = [
   programCommand({
     usage: 'backup <file>',
-    about: 'writes all that the service keeps into one file, beside the running service or without it',
+    about:
+      'writes all that the service keeps into one file, beside the running service or without it; - is standard output',
     options: PLACE,
     run: async (place, [file = '']) => {
+      if (file === STANDARD) return stream(place);
       const header = await saveBackup(file, (out) => backUp(place, out));
       process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes\n`);
     },
   }),
   programCommand({
     usage: 'restore <file>',
-    about: 'fills a new, empty database from a backup; no service may run on it',
+    about: 'fills a new, empty database from a backup; no service may run on it; - is standard input',
     options: PLACE,
-    run: async (place, [file = '']) => {
-      const header = await verified(file);
-      const { db, close } = await openStopped(place);
-      try {
-        await restoreDatabase(db, header, rowsOf(file));
-      } finally {
-        await close();
-      }
-      process.stdout.write(
-        `restored ${shown(header)}: what came later is not in it, see "Backup and restore"\n`,
-      );
-    },
+    run: (place, [file = '']) =>
+      file === STANDARD
+        ? withCopy(process.stdin, (copy) => restore(place, copy, 'standard input'))
+        : restore(place, file),
   }),
 ];
+
+/** It is read again by whoever restores it: a stream cannot be. */
+async function stream(place: Place): Promise<void> {
+  if (process.stdout.isTTY) throw new Error('a backup is nothing to look at: send it to a file or a program');
+  await backUp(place, process.stdout);
+  process.stderr.write('written to standard output, and not read again\n');
+}
+
+async function restore(place: Place, file: string, name = file): Promise<void> {
+  const header = await verified(file, name);
+  const { db, close } = await openStopped(place);
+  try {
+    await restoreDatabase(db, header, rowsOf(file));
+  } finally {
+    await close();
+  }
+  process.stdout.write(`restored ${shown(header)}: what came later is not in it, see "Backup and restore"\n`);
+}
 
 async function backUp(place: Place, out: Writable): Promise<void> {
   if (place.databaseUrl === undefined) {
@@ -81,12 +96,12 @@ async function openStopped({ databaseUrl, dataDir }: Place): Promise<OpenDatabas
   }
 }
 
-async function verified(file: string): Promise<BackupHeader> {
+async function verified(file: string, name: string): Promise<BackupHeader> {
   try {
     return await verifyBackup(file);
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
-    throw new BackupError(`${file}: ${error.message}; nothing was restored`);
+    throw new BackupError(`${name}: ${error.message}; nothing was restored`);
   }
 }
 

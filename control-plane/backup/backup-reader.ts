@@ -99,6 +99,8 @@ async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
 function explained(error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException).code ?? '');
   if (code === 'ENOENT') return new BackupError('there is no such file');
+  if (code === 'EISDIR') return new BackupError('it is a folder');
+  if (code === 'EACCES') return new BackupError('it may not be read');
   if (code === 'Z_BUF_ERROR') return new BackupError('it ends too early: it was cut off');
   if (code === 'Z_DATA_ERROR') return new BackupError('this is no backup of Simrack, or it is damaged');
   return error;

@@ -1,6 +1,6 @@
 // Backups that are cut, damaged or of another time, and disks that are full: refused in words, before anything is changed.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -105,6 +105,30 @@ t.test('a disk that is full: no file, and it says so', TIMEOUT, async (t) => {
   );
   t.same(readdirSync(folder), []);
 });
+
+t.test(
+  'a restore onto a full disk: it says so, and leaves what can be restored again',
+  TIMEOUT,
+  async (t) => {
+    const { file } = await backedUp(t, postgres, 100);
+    const folder = join(temporaryFolder(t), 'disk');
+    mkdirSync(folder);
+    const mount = (options: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+    mount('size=20M');
+    t.teardown(() => execFileSync('umount', [folder]));
+    const dataDir = join(folder, 'data');
+    const again = () => runProgram('control-plane', ['restore', file], { DATA_DIR: dataDir });
+    t.match(await again(), { status: 1, stdout: '', stderr: /cannot be opened: no space is left/ });
+    // What a kill leaves.
+    mkdirSync(join(dataDir, 'pglite.new'));
+    writeFileSync(join(dataDir, 'pglite.new', 'PG_VERSION'), '');
+    mount('remount,size=200M');
+    t.match(await again(), { status: 0, stdout: /^restored \d+ rows/ });
+    t.same(readdirSync(dataDir), ['pglite']);
+    t.equal(statSync(join(dataDir, 'pglite')).mode & 0o777, 0o700);
+    t.match(await restore(dataDir, await postgres.createDatabase()), { status: 2, stderr: /it is a folder/ });
+  },
+);
 
 t.test('a reader that sleeps does not hold the database for ever', TIMEOUT, async (t) => {
   const { db } = await backedUp(t, postgres, 50_000);

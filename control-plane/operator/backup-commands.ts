@@ -12,7 +12,8 @@ import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database.ts';
 import { restoreDatabase } from '../store/database-restore.ts';
-import { connectOperator } from './operator-socket.ts';
+import { inTurn } from './in-turn.ts';
+import { connectOperator, type RunningOperator } from './operator-socket.ts';
 
 const { databaseUrl, dataDir } = OPTIONS;
 const PLACE = { databaseUrl, dataDir };
@@ -57,7 +58,7 @@ async function stream(place: Place): Promise<void> {
 
 async function restore(place: Place, file: string, name = file): Promise<void> {
   const header = await verified(file, name);
-  const { db, close } = await openStopped(place);
+  const { db, close } = await refusedInUse(() => openAsItIs(placeOf(place)));
   try {
     await restoreDatabase(db, header, rowsOf(file));
   } finally {
@@ -67,15 +68,9 @@ async function restore(place: Place, file: string, name = file): Promise<void> {
 }
 
 async function backUp(place: Place, out: Writable): Promise<void> {
-  if (place.databaseUrl === undefined) {
-    const running = await connectOperator(place.dataDir);
-    if (running !== undefined) return running.backUp(out);
-    if (!isMade(embedded(place.dataDir)))
-      throw new OperatorRefusal(
-        `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
-      );
-  }
-  const { db, close } = await openStopped(place);
+  const opened = await refusedInUse(() => inTurn(() => openSource(place)));
+  if ('backUp' in opened) return opened.backUp(out);
+  const { db, close } = opened;
   try {
     await writeBackup(db, out, new Date());
   } finally {
@@ -83,13 +78,26 @@ async function backUp(place: Place, out: Writable): Promise<void> {
   }
 }
 
+async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningOperator, 'backUp'>> {
+  if (place.databaseUrl === undefined) {
+    const running = await connectOperator(place.dataDir);
+    if (running !== undefined) return running;
+    if (!isMade(embedded(place.dataDir)))
+      throw new OperatorRefusal(
+        `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
+      );
+  }
+  return openAsItIs(placeOf(place));
+}
+
 const embedded = (dataDir: string): string => join(dataDir, 'pglite');
 
-async function openStopped({ databaseUrl, dataDir }: Place): Promise<OpenDatabase> {
-  const place: DatabasePlace =
-    databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
+const placeOf = ({ databaseUrl, dataDir }: Place): DatabasePlace =>
+  databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
+
+async function refusedInUse<T>(open: () => Promise<T>): Promise<T> {
   try {
-    return await openAsItIs(place);
+    return await open();
   } catch (error) {
     if (!(error instanceof FolderInUseError)) throw error;
     throw new OperatorRefusal(`${error.message}: stop it first`);

@@ -8,6 +8,7 @@ import { createNodeRegistry } from '../nodes/registry.ts';
 import { openDatabase, openExisting } from '../store/database.ts';
 import { tellInstances } from '../store/shared-bus.ts';
 import { COMMAND_LINE, createDesk, type Desk } from './desk.ts';
+import { inTurn } from './in-turn.ts';
 import { connectOperator } from './operator-socket.ts';
 import { publicRegistry, type UrlRegistry } from './url-registry.ts';
 
@@ -28,10 +29,10 @@ export interface Operator {
  * Opens it. With `mayCreate` it makes the database where there is none; else it throws `OperatorRefusal`: an empty one would
  * answer for that of the service.
  */
-export async function openOperator(
-  { databaseUrl, dataDir, url }: OperatorOptions,
-  { mayCreate = false } = {},
-): Promise<Operator> {
+export const openOperator = (options: OperatorOptions, { mayCreate = false } = {}): Promise<Operator> =>
+  inTurn(() => open(options, mayCreate));
+
+async function open({ databaseUrl, dataDir, url }: OperatorOptions, mayCreate: boolean): Promise<Operator> {
   if (databaseUrl === undefined) {
     const running = await connectOperator(dataDir);
     if (running !== undefined) return { ...running, close: async () => undefined };

@@ -63,6 +63,21 @@ t.test('where no service keeps anything: refused, and nothing is made', async (t
   t.equal(await relationsOf(databaseUrl), 0);
 });
 
+t.test('several at once without a service: one after the other', async (t) => {
+  const dataDir = temporaryFolder(t);
+  const env = { DATA_DIR: dataDir };
+  t.match(await run('control-plane', ['node', 'add', 'lab'], env), { status: 0 });
+  const file = (name: string): string => join(dataDir, `${name}.backup`);
+  const commands = [
+    ['node', 'list'],
+    ['backup', file('a')],
+    ['backup', file('b')],
+    ['node', 'list'],
+  ];
+  const ran = await Promise.all(commands.map((command) => run('control-plane', command, env)));
+  for (const each of ran) t.match(each, { status: 0, stderr: '' });
+});
+
 t.test('beside a service on Postgres', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };

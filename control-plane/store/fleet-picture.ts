@@ -9,8 +9,11 @@ import type { UnregisteredSlot } from './tables.ts';
 /** `pending`: enrolled, and waits for an operator's word. */
 export type NodeStanding = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
 
-/** What the number of a slot is to the market. */
-export type NumberUse = 'on_sale' | 'held' | 'reserved' | 'quarantined' | 'out_of_service';
+/**
+ * What the number of a slot is to the market, the first that fits: `held` or `reserved`, in service or not; `out_of_service`,
+ * itself or its slot; `quarantined`; `on_sale`; `offline`, its SIM is not on the network or not in a linked node.
+ */
+export type NumberUse = 'held' | 'reserved' | 'out_of_service' | 'quarantined' | 'on_sale' | 'offline';
 
 export interface PicturedSlot {
   node: string;
@@ -26,7 +29,8 @@ export interface PicturedSlot {
   iccid: string | null;
   number: string | null;
   use: NumberUse | null;
-  useReason: string | null;
+  /** Why an operator took the number itself out of service; null where it is in service. */
+  numberOutReason: string | null;
   wallet: string | null;
   expiresAt: Date | null;
   /** The node has confirmed the SIM for who has the number. */
@@ -62,12 +66,19 @@ export async function pictureFleet(db: Database, now: Date): Promise<PicturedNod
   return nodes
     .map(({ unregistered, ...node }) => ({
       ...node,
-      slots: slotsOf(node, byNode.get(node.name) ?? [], unregistered).map((slot) => ({
-        ...slot,
-        outOfService: out.get(placeOf(slot)) ?? null,
-      })),
+      slots: slotsOf(node, byNode.get(node.name) ?? [], unregistered).map((slot) => {
+        const outOfService = out.get(placeOf(slot)) ?? null;
+        return { ...slot, outOfService, use: useOf({ ...slot, outOfService }) };
+      }),
     }))
     .sort((a, b) => ORDER.compare(a.name, b.name));
+}
+
+/** What nothing but its place keeps from being sold is not on sale where the place does. */
+function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
+  if (use !== 'on_sale') return use;
+  if (outOfService !== null) return 'out_of_service';
+  return state === 'registered' ? use : 'offline';
 }
 
 const ORDER = new Intl.Collator('en', { numeric: true });
@@ -103,7 +114,7 @@ function slotsOf(
 
 const EMPTY = {
   ...{ carrier: null, signalDbm: null, model: null, usbPath: null, imei: null, iccid: null },
-  ...{ number: null, use: null, useReason: null, wallet: null, expiresAt: null, isBound: false },
+  ...{ number: null, use: null, numberOutReason: null, wallet: null, expiresAt: null, isBound: false },
   ...{ call: null, outOfService: null, storage: null, toldAt: null },
 };
 
@@ -127,10 +138,11 @@ async function readSims(db: Database, now: Date): Promise<SimRow[]> {
       sims.signal_dbm as "signalDbm", sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid,
       numbers.number, subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "toldAt",
       coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
-      numbers.out_of_service_reason as "useReason",
+      numbers.out_of_service_reason as "numberOutReason",
       sims.storage_used as "storageUsed", sims.storage_total as "storageTotal",
-      case when numbers.number is null then null when numbers.out_of_service_at is not null then 'out_of_service'
+      case when numbers.number is null then null
         when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
+        when numbers.out_of_service_at is not null then 'out_of_service'
         when numbers.quarantined_until > ${now}::timestamptz then 'quarantined' else 'on_sale' end as use,
       up.direction as "callDirection", up.state as "callState"
     from sims

@@ -36,11 +36,11 @@ const LOOKS: Readonly<Record<PicturedSlot['state'], Look>> = {
 
 const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
 
-export function lookOf({ state, call, outOfService, use }: PicturedSlot): Look {
+export function lookOf({ state, call, numberOutReason, outOfService }: PicturedSlot): Look {
   const look = LOOKS[state];
   if (state !== 'registered') return look;
   if (call !== null) return { tone: 'busy', sign: 'phone', words: CALL_WORDS[call.state] };
-  if (outOfService !== null || use === 'out_of_service')
+  if (outOfService !== null || numberOutReason !== null)
     return { tone: 'off', sign: 'pause', words: 'out of service' };
   return look;
 }
@@ -54,6 +54,7 @@ export const USE_WORDS = {
   reserved: 'reserved',
   quarantined: 'quarantined',
   out_of_service: 'not sold',
+  offline: 'offline, not sold',
 } as const;
 
 /** 3GPP TS 27.007 §8.5 tells RSSI; four bars as telephones draw them. */

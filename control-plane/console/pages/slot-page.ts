@@ -46,8 +46,8 @@ export function slotPage(
 }
 
 function about(slot: PicturedSlot): Html {
-  const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, reason, signalDbm } = slot;
-  const { outOfService, storage, toldAt, usbPath, use, useReason, wallet } = slot;
+  const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, numberOutReason } = slot;
+  const { outOfService, reason, signalDbm, storage, toldAt, usbPath, use, wallet } = slot;
   return html`<div id="slot">${facts([
     ['State', badge(lookOf(slot))],
     ['Why', reason === null ? null : plain(reason)],
@@ -65,7 +65,8 @@ function about(slot: PicturedSlot): Html {
         ? null
         : html`${outOfService.reason} <small>by ${outOfService.by}, ${shownAt(outOfService.since)}</small>`,
     ],
-    ['Use', use === null ? null : `${USE_WORDS[use]}${useReason === null ? '' : `: ${useReason}`}`],
+    ['Number out of service', numberOutReason],
+    ['Use', use === null ? null : USE_WORDS[use]],
     ['Held by', wallet === null ? null : shownWallet(wallet, false)],
     ['Until', expiresAt === null ? null : shownAt(expiresAt)],
     ['Confirmed by the node', wallet === null ? null : isBound ? 'yes' : 'not yet'],

@@ -10,6 +10,7 @@ import type { ConsolePageParts } from './console-parts.ts';
 import { readOwnForm } from './forms.ts';
 import { confirmForm } from './pages/confirm.ts';
 import { framed } from './pages/frame.ts';
+import { spareNumberOf } from './pages/slot-look.ts';
 import { sessionOf } from './request-state.ts';
 
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
@@ -56,11 +57,7 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
 
   async function spareNumbers(): Promise<string[]> {
     const slots = (await view.fleet()).flatMap((node) => node.slots);
-    return slots
-      .flatMap(({ number, state, use }) =>
-        number !== null && state === 'registered' && use !== 'held' && use !== 'reserved' ? [number] : [],
-      )
-      .slice(0, RECIPIENTS_MAX);
+    return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, RECIPIENTS_MAX);
   }
 }
 

@@ -50,7 +50,9 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   'send-test': {
     asks: ['to'],
     subject: ({ from = '' }) => from,
-    run: (fields, { desk }) => ask(desk, 'sendTest', fields),
+    run: async ({ from = '', to = '' }, { desk }) => {
+      await desk.ask('sendTest', { from, to, inService: true });
+    },
     path: () => '/probes',
   },
   'revoke-node': { ...aboutNode, run: (fields, { desk }) => ask(desk, 'revokeNode', fields) },
@@ -74,7 +76,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 };
 
 type PlainCall =
-  | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem' | 'sendTest')
+  | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
   | ('revokeNode' | 'approveNode' | 'releaseNumber');
 
 /** The fields are text, and checked by what the desk wants of them. */

@@ -127,7 +127,8 @@ export const DESK_INPUTS = {
   revokeNode: z.object({ node: nodeSchema }),
   /** With `fingerprint`: only if that is the key's. */
   approveNode: z.object({ node: nodeSchema, fingerprint: fingerprintSchema.optional() }),
-  sendTest: z.object({ from: numberSchema, to: numberSchema }),
+  /** With `inService`: refused where a number or its slot is out of service. */
+  sendTest: z.object({ from: numberSchema, to: numberSchema, inService: z.boolean().default(false) }),
   probe: z.object({ id: probeIdSchema }),
   probes: z.object({
     node: nodeSchema.optional(),

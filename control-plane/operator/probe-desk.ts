@@ -12,8 +12,8 @@ export const probeDesk = ({
   now: () => Date;
   nodes: NodeReach;
 }): DeskCalls<'sendTest' | 'probe' | 'probes' | 'probeSummary'> => ({
-  sendTest: async ({ from, to }, db) => {
-    const { sender } = await findTestPair(db, { from, to, now: now() });
+  sendTest: async ({ from, to, inService }, db) => {
+    const { sender } = await findTestPair(db, { from, to, inService, now: now() });
     return nodes.ask(sender.node, { call: 'sendTest', from, to });
   },
   probe: async ({ id }, db) => {

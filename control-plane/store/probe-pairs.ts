@@ -1,5 +1,6 @@
 // SIMs that may probe: nobody holds or reserves their number, and they are on the network in a linked node.
 import { sql } from 'kysely';
+import { maskedNumber } from '../domain/masked-number.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from './database.ts';
 
@@ -44,16 +45,21 @@ export async function findSpareSims(db: Database, now: Date): Promise<SpareSim[]
 }
 
 interface Place extends ProbeSim {
+  is_out: boolean;
+  slot_out_by: 'operator' | 'probe' | null;
   is_held: boolean;
   is_reserved: boolean;
   is_registered: boolean | null;
   is_linked: boolean | null;
 }
 
-/** The SIMs of two numbers that nobody has, in service or not. Throws `OperatorRefusal`, which says what is in the way. */
+/**
+ * The SIMs of two numbers that nobody has; with `inService` only where they and their slots are in service. Throws
+ * `OperatorRefusal`, which says what is in the way.
+ */
 export async function findTestPair(
   db: Database,
-  { from, to, now }: { from: string; to: string; now: Date },
+  { from, to, now, inService = false }: { from: string; to: string; now: Date; inService?: boolean },
 ): Promise<{ sender: ProbeSim; recipient: ProbeSim }> {
   if (from === to) throw new OperatorRefusal('a number cannot text itself: give two');
   const { rows } = await sql<Place>`
@@ -62,8 +68,8 @@ export async function findTestPair(
   const problems: string[] = [];
   const found = [from, to].map((number) => {
     const row = rows.find((each) => each.number === number);
-    const problem = problemOf(row);
-    if (problem !== undefined) problems.push(`${number} ${problem}`);
+    const problem = problemOf(row, inService);
+    if (problem !== undefined) problems.push(`${maskedNumber(number)} ${problem}`);
     return row as Place;
   });
   const [sender, recipient] = found;
@@ -76,10 +82,11 @@ const simOf = ({ number, iccid, node, slot, carrier }: Place): ProbeSim => ({
   ...{ number, iccid, node, slot, carrier },
 });
 
-function problemOf(row: Place | undefined): string | undefined {
+function problemOf(row: Place | undefined, inService: boolean): string | undefined {
   if (row === undefined) return 'is no number of this service';
   if (row.is_held) return 'is held by a wallet';
   if (row.is_reserved) return 'is reserved for a payment';
   if (row.is_linked !== true) return 'has no linked node that holds its SIM';
+  if (inService && (row.is_out || row.slot_out_by !== null)) return 'is out of service';
   return row.is_registered === true ? undefined : 'has a SIM that is not on the network';
 }

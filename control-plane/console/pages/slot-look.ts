@@ -48,6 +48,12 @@ export function lookOf({ state, call, numberOutReason, outOfService }: PicturedS
 /** Slots that serve, or would if they were let. */
 export const isUp = ({ state }: PicturedSlot): boolean => state === 'registered';
 
+/** The number of a slot that serves, where nobody has it: an end of a test SMS. */
+export const spareNumberOf = ({ number, outOfService, state, use }: PicturedSlot): string | undefined => {
+  const isSpare = use === 'on_sale' || (use === 'quarantined' && outOfService === null);
+  return state === 'registered' && isSpare && number !== null ? number : undefined;
+};
+
 export const USE_WORDS = {
   on_sale: 'on sale',
   held: 'held',

@@ -1,6 +1,7 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
 
 import { type Html, html } from '#shared/html.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { PicturedSlot } from '../../store/fleet-picture.ts';
 import type { SlotHappening } from '../../store/happenings.ts';
@@ -11,9 +12,9 @@ import type { Range } from '../span.ts';
 import { actionLinks } from './action-links.ts';
 import { slotEvents } from './happenings.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
-import { badge, facts, listedNumber, nodePath, numberPath, plain, shownAt, slotPath } from './shown.ts';
+import { badge, facts, nodePath, numberPath, plain, shownAt, slotPath } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, lookOf, USE_WORDS } from './slot-look.ts';
+import { barsOf, lookOf, spareNumberOf, USE_WORDS } from './slot-look.ts';
 
 export interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
@@ -48,6 +49,7 @@ export function slotPage(
 function about(slot: PicturedSlot): Html {
   const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, numberOutReason } = slot;
   const { outOfService, reason, signalDbm, storage, toldAt, usbPath, use, wallet } = slot;
+  const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
     ['State', badge(lookOf(slot))],
     ['Why', reason === null ? null : plain(reason)],
@@ -57,7 +59,7 @@ function about(slot: PicturedSlot): Html {
       'Number',
       number === null
         ? null
-        : html`<a href="${numberPath(number)}">${listedNumber(number, use === 'held')}</a>`,
+        : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a>`,
     ],
     [
       'Out of service',
@@ -82,6 +84,6 @@ function about(slot: PicturedSlot): Html {
     outOfService === null
       ? ['slot-out-of-service', { node, slot: slot.slot }]
       : ['slot-in-service', { node, slot: slot.slot }],
-    ...(number === null || use === 'held' ? [] : ([['send-test', { from: number }]] as const)),
+    ...(spare === undefined ? [] : ([['send-test', { from: spare }]] as const)),
   ])}</div>`;
 }

@@ -1,6 +1,7 @@
 // What the console shows of probes, alerts, nodes that wait for approval and numbers in quarantine, and does about them.
+import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { type Database, openDatabase } from '#control-plane/store/database.ts';
 import { identityOf } from '../../fixtures/enrolled-node.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -38,7 +39,46 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   t.match(await ann.page('/audit'), /ann<.*send test/s);
   const gone = await ann.post('/actions/send-test', { from: String(FROM), to: '+12065559999' });
   t.equal(gone.status, 409, 'not to a number that is none of ours');
+  t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'which nobody has to read');
+  t.match(await ann.page('/audit'), /refused.*\+1206…9999 is no number of this service/s);
 });
+
+t.test(
+  'a test SMS is offered between spare numbers in service only, and sent between no others',
+  async (t) => {
+    const fleet = await startFleetConsole(t, rig);
+    const slots = rackSlots(7);
+    await linkRack(t, fleet, { nodeId: 'rack-1', slots });
+    const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
+    const [spare, other, slotOut, numberOut, reserved] = slots.map(({ number }) => String(number));
+    await sql`insert into slot_service (node_id, slot, out_of_service_at, reason, by)
+    values ('rack-1', 'm3', now(), 'deaf', 'probe')`.execute(db);
+    await sql`update numbers set out_of_service_at = now(), out_of_service_reason = 'worn'
+    where number in (${numberOut}, ${reserved})`.execute(db);
+    await reserve(db, String(reserved));
+    const ann = await signedIn(fleet.consoleUrl, fleet.key);
+    const offered = await until('what is so is seen', async () => {
+      const page = await ann.page(`/actions/send-test?${new URLSearchParams({ from: String(spare) })}`);
+      const numbers = [...page.matchAll(/<option>([^<]+)</g)].map(([, number]) => number);
+      return !numbers.includes(slotOut) && numbers;
+    });
+    t.same(offered, [other, slots[6]?.number], 'not the one without a network, either');
+    for (const slot of ['m3', 'm4', 'm5', 'm6'])
+      t.notMatch(await ann.page(`/nodes/rack-1/slot?name=${slot}`), '/actions/send-test', slot);
+    const refused = async (from: unknown, to: unknown): Promise<string> => {
+      const answer = await ann.post('/actions/send-test', { from: String(from), to: String(to) });
+      t.equal(answer.status, 409);
+      return answer.text();
+    };
+    for (const number of [slotOut, numberOut]) {
+      t.match(await refused(spare, number), /is out of service/);
+      t.match(await refused(number, spare), /is out of service/);
+    }
+    t.match(await refused(spare, reserved), /is reserved for a payment/);
+    t.match(await refused(spare, slots[5]?.number), /not on the network/);
+  },
+);
 
 t.test('an alert that no slot shows by its colour needs attention, too', async (t) => {
   const fleet = await startFleetConsole(t, rig);
@@ -86,3 +126,16 @@ t.test('a number in quarantine is released', async (t) => {
   t.notMatch(await ann.page(path), '/actions/release-number?');
   t.match(await ann.page('/audit'), /ann<.*release number/s);
 });
+
+/** As a payment does that is under way. */
+async function reserve(db: Database, number: string): Promise<void> {
+  await db
+    .insertInto('payments')
+    .values({
+      ...{ id: 'pay_1', chain_id: 84532, asset: '0x01', payer: '0x02', nonce: '0x01', pay_to: '0x03' },
+      ...{ value: '1', valid_after: '0', valid_before: '1', signature: '0x', state: 'claimed' },
+      ...{ reserved_number: number, raw_transaction: null, transaction_hash: null, transaction_nonce: null },
+      ...{ subscription_id: null, failure: null, created_at: new Date(), updated_at: new Date() },
+    })
+    .execute();
+}

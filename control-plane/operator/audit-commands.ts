@@ -2,7 +2,18 @@
 import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { filterOption, LIST_OPTIONS, shownPage, shownTime, WHERE, withOperator } from './where.ts';
+import { withMaskedNumbers } from '../domain/masked-number.ts';
+import type { AuditRow } from '../store/audit-log.ts';
+import type { Told } from './desk-answers.ts';
+import {
+  FULL_OPTION,
+  filterOption,
+  LIST_OPTIONS,
+  shownPage,
+  shownTime,
+  WHERE,
+  withOperator,
+} from './where.ts';
 
 export const AUDIT_COMMANDS = [
   programCommand({
@@ -11,6 +22,7 @@ export const AUDIT_COMMANDS = [
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
+      full: FULL_OPTION,
       after: filterOption(
         'the page behind this entry',
         z
@@ -19,13 +31,14 @@ export const AUDIT_COMMANDS = [
           .transform(Number),
       ),
     },
-    run: ({ after, limit, json, ...where }) =>
+    run: ({ after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const { rows, next } = await desk.ask('auditLog', { after, limit });
-        if (json) return JSON.stringify({ audit_log: rows, next });
+        const shown = full ? rows : rows.map(masked);
+        if (json) return JSON.stringify({ audit_log: shown, next });
         const table = alignedTable(
           ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'RESULT', ''],
-          rows.map(({ at, actor, action, subject, result, why, detail }) => [
+          shown.map(({ at, actor, action, subject, result, why, detail }) => [
             ...[shownTime(at), actor, action, subject, result],
             why ?? (Object.keys(detail).length === 0 ? '' : JSON.stringify(detail)),
           ]),
@@ -34,3 +47,7 @@ export const AUDIT_COMMANDS = [
       }),
   }),
 ];
+
+/** Numbers may stand in what was refused, too. */
+const masked = (row: Told<AuditRow>): Told<AuditRow> =>
+  JSON.parse(withMaskedNumbers(JSON.stringify(row))) as Told<AuditRow>;

@@ -1,4 +1,5 @@
 // The calls of the desk that change something, and what the audit log has of each: on what, and with what, without secrets.
+import { maskedNumber } from '../domain/masked-number.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 
 export interface Audited<C extends DeskCall> {
@@ -52,7 +53,12 @@ const CALLS: { readonly [C in DeskCall]?: Audited<C> } = {
   ),
   addOperator: change(({ name }) => name),
   removeOperator: change(({ name }) => name),
-  sendTest: { how: 'command', subject: ({ from }) => from, detail: ({ to }) => ({ to }) },
+  // One that was mistyped is a stranger's; the probe has those of ours.
+  sendTest: {
+    how: 'command',
+    subject: ({ from }) => maskedNumber(from),
+    detail: ({ to }) => ({ to: maskedNumber(to) }),
+  },
 };
 
 export const auditedCall = <C extends DeskCall>(call: C): Audited<C> | undefined =>

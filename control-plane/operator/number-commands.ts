@@ -2,6 +2,7 @@
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { NUMBER_STATES } from '../store/numbers.ts';
 import { numberSchema, reasonSchema } from './desk-inputs.ts';
@@ -32,7 +33,11 @@ export const NUMBER_COMMANDS = [
     run: ({ state, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const { rows, next } = await desk.ask('numbers', { state, after, limit });
-        const shown = rows.map((row) => ({ ...row, wallet: row.wallet && shownWallet(row.wallet, full) }));
+        const shown = rows.map((row) => ({
+          ...row,
+          number: listedNumber(row.number, row.wallet !== null && !full),
+          wallet: row.wallet && shownWallet(row.wallet, full),
+        }));
         if (json) return JSON.stringify({ numbers: shown, next });
         const table = alignedTable(
           ['NUMBER', 'STATE', 'ICCID', 'NODE', 'SLOT', 'WALLET', 'UNTIL', ''],

@@ -2,6 +2,7 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
 import { OPTIONS } from '../config.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { keyFileSchema, keySchema } from '../private-key.ts';
@@ -71,7 +72,11 @@ export const PAYMENT_COMMANDS = [
         const query = { state, isStuck: stuck, wallet, after, limit };
         const { rows, next } = await desk.ask('payments', query);
         if (!json) return shownPage(shownPayments(rows, full), next);
-        const payments = rows.map((row) => ({ ...row, payer: shownWallet(row.payer, full) }));
+        const payments = rows.map((row) => ({
+          ...row,
+          number: row.number && listedNumber(row.number, !full),
+          payer: shownWallet(row.payer, full),
+        }));
         return JSON.stringify({ payments, next });
       }),
   }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { OperatorUnfinished } from '../domain/operator-refusal.ts';
 import { PROBE_OPTIONS } from '../probes/probe-options.ts';
 import { PROBE_RESULTS } from '../store/operation-tables.ts';
@@ -14,6 +15,7 @@ import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from './desk-inputs
 import {
   checked,
   choiceOption,
+  FULL_OPTION,
   filterOption,
   JSON_OPTION,
   LIST_OPTIONS,
@@ -52,6 +54,7 @@ export const PROBE_COMMANDS = [
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
+      full: FULL_OPTION,
       node: filterOption('only those of this node, at either end', nodeSchema),
       slot: filterOption('only those of this slot, at either end', slotSchema),
       result: choiceOption('only those with this result', PROBE_RESULTS),
@@ -63,10 +66,15 @@ export const PROBE_COMMANDS = [
           .transform(Number),
       ),
     },
-    run: ({ node, slot, result, after, limit, json, ...where }) =>
+    run: ({ node, slot, result, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const { rows, next } = await desk.ask('probes', { node, slot, result, after, limit });
-        if (json) return JSON.stringify({ probes: rows, next });
+        const shown = rows.map((row) => ({
+          ...row,
+          from_number: listedNumber(row.from_number, !full),
+          to_number: listedNumber(row.to_number, !full),
+        }));
+        if (json) return JSON.stringify({ probes: shown, next });
         const table = alignedTable(['AT', 'KIND', 'FROM', 'TO', 'RESULT', 'TIME', ''], rows.map(shownProbe));
         return shownPage(table, next === null ? null : String(next));
       }),

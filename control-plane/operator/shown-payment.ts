@@ -2,6 +2,7 @@
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { alignedTable } from '#shared/process/aligned-table.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import type { PaymentRow } from '../store/payment-list.ts';
 import type { Told } from './desk-answers.ts';
@@ -33,7 +34,9 @@ export function shownPayments(payments: readonly ToldPayment[], isFull: boolean)
     ['PAYMENT', 'STATE', 'SINCE', 'VALUE', 'PAYER', 'NUMBER', ''],
     payments.map((payment) => [
       ...[payment.id, payment.state, shownTime(payment.since), shownValue(payment)],
-      ...[shownWallet(payment.payer, isFull), payment.number ?? '-', payment.failure ?? ''],
+      shownWallet(payment.payer, isFull),
+      payment.number === null ? '-' : listedNumber(payment.number, !isFull),
+      payment.failure ?? '',
     ]),
   );
 }

@@ -3,8 +3,18 @@ import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { nodeSchema, reasonSchema, slotSchema } from './desk-inputs.ts';
-import { checked, filterOption, LIST_OPTIONS, shownPage, shownTime, WHERE, withOperator } from './where.ts';
+import {
+  checked,
+  FULL_OPTION,
+  filterOption,
+  LIST_OPTIONS,
+  shownPage,
+  shownTime,
+  WHERE,
+  withOperator,
+} from './where.ts';
 
 const PLACE = '<node> <slot>';
 
@@ -28,16 +38,21 @@ export const SLOT_COMMANDS = [
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
+      full: FULL_OPTION,
       node: filterOption('only those of this node', nodeSchema),
       after: filterOption('the page behind this slot: node/slot', afterSchema),
     },
-    run: ({ node, after, limit, json, ...where }) =>
+    run: ({ node, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const { rows, next } = await desk.ask('slots', { node, after, limit });
-        if (json) return JSON.stringify({ slots: rows, next });
+        const shown = rows.map((row) => ({
+          ...row,
+          number: row.number && listedNumber(row.number, row.is_held && !full),
+        }));
+        if (json) return JSON.stringify({ slots: shown, next });
         const table = alignedTable(
           ['NODE', 'SLOT', 'STATE', 'NUMBER', 'CARRIER', 'OUT OF SERVICE', ''],
-          rows.map((row) => [
+          shown.map((row) => [
             ...[row.node, row.slot, row.trouble === null ? row.state : `${row.state} (${row.trouble})`],
             ...[row.number ?? '-', row.carrier ?? '-'],
             ...[row.out_of_service_at === null ? '-' : shownTime(row.out_of_service_at), row.reason ?? ''],

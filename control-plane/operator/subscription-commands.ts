@@ -2,6 +2,7 @@
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
 import { numberSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
@@ -33,7 +34,11 @@ export const SUBSCRIPTION_COMMANDS = [
       withOperator(where, async ({ desk }) => {
         const query = { state, wallet, number, after, limit };
         const { rows, next } = await desk.ask('subscriptions', query);
-        const shown = rows.map((row) => ({ ...row, wallet: shownWallet(row.wallet, full) }));
+        const shown = rows.map((row) => ({
+          ...row,
+          number: listedNumber(row.number, !full),
+          wallet: shownWallet(row.wallet, full),
+        }));
         if (json) return JSON.stringify({ subscriptions: shown, next });
         const table = alignedTable(
           ['SUBSCRIPTION', 'NUMBER', 'WALLET', 'SINCE', 'UNTIL', 'BOUND'],

@@ -14,7 +14,7 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
 
 export const JSON_OPTION = switchOption('print JSON');
-export const FULL_OPTION = switchOption('show whole wallets');
+export const FULL_OPTION = switchOption('show whole wallets, and whole numbers that somebody has');
 
 /** What each list takes. */
 export const LIST_OPTIONS = {

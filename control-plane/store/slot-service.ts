@@ -16,6 +16,8 @@ export interface SlotRow extends SlotPlace {
   trouble: string | null;
   carrier: string | null;
   number: string | null;
+  /** A wallet has that number. */
+  is_held: boolean;
   model: string | null;
   out_of_service_at: Date | null;
   reason: string | null;
@@ -34,6 +36,7 @@ export async function listSlots(
     select slots.node, slots.slot,
       case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
       slots.trouble, slots.carrier, numbers.number, slots.model,
+      exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
       slot_service.out_of_service_at, slot_service.reason, slot_service.by
     from slots
     join nodes on nodes.id = slots.node

@@ -1,10 +1,12 @@
 // Who changed what, when, and what came of it.
 
+import { isE164 } from '#shared/e164.ts';
 import { type Html, html } from '#shared/html.ts';
+import { maskedNumber, withMaskedNumbers } from '../../domain/masked-number.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import type { AuditRow } from '../../store/audit-log.ts';
 import { further, nothing } from './lists.ts';
-import { badge, shownAt, table } from './shown.ts';
+import { badge, numberPath, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<AuditRow['result'], Look>> = {
@@ -23,12 +25,18 @@ export function auditPage({ rows, next }: Told<Page<AuditRow, number>>): Html {
 }
 
 const line = ({ action, actor, at, detail, result, subject, why }: Told<AuditRow>): Html =>
-  html`<tr><td>${shownAt(at)}</td><th scope="row">${actor}</th><td>${inWords(action)}</td><td>${subject}</td><td>${badge(LOOKS[result])}</td><td>${
-    why ?? ''
-  } ${Object.entries(detail).map(
+  html`<tr><td>${shownAt(at)}</td><th scope="row">${actor}</th><td>${inWords(action)}</td><td>${shownSubject(subject, result)}</td><td>${badge(LOOKS[result])}</td><td>${withMaskedNumbers(
+    why ?? '',
+  )} ${Object.entries(detail).map(
     ([name, value]) =>
-      html`<small>${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}</small> `,
+      html`<small>${name}: ${withMaskedNumbers(typeof value === 'string' ? value : JSON.stringify(value))}</small> `,
   )}</td></tr>`;
+
+/** A number that was mistyped leads nowhere. */
+const shownSubject = (subject: string, result: AuditRow['result']): Html =>
+  isE164(subject) && result === 'ok'
+    ? html`<a href="${numberPath(subject)}">${maskedNumber(subject)}</a>`
+    : html`${withMaskedNumbers(subject)}`;
 
 /** "takeSlotOutOfService" as people write it. */
 const inWords = (action: string): string => action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

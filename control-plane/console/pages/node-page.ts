@@ -1,12 +1,13 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
 import type { SlotHappening } from '../../store/happenings.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './action-links.ts';
 import { slotEvents } from './happenings.ts';
 import { cell, idOf } from './rack.ts';
-import { badge, facts, listedNumber, numberPath, plain, shownAt, slotPath, table } from './shown.ts';
+import { badge, facts, numberPath, plain, shownAt, slotPath, table } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isUp, lookOf, lookOfNode, USE_WORDS } from './slot-look.ts';
 
@@ -87,12 +88,12 @@ function slotTable(slots: readonly PicturedSlot[]): Fragment[] {
 }
 
 function row(slot: PicturedSlot): Html {
-  const { carrier, model, number, reason, signalDbm, toldAt, use, usbPath } = slot;
+  const { carrier, model, number, reason, signalDbm, toldAt, use, usbPath, wallet } = slot;
   return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(lookOf(slot))}${
     reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`
   }</td><td class="number">${signalDbm === null ? '–' : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`}</td><td>${
     number === null
       ? '–'
-      : html`<a href="${numberPath(number)}">${listedNumber(number, use === 'held')}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
+      : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
   }</td><td>${carrier ?? '–'}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(toldAt)}</td></tr>`;
 }

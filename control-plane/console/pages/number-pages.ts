@@ -1,6 +1,7 @@
 // The numbers and where they are, and one number with what befell it.
 
 import { type Html, html } from '#shared/html.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import type { NumberHappening } from '../../store/happenings.ts';
@@ -8,7 +9,7 @@ import { NUMBER_STATES, type NumberRow, type NumberState } from '../../store/num
 import { type ActionLink, actionLinks } from './action-links.ts';
 import { numberEvents } from './happenings.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, facts, listedNumber, numberPath, shownAt, slotLink, table } from './shown.ts';
+import { badge, facts, numberPath, shownAt, slotLink, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<NumberState, Look>> = {

@@ -1,6 +1,7 @@
 // Payments by state, those that somebody should look at on top; and one payment with its history.
 
 import { type Html, html } from '#shared/html.ts';
+import { maskedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import { shownValue } from '../../operator/shown-payment.ts';
@@ -8,7 +9,7 @@ import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/payment-events.ts';
 import type { PaymentRow } from '../../store/payment-list.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, facts, listedNumber, numberPath, paymentPath, plain, shownAt, table } from './shown.ts';
+import { badge, facts, numberPath, paymentPath, plain, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<PaymentState, Omit<Look, 'words'>>> = {
@@ -52,7 +53,7 @@ const list = (caption: string, rows: readonly Told<PaymentRow>[]): Html =>
         )}</td><td class="number">${shownValue(payment)}</td><td>${shownWallet(payment.payer, false)}</td><td>${
           payment.number === null
             ? '–'
-            : html`<a href="${numberPath(payment.number)}">${listedNumber(payment.number, true)}</a>`
+            : html`<a href="${numberPath(payment.number)}">${maskedNumber(payment.number)}</a>`
         }</td><td>${payment.failure ?? ''}</td></tr>`,
     ),
   );
@@ -70,10 +71,7 @@ ${facts([
   ['Chain', `eip155:${payment.chain_id}`],
   ['Payer', shownWallet(payer, false)],
   ['Paid to', shownWallet(payment.pay_to, false)],
-  [
-    'Number',
-    number === null ? null : html`<a href="${numberPath(number)}">${listedNumber(number, true)}</a>`,
-  ],
+  ['Number', number === null ? null : html`<a href="${numberPath(number)}">${maskedNumber(number)}</a>`],
   ['Our transaction', hash(payment.transaction_hash)],
   ['Money came by', hash(payment.transfer_hash)],
   ['Sent back by', hash(payment.refund_hash)],

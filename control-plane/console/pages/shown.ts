@@ -1,7 +1,6 @@
 // Times, numbers and states as the pages write them.
 
 import { type Html, html } from '#shared/html.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
 import type { PicturedSlot } from '../../store/fleet-picture.ts';
 import { sign } from './signs.ts';
 import type { Look } from './slot-look.ts';
@@ -16,10 +15,6 @@ export function shownAt(at: Date | string | null): Html {
 /** A state: sign and words in its colour. */
 export const badge = ({ tone, sign: name, words }: Look): Html =>
   html`<span class="badge ${tone}">${sign(name)}${words}</span>`;
-
-/** Our number as lists show it: whole while nobody has it. */
-export const listedNumber = (number: string, isHeld: boolean): string =>
-  isHeld ? maskedNumber(number) : number;
 
 export const numberPath = (number: string): string => `/numbers/${encodeURIComponent(number)}`;
 export const nodePath = (node: string): string => `/nodes/${encodeURIComponent(node)}`;

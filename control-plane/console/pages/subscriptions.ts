@@ -1,11 +1,12 @@
 // Who has which number, and until when: wallets and numbers masked.
 
 import { type Html, html } from '#shared/html.ts';
+import { maskedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import { SUBSCRIPTION_STATES, type SubscriptionRow } from '../../store/subscription-list.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, listedNumber, numberPath, shownAt, table } from './shown.ts';
+import { badge, numberPath, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 export function subscriptionsPage(
@@ -34,7 +35,7 @@ function line(
       : is_bound
         ? { tone: 'good', sign: 'check', words: 'bound' }
         : { tone: 'warn', sign: 'search', words: 'unbound' };
-  return html`<tr><th scope="row"><a href="${numberPath(number)}">${listedNumber(number, true)}</a></th><td>${badge(look)}</td><td>${shownWallet(
+  return html`<tr><th scope="row"><a href="${numberPath(number)}">${maskedNumber(number)}</a></th><td>${badge(look)}</td><td>${shownWallet(
     wallet,
     false,
   )}</td><td>${shownAt(created_at)}</td><td>${shownAt(expires_at)}</td><td><code>${id}</code></td></tr>`;

@@ -38,14 +38,8 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   t.equal((await db.selectFrom('messages').select('body').executeTakeFirst())?.body, TEXT, 'it is there');
-  for (const place of [
-    '/',
-    '/nodes/rack-1',
-    '/nodes/rack-1/slot?name=m1',
-    '/numbers',
-    '/subscriptions',
-    path,
-  ]) {
+  const places = ['/', '/nodes/rack-1', '/nodes/rack-1/slot?name=m1', '/numbers', '/subscriptions', path];
+  for (const place of places) {
     const text = await ann.page(place);
     t.notMatch(text, new RegExp(ALICE.address, 'i'), place);
     t.notMatch(text, /493017/, place);
@@ -64,6 +58,20 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
     '/payments/pay_000000000000000000000000',
   ])
     t.equal((await ann.get(nowhere, { Accept: 'text/html' })).status, 404, nowhere);
+
+  const out = { node: 'rack-1', slot: 'm1', reason: 'a bent pin' };
+  t.equal((await ann.post('/actions/slot-out-of-service', out)).status, 303);
+  await db
+    .updateTable('numbers')
+    .set({ out_of_service_at: new Date(), out_of_service_reason: 'a worn SIM' })
+    .where('number', '=', number)
+    .execute();
+  const slotPage = '/nodes/rack-1/slot?name=m1';
+  await until('it is out of service', async () => (await ann.page(slotPage)).includes('a worn SIM'));
+  for (const place of places)
+    if (place !== path)
+      t.notMatch(await ann.page(place), `>${number}<`, `${place}: masked out of service, too`);
+  t.match(await ann.page(slotPage), /a bent pin.*a worn SIM.*held/s, 'and it is held all the same');
 });
 
 t.test('long lists come in pages', async (t) => {

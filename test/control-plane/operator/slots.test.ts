@@ -3,15 +3,18 @@ import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { modemStack } from '../../fixtures/modem-stack.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
 
 async function onPostgres(t: Test) {
   const { url, databaseUrl } = await rig.start(t);
@@ -141,11 +144,36 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
     (await control('slot', 'list')).stdout,
     /lab +m2 +registered +\+12065550002 +00101 +\S+ \S+ +loose/,
   );
+  await subscribeInStore(where.databaseUrl, ALICE, '+12065550002');
+  const [held, full, json] = await Promise.all([
+    control('slot', 'list'),
+    control('slot', 'list', '--full'),
+    control('slot', 'list', '--json'),
+  ]);
+  t.match(
+    held.stdout,
+    /lab +m1 +registered +\+12065550001 .*\nlab +m2 +registered +\+1206…0002 +00101 .* loose/,
+  );
+  t.match(full.stdout, /lab +m2 +registered +\+12065550002 /);
+  t.match(JSON.parse(json.stdout).slots, [
+    { number: '+12065550001' },
+    { number: '+1206…0002', is_held: true },
+  ]);
   t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /told of no slot/ });
   t.match(await control('probe', 'send', '+12065550001', '+12065550001'), { status: 2, stderr: /two/ });
   t.match((await control('probe', 'list')).stdout, /AT +KIND/);
   t.match((await control('audit', 'list')).stdout, /command line +takeSlotOutOfService +lab\/m2 +ok/);
   t.match(await control('number', 'release', '+12065550001'), { status: 2, stderr: /in no quarantine/ });
+  t.match(await control('probe', 'send', '+12065550001', '+13105550188'), {
+    status: 2,
+    stderr: /no number of/,
+  });
+  const written = (await control('audit', 'list')).stdout;
+  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is no number of this service/);
+  t.match(written, /releaseNumber +\+1206…0001 +refused +\+1206…0001 is in no quarantine/);
+  const whole = (await control('audit', 'list', '--full')).stdout;
+  t.match(whole, /releaseNumber +\+12065550001 /);
+  t.notMatch(whole, '+13105550188', 'what is none of ours is not kept');
 });
 
 t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) => {

@@ -1,5 +1,6 @@
 // Texts between our own SIMs, over the real daemon and simulated modems: what arrives, what does not, and whose fault it is.
 import t from 'tap';
+import { maskedNumber } from '#control-plane/domain/masked-number.ts';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { type ModemStack, modemStack } from '../../fixtures/modem-stack.ts';
@@ -44,9 +45,9 @@ t.test('a text arrives, and is nobody’s message', { timeout: 180_000 }, async 
   t.ok(Number(row.latency_ms) > 0 && Number(row.latency_ms) < TIMEOUT_MS, 'from command to fact');
   t.same(await db.selectFrom('messages').selectAll().execute(), []);
   t.match(await db.selectFrom('nodes').selectAll().execute(), [{ unheld_messages: 0 }]);
-  const audited = { actor: 'command line', action: 'sendTest', subject: from, result: 'ok' };
+  const audited = { actor: 'command line', action: 'sendTest', subject: maskedNumber(from), result: 'ok' };
   t.match((await desk.ask('auditLog', { limit: 1 })).rows, [
-    { ...audited, detail: { to: slotOf(1).number } },
+    { ...audited, detail: { to: maskedNumber(slotOf(1).number) } },
   ]);
   t.match(await desk.ask('probeSummary', { by: 'slot', span: 'hour' }), [
     { role: 'sender', delivered: 1, failed: 0 },

@@ -73,6 +73,11 @@ export function routeLive(
     // A browser that comes back says what it had last.
     const version = ctx.get('Last-Event-ID') || after;
     ctx.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
+    // One that asks for the headers alone is told no more.
+    if (ctx.method === 'HEAD') {
+      ctx.status = 200;
+      return;
+    }
     await feed.watch(topic, version, sessionOf(ctx), ctx.res);
     ctx.respond = false;
   });

@@ -123,3 +123,15 @@ t.test('too many streams of one session are refused, and of what is no topic non
   for (const topic of ['', 'of=moon', 'of=node', 'of=node&node=../..', 'of=slot&node=rack-1'])
     t.equal((await ann.get(`/live?topic=${encodeURIComponent(topic)}`, {})).status, 404, topic);
 });
+
+t.test('who asks for the headers of a stream alone is answered at once', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const headers = { Cookie: ann.cookie, Accept: 'text/event-stream' };
+  for (let count = 0; count < 25; count += 1) {
+    const answer = await fetch(fleet.consoleUrl + LIVE, { method: 'HEAD', headers });
+    t.equal(answer.status, 200);
+    t.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  }
+  t.equal((await openStream(ann)).response.status, 200, 'and takes no place of a stream');
+});

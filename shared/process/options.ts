@@ -18,7 +18,7 @@ export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K
 
 /**
  * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option
- * and ends the process with 1; `--help` lists all and ends it with 0.
+ * and ends the process with 1; `--help` lists all and ends it with 0, as does `--version` where one is given.
  *
  * Every value arrives as text: schemas coerce. An empty variable counts as unset.
  */
@@ -26,10 +26,12 @@ export function readOptions<S extends Specs>(
   program: string,
   about: string,
   specs: S,
+  version?: string,
   argv: readonly string[] = process.argv,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): OptionsOf<S> {
   const command = new Command(program).description(about).allowExcessArguments(false);
+  if (version !== undefined) command.version(version, '--version', 'print the version');
   addFlags(command, specs);
   command.parse([...argv]);
   return valuesOf(command, specs, env);

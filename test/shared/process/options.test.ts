@@ -1,5 +1,7 @@
 // The options of each program, from outside: --help lists them, a bad value ends the start with one line.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -29,6 +31,11 @@ const CONTROL_PLANE = {
 /** A key without its 0x. */
 const SECRET = '7'.repeat(64);
 const NODE_DAEMON = { MODEM_PORTS: '/nonexistent' };
+
+t.test('--version tells that of the package and ends with 0', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'));
+  t.same(run('control-plane/bin.mjs', ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' });
+});
 
 t.test('--help lists every option with its variable and ends with 0', async (t) => {
   for (const program of PROGRAMS) {

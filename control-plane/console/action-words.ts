@@ -45,7 +45,8 @@ export const ACTION_WORDS = {
   },
   'approve-node': {
     verb: 'Approve the node',
-    consequence: 'It may connect. Compare the fingerprint with the one that the node printed.',
+    consequence:
+      'It may connect. Compare the fingerprint of its key with the one that "node-daemon enrol" printed:',
     done: 'The node may connect.',
     isGrave: false,
   },

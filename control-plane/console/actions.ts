@@ -19,6 +19,8 @@ export interface Action {
   asks: ReadonlyArray<'reason' | 'to'>;
   /** What it is about, for who confirms. */
   subject(fields: Fields): string;
+  /** What one compares before one confirms. */
+  compared?(fields: Fields): string;
   /** Throws `OperatorRefusal` when the state of things does not allow it, `ZodError` for fields that are none. */
   run(fields: Fields, parts: ActionParts): Promise<void>;
   /** The page to come back to. */
@@ -26,6 +28,9 @@ export interface Action {
 }
 
 const slotOf = ({ node = '', slot = '' }: Fields): { node: string; slot: string } => ({ node, slot });
+
+/** Only the key that was shown: another one may have come since. */
+const approvalSchema = DESK_INPUTS.approveNode.required();
 
 const aboutSlot = {
   asks: [],
@@ -56,7 +61,13 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     path: () => '/probes',
   },
   'revoke-node': { ...aboutNode, run: (fields, { desk }) => ask(desk, 'revokeNode', fields) },
-  'approve-node': { ...aboutNode, run: (fields, { desk }) => ask(desk, 'approveNode', fields) },
+  'approve-node': {
+    ...aboutNode,
+    compared: ({ fingerprint = '' }) => fingerprint,
+    run: async (fields, { desk }) => {
+      await desk.ask('approveNode', approvalSchema.parse(fields));
+    },
+  },
   'release-number': {
     asks: [],
     subject: ({ number = '' }) => number,
@@ -77,7 +88,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 
 type PlainCall =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
-  | ('revokeNode' | 'approveNode' | 'releaseNumber');
+  | ('revokeNode' | 'releaseNumber');
 
 /** The fields are text, and checked by what the desk wants of them. */
 async function ask(desk: Desk, call: PlainCall, fields: Fields): Promise<void> {

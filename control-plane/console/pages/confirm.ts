@@ -26,11 +26,14 @@ export function confirmForm({
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
-${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
+${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients)))}
 <p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Leave it</a></p>
 </form>`;
 }
+
+const comparison = (text: string): Html => html`<p><code class="hash">${text}</code></p>
+`;
 
 const reason = html`<label>Why, in a few words<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
 

@@ -43,13 +43,15 @@ function about(node: PicturedNode): Html {
     ['Troubles', alarms.map(plain).join(', ')],
     ['Enrolled', enrolledAt === null ? null : shownAt(enrolledAt)],
     ['Facts that wait there', journalDepth],
-    ['Fingerprint of its key', fingerprint === null ? null : html`<code class="hash">${fingerprint}</code>`],
     ['Messages for numbers that nobody has', unheldMessages],
-  ])}${actionLinks([
+  ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
     ...(standing === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
   ])}</div>`;
 }
+
+const comparison = (fingerprint: string): Html =>
+  html`<p>Its key is <code class="hash">${fingerprint}</code>. Approve it only if <code>node-daemon enrol</code> printed the same.</p>`;
 
 /** The slots as they sit; each is a part of its own. */
 function bays(slots: readonly PicturedSlot[]): Fragment[] {

@@ -83,7 +83,11 @@ t.test('what the state of things does not allow is refused in words, and written
     ['/actions/release-number', { number: '+12065550001' }, /in no quarantine/],
     ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /no slot/],
     ['/actions/revoke-node', { node: 'rack-9' }, /there is no node/],
-    ['/actions/approve-node', { node: 'rack-9' }, /there is no node/],
+    [
+      '/actions/approve-node',
+      { node: 'rack-9', fingerprint: `SHA256:${'A'.repeat(43)}` },
+      /there is no node/,
+    ],
   ] as const) {
     const answer = await ann.post(path, fields);
     t.equal(answer.status, 409, path);

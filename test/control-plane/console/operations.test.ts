@@ -1,8 +1,11 @@
 // What the console shows of probes, alerts, nodes that wait for approval and numbers in quarantine, and does about them.
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { type Database, openDatabase } from '#control-plane/store/database.ts';
-import { identityOf } from '../../fixtures/enrolled-node.ts';
+import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { identityOf, newKey } from '../../fixtures/enrolled-node.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, type ScriptedNode } from '../../fixtures/scripted-node.ts';
@@ -101,11 +104,34 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   const waits = /class="attention".*rack-7<\/a> <span>waits for your approval/s;
   t.ok(await until('it is seen to wait', async () => waits.test(await ann.page('/'))));
   const page = await ann.page('/nodes/rack-7');
-  t.match(page, /SHA256:/i, 'its fingerprint, to compare');
-  t.match(page, '/actions/approve-node?');
-  t.equal((await ann.post('/actions/approve-node', { node: 'rack-7' })).status, 303);
+  const { registry, close } = await openOperator({ ...fleet, dataDir: '/nonexistent', url: fleet.url });
+  t.teardown(close);
+  const keyOf = async () => String((await registry.list())[0]?.fingerprint);
+  const fingerprint = await keyOf();
+  t.match(fingerprint, /^SHA256:/);
+  const shown = `<code class="hash">${fingerprint}</code>`;
+  t.match(page, `${shown}. Approve it only if`);
+  const link = /href="(\/actions\/approve-node[^"]*)"/.exec(page)?.[1]?.replaceAll('&#38;', '&') ?? '';
+  const question = await ann.page(link);
+  t.match(question, shown, 'also where it is confirmed');
+
+  const key = newKey();
+  const again = { code: (await registry.add('rack-7')).code, public_key: publicPartOf(key) };
+  await fetch(fleet.url + ENROL_PATH, {
+    ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(again) },
+  });
+  const other = await keyOf();
+  t.not(other, fingerprint, 'it was enrolled with another key since');
+  const approve = (fields: Record<string, string>) =>
+    ann.post('/actions/approve-node', { node: 'rack-7', ...fields });
+  const late = await approve({ fingerprint });
+  t.equal(late.status, 409);
+  t.match(await late.text(), 'the key of rack-7 is another one now');
+  t.equal((await approve({})).status, 400, 'nor without a word of the key');
+  t.match((await registry.list())[0], { state: 'pending' });
+  t.equal((await approve({ fingerprint: other })).status, 303);
   t.notMatch(await ann.page('/nodes/rack-7'), '/actions/approve-node?');
-  await linkRack(t, fleet, { nodeId: 'rack-7', slots: SLOTS });
+  await linkRack(t, fleet, { nodeId: 'rack-7', slots: SLOTS, identity: { nodeId: 'rack-7', key } });
 });
 
 t.test('a number in quarantine is released', async (t) => {
@@ -139,3 +165,5 @@ async function reserve(db: Database, number: string): Promise<void> {
     })
     .execute();
 }
+
+const publicPartOf = (key: KeyObject) => createPublicKey(key).export({ format: 'jwk' }).x;

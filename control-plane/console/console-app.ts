@@ -17,7 +17,9 @@ import { routeSignIn } from './sign-in-routes.ts';
 import { checkSameOrigin, type SiteOptions, siteOf } from './site.ts';
 
 export function createConsoleApp(parts: ConsolePageParts): Koa {
-  const app = new Koa();
+  const { consoleUrl, proxyHops } = parts.site;
+  // Without a name of a proxy whoever connects wrote the header himself.
+  const app = new Koa({ proxy: consoleUrl !== undefined && proxyHops > 0, maxIpsCount: proxyHops });
   // What a client does to its own connection is no fault of ours.
   app.on('error', (error: unknown) => parts.log.debug({ err: error }, 'request ended early'));
   app.use(protectPages);

@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'Nothing here',
   409: 'Not done',
   429: 'Too often',
-  503: 'Not finished yet',
+  503: 'Not now',
 };
 
 export function errorPages({ log, serviceName }: { log: Logger; serviceName: string }): Middleware {
@@ -26,7 +26,8 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
       await next();
     } catch (error) {
       const { status, text, headers } = answerTo(error, log);
-      const title = TITLES[status] ?? 'Something went wrong';
+      const title =
+        error instanceof OperatorUnfinished ? 'Not finished yet' : (TITLES[status] ?? 'Something went wrong');
       const back = html`<p class="actions"><a class="button" href="/">To the fleet</a></p>`;
       ctx.status = status;
       ctx.set(headers);
@@ -44,8 +45,11 @@ function answerTo(
   error: unknown,
   log: Logger,
 ): { status: number; text: string; headers: Record<string, string> } {
-  if (error instanceof Refusal)
-    return { status: REFUSALS[error.code].status, text: error.message, headers: error.headers };
+  if (error instanceof Refusal) {
+    const { cause, code, headers, message } = error;
+    if (cause !== undefined) log.warn({ err: cause, code }, 'a page of the console was refused');
+    return { status: REFUSALS[code].status, text: message, headers };
+  }
   if (error instanceof OperatorRefusal) return { status: 409, text: error.message, headers: {} };
   // It may still come to its end, and is safe to be asked for again.
   if (error instanceof OperatorUnfinished) return { status: 503, text: error.message, headers: {} };

@@ -32,10 +32,10 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Signs in with a key, and sets the cookie. Throws `Refusal`: `unauthorized`, `rate_limited`. */
+  /** Signs in with a key, and sets the cookie. Throws `Refusal`: `unauthorized`, `rate_limited`, `overloaded`. */
   signIn(ctx: Context, site: Site, key: string): Promise<void>;
   signOut(ctx: Context, site: Site, session: Session): Promise<void>;
-  /** The session of a request; undefined when there is none, or it is over. */
+  /** The session of a request; undefined when there is none, or it is over. Throws `Refusal` `overloaded`. */
   find(ctx: Context, site: Site): Promise<Session | undefined>;
   /** Those of `sessions` that are not over, by `keyOfHash`. */
   stillOpen(sessions: readonly Session[]): Promise<Set<string>>;
@@ -53,7 +53,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
     const session = mintSession();
     // What has not even the form of a key is not looked up.
     const operator = isOperatorKey(key)
-      ? await openSession(db, { keyHash: hashSecret(key), hash: hashSecret(session), now: now() })
+      ? await known(openSession(db, { keyHash: hashSecret(key), hash: hashSecret(session), now: now() }))
       : undefined;
     if (operator === undefined) throw new Refusal('unauthorized', 'that is no key of an operator');
     return session;
@@ -61,9 +61,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
 
   return {
     async signIn(ctx, site, key) {
-      // The address of the connection: nobody can write another one into a header.
-      const address = ctx.req.socket.remoteAddress ?? '';
-      const session = await perAddress.run(address, () => inAll.run(ALL, () => open(key)));
+      const session = await perAddress.run(ctx.ip, () => inAll.run(ALL, () => open(key)));
       setCookie(ctx, site, session, SESSION_LIFETIME_MS / 1000);
     },
     async signOut(ctx, site, { hash }) {
@@ -74,7 +72,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
       const shown = ctx.cookies.get(cookieName(site)) ?? '';
       if (!isSession(shown)) return undefined;
       const hash = hashSecret(shown);
-      const found = await findSession(db, hash, sessionLimitsAt(now()));
+      const found = await known(findSession(db, hash, sessionLimitsAt(now())));
       if (found === undefined) return undefined;
       if (clock.now() - found.usedAt.getTime() >= MINUTE_MS) await touchSession(db, hash, now());
       return { operator: found.operator, formToken: formTokenOf(shown), hash };
@@ -88,6 +86,14 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
     deleteEnded: () => deleteEndedSessions(db, sessionLimitsAt(now())),
   };
 }
+
+/** What the database knows of a key or a session. Throws `Refusal` `overloaded` when it does not answer: nobody is refused for that. */
+const known = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((cause: unknown) => {
+    throw new Refusal('overloaded', 'the database does not answer: come again in a moment', {
+      ...{ cause, headers: { 'Retry-After': '5' } },
+    });
+  });
 
 /** With the prefix that binds it to the host where a browser grants that (RFC 6265bis §4.1.3). */
 const cookieName = ({ isEncrypted }: Site): string =>

@@ -13,13 +13,18 @@ export interface SiteOptions {
   consoleHost: string;
   /** Origin in front of a proxy. */
   consoleUrl: string | undefined;
+  /** Proxies in front, where there is such an origin: that many entries at the end of X-Forwarded-For are believed. */
+  proxyHops: number;
 }
 
 /**
  * The site that a request asked for: this host, the address that it came to, or `CONSOLE_URL`. Throws `Refusal`
  * `origin_not_allowed` for any other.
  */
-export function siteOf({ headers, req }: Context, { consoleHost, consoleUrl }: SiteOptions): Site {
+export function siteOf(
+  { headers, req }: Context,
+  { consoleHost, consoleUrl }: Omit<SiteOptions, 'proxyHops'>,
+): Site {
   const text = `http://${headers.host ?? ''}`;
   const asked = URL.canParse(text) ? new URL(text) : undefined;
   if (asked !== undefined && consoleUrl !== undefined && asked.host === hostOf(consoleUrl))

@@ -12,7 +12,10 @@ const ADDRESSES_MAX = 10_000;
 const UNDER_WAY_MAX = 32;
 
 export interface AttemptLimit {
-  /** Runs `attempt`, and counts it when it is refused. Throws `Refusal` `rate_limited` when there were too many. */
+  /**
+   * Runs `attempt`, and counts it when it is refused; what fails for another reason, such as a database that is away, is no
+   * guess. Throws `Refusal` `rate_limited` when there were too many.
+   */
   run<T>(address: string, attempt: () => Promise<T>): Promise<T>;
 }
 
@@ -47,7 +50,7 @@ export function createAttemptLimit(
       try {
         return await attempt();
       } catch (error) {
-        window.refused += 1;
+        if (isRefused(error)) window.refused += 1;
         throw error;
       } finally {
         window.underWay -= 1;
@@ -55,3 +58,7 @@ export function createAttemptLimit(
     },
   };
 }
+
+/** What was shown is not good. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Refusal && (error.code === 'unauthorized' || error.code === 'enrolment_refused');

@@ -15,6 +15,7 @@ import {
 import { freePort } from '../../fixtures/free-port.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const HOUR_MS = 60 * 60 * 1000;
@@ -194,6 +195,47 @@ t.test('who guesses is stopped before the database is asked, and who knows is no
   t.equal((await signIn(consoleUrl, key, elsewhere)).status, 429, 'a header makes nobody another one');
   clock.advance(61_000);
   t.equal((await signIn(consoleUrl, key)).status, 303);
+});
+
+t.test('while the database is away nobody is let in, and nobody counts as guessing', async (t) => {
+  const { consoleUrl, databaseUrl, key } = await startFleetConsole(t, rig);
+  const ann = await signedIn(consoleUrl, key);
+  await rig.postgres.setAway(databaseUrl, true);
+  for (let attempt = 0; attempt < 12; attempt += 1) {
+    const answer = await signIn(consoleUrl, key);
+    t.equal(answer.status, 503);
+    t.match(await answer.text(), 'the database does not answer');
+  }
+  const page = await ann.get('/numbers', { Accept: 'text/html' });
+  t.equal(page.status, 503, 'who is signed in is not signed out');
+  t.match(page.headers.get('retry-after'), /^\d+$/);
+  await rig.postgres.setAway(databaseUrl, false);
+  await until('it is back', async () => (await statusOf(ann)) === 200);
+  t.equal((await signIn(consoleUrl, key)).status, 303, 'not locked out');
+});
+
+t.test('behind a proxy guesses count for the address that it tells, and for no other', async (t) => {
+  const consoleUrl = 'https://console.example';
+  const port = await freePort();
+  const options = { consolePort: port, consoleUrl, proxyHops: 1, clock: new ManualClock() };
+  const { databaseUrl } = await rig.start(t, options);
+  const key = await addOperator(databaseUrl, 'ann');
+  const from = async (forwarded: string, shown: string): Promise<number> => {
+    const headers = { Host: 'console.example', Origin: consoleUrl, 'X-Forwarded-For': forwarded };
+    return (await asProxy(`http://127.0.0.1:${port}`, headers, { key: shown })).status;
+  };
+  for (let attempt = 0; attempt < 10; attempt += 1)
+    t.equal(await from(`198.51.100.${attempt}, 203.0.113.9`, WRONG_KEY), 403);
+  t.equal(await from('198.51.100.99, 203.0.113.9', key), 429, 'whatever else the client writes');
+  t.equal(await from('203.0.113.10', key), 303, 'another operator is not held up');
+});
+
+t.test('without a name of a proxy no header tells who asks', async (t) => {
+  const options = { proxyHops: 1, clock: new ManualClock() };
+  const { consoleUrl, key } = await startFleetConsole(t, rig, options);
+  for (let attempt = 0; attempt < 10; attempt += 1)
+    await signIn(consoleUrl, WRONG_KEY, { 'X-Forwarded-For': `203.0.113.${attempt}` });
+  t.equal((await signIn(consoleUrl, key, { 'X-Forwarded-For': '203.0.113.99' })).status, 429);
 });
 
 t.test('a session ends: signed out, idle, old, or with its operator', async (t) => {

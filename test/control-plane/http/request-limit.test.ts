@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
+import { Refusal } from '#control-plane/domain/refusal.ts';
 import { createAttemptLimit } from '#control-plane/http/attempt-limit.ts';
 import { createRequestLimit } from '#control-plane/http/request-limit.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
@@ -156,6 +157,20 @@ t.test('whoever asks all the time gets as many as were promised, no fewer', asyn
   t.equal(taken, 30 + 299, 'the burst, and one every two seconds');
 });
 
+const refuse = (): Promise<never> => Promise.reject(new Refusal('unauthorized', 'no'));
+
+t.test('only what is refused counts as a guess, and not what fails by a fault of ours', async (t) => {
+  const attempts = createAttemptLimit(new ManualClock(), 2, 60_000);
+  const attempt = (error: Error) => attempts.run('192.0.2.1', () => Promise.reject(error));
+  for (let times = 0; times < 5; times += 1) {
+    await t.rejects(attempt(new Error('the database is away')), /away/);
+    await t.rejects(attempt(new Refusal('overloaded', 'the database is away')), /away/);
+  }
+  await t.rejects(attempts.run('192.0.2.1', refuse), /no/);
+  await t.rejects(attempt(new Refusal('enrolment_refused', 'no such code')), /code/);
+  await t.rejects(attempts.run('192.0.2.1', refuse), { code: 'rate_limited' });
+});
+
 t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
   const clock = new ManualClock();
   const now = clock.now();
@@ -163,7 +178,7 @@ t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
   const attempts = createAttemptLimit(clock, 1, 60_000);
   clock.set(now + 3_600_000);
   limit('192.0.2.1');
-  await t.rejects(attempts.run('192.0.2.1', () => Promise.reject(new Error('refused'))));
+  await t.rejects(attempts.run('192.0.2.1', refuse));
   clock.set(now);
   for (let request = 0; request < 2; request += 1) t.doesNotThrow(() => limit('192.0.2.1'));
   t.throws(() => limit('192.0.2.1'), { code: 'rate_limited' });

@@ -3,13 +3,15 @@ const { topic, version } = document.body.dataset;
 
 /* Times in the reader's zone. */
 const today = (date) => date.toDateString() === new Date().toDateString();
+const localTime = (date) =>
+  today(date)
+    ? date.toLocaleTimeString(undefined, { hour12: false })
+    : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short', hour12: false });
 function localTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]:not([title])')) {
     const date = new Date(time.dateTime);
     time.title = time.dateTime;
-    time.textContent = today(date)
-      ? date.toLocaleTimeString(undefined, { hour12: false })
-      : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short', hour12: false });
+    time.textContent = localTime(date);
   }
 }
 localTimes(document);
@@ -45,6 +47,8 @@ function replacePart([id, text]) {
 const live = document.getElementById('live');
 let seen = version;
 let stream;
+/* When what is shown was so; undefined while it is. */
+let shownOf;
 
 function tell(text, isLost) {
   if (live.textContent === text) return;
@@ -53,20 +57,32 @@ function tell(text, isLost) {
   live.classList.toggle('lost', isLost);
 }
 
+function tellCurrent() {
+  shownOf = undefined;
+  tell('Live', false);
+}
+
+function tellOld(since) {
+  shownOf ??= since;
+  tell(`Old: as of ${localTime(shownOf)}`, true);
+}
+
 function listen() {
   if (stream !== undefined || document.hidden) return;
   stream = new EventSource(`/live?${new URLSearchParams({ topic, after: seen })}`);
-  stream.onopen = () => tell('Live', false);
+  stream.onopen = tellCurrent;
   stream.onmessage = ({ data, lastEventId }) => {
     seen = lastEventId;
     for (const part of JSON.parse(data)) replacePart(part);
   };
+  stream.addEventListener('old', ({ data }) => tellOld(new Date(data)));
+  stream.addEventListener('current', tellCurrent);
   stream.addEventListener('ended', () => {
     stop();
     location.reload();
   });
   stream.onerror = () => {
-    tell('Reconnecting', true);
+    tellOld(new Date());
     // A browser gives up when it is answered with an error, such as that of a session that is over.
     if (stream.readyState !== EventSource.CLOSED) return;
     stop();
@@ -82,7 +98,11 @@ function stop() {
 if (topic !== undefined) {
   listen();
   // Browsers open few connections to one host: a page that nobody sees needs none.
-  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : listen()));
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) return listen();
+    tellOld(new Date());
+    stop();
+  });
   addEventListener('pagehide', stop);
 }
 

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { keyOfSession, type Session, type Sessions } from '../sessions.ts';
-import { type Fragment, LiveTopic } from './live-topic.ts';
+import { CURRENT, type Fragment, LiveTopic, oldSince } from './live-topic.ts';
 import { Viewers } from './viewers.ts';
 
 /** Between two renderings of everything that is watched: what happens is seen within a second. */
@@ -23,6 +23,9 @@ const TICK_MS = 5_000;
 const SESSIONS_MS = 1_000;
 
 const BEATS_EVERY_TICKS = 3;
+
+/** What was not rendered for so long is old, whatever it waits for. */
+const OLD_MS = 3 * TICK_MS;
 
 /** Topics that are remembered while nobody watches them. */
 const TOPICS_MAX = 200;
@@ -94,7 +97,18 @@ export class LiveFeed {
     this.#topics.set(topic, known);
     const event = known.update(fragments);
     if (event !== undefined) this.#viewers.tell(topic, event);
+    known.knownAt = this.#parts.clock.now();
+    if (known.isOld) this.#viewers.tell(topic, CURRENT);
+    known.isOld = false;
     return known.version;
+  }
+
+  /** Tells who watches a topic, once, that what is shown is old, and since when. */
+  #tellOld(topic: string): void {
+    const known = this.#topics.get(topic);
+    if (known === undefined || known.isOld) return;
+    known.isOld = true;
+    this.#viewers.tell(topic, oldSince(new Date(known.knownAt)));
   }
 
   #schedule(): void {
@@ -114,7 +128,10 @@ export class LiveFeed {
     for (const topic of this.#viewers.topics()) {
       await render(topic).then(
         (fragments) => this.#take(topic, fragments),
-        (error: unknown) => log.warn({ err: error }, 'the console cannot show what has changed'),
+        (error: unknown) => {
+          log.warn({ err: error }, 'the console cannot show what has changed');
+          this.#tellOld(topic);
+        },
       );
     }
     const restMs = Math.max(RENDER_MS, (clock.now() - startedAt) * REST_FACTOR);
@@ -128,6 +145,9 @@ export class LiveFeed {
     if (this.#isStopped || this.#viewers.size === 0) return;
     this.#ticks += 1;
     if (this.#ticks % BEATS_EVERY_TICKS === 0) this.#viewers.beat();
+    const oldest = this.#parts.clock.now() - OLD_MS;
+    for (const topic of this.#viewers.topics())
+      if ((this.#topics.get(topic)?.knownAt ?? 0) < oldest) this.#tellOld(topic);
     this.touch();
     this.#tick = this.#parts.clock.after(TICK_MS, () => this.#onTick());
   }

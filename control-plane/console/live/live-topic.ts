@@ -24,6 +24,10 @@ export class LiveTopic {
   readonly #epoch = randomBytes(6).toString('hex');
   readonly #known = new Map<string, Known>();
   #version = 0;
+  /** When the parts were as they are known, ms since the Unix epoch. */
+  knownAt = 0;
+  /** Who watches was told that what is shown is old. */
+  isOld = false;
 
   get version(): string {
     return `${this.#epoch}-${this.#version}`;
@@ -73,3 +77,9 @@ const eventOf = (version: string, fragments: readonly Fragment[]): Buffer =>
   Buffer.from(
     `id: ${version}\ndata: ${JSON.stringify(fragments.map(({ id, html }) => [id, html.text]))}\n\n`,
   );
+
+/** What is shown is as it was then, and nobody knows better. */
+export const oldSince = (at: Date): Buffer => Buffer.from(`event: old\ndata: ${at.toISOString()}\n\n`);
+
+/** What is shown is so again. */
+export const CURRENT = Buffer.from('event: current\ndata: \n\n');

@@ -135,3 +135,33 @@ t.test('who asks for the headers of a stream alone is answered at once', async (
   }
   t.equal((await openStream(ann)).response.status, 200, 'and takes no place of a stream');
 });
+
+t.test('while the database is away a stream says since when what it told is old', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const stream = await openStream(ann);
+  const openedAt = Date.now();
+  const told = (event: string) => stream.events.filter((each) => each.startsWith(`event: ${event}`));
+  await rig.postgres.setAway(fleet.databaseUrl, true);
+  const awayAt = Date.now();
+  const old = await until('it is told', () => told('old')[0], 30_000);
+  const since = Date.parse(/^data: (.+)$/m.exec(old)?.[1] ?? '');
+  t.ok(since >= openedAt - 5_000 && since <= awayAt, 'the last time that it was known');
+  t.same(told('current'), []);
+  await rig.postgres.setAway(fleet.databaseUrl, false);
+  await until('it is current again', () => told('current').length > 0, 30_000);
+  t.equal(told('old').length, 1, 'said once');
+});
+
+t.test('and so does the page', { skip: skipWithoutBrowser() }, async (t) => {
+  const browser = await startBrowser(t);
+  const fleet = await startFleetConsole(t, rig);
+  const { page } = await openPage(t, browser);
+  await enter(page, fleet.consoleUrl, fleet.key);
+  await page.waitForSelector('#live:has-text("Live")');
+  await rig.postgres.setAway(fleet.databaseUrl, true);
+  await page.waitForSelector('#live.lost:has-text("Old: as of ")');
+  t.match(await page.textContent('#live'), /^Old: as of \d{1,2}:\d\d:\d\d$/);
+  await rig.postgres.setAway(fleet.databaseUrl, false);
+  await page.waitForSelector('#live:not(.lost):has-text("Live")');
+});

@@ -58,7 +58,7 @@ export interface PicturedNode {
   slots: PicturedSlot[];
 }
 
-/** In the order of names, as people count: m2 before m10. */
+/** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
 export async function pictureFleet(db: Database, now: Date): Promise<PicturedNode[]> {
   const [nodes, sims, out] = await Promise.all([readNodes(db, now), readSims(db, now), readOutOfService(db)]);
   const byNode = new Map<string, SimRow[]>();
@@ -120,8 +120,9 @@ const EMPTY = {
 
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow & { publicKey: Buffer | null }>`
-    select id as name, journal_depth as "journalDepth", public_key as "publicKey", alarms, unheld_messages as "unheldMessages", enrolled_at as "enrolledAt",
-      unregistered_slots as unregistered,
+    select id as name, journal_depth as "journalDepth", public_key as "publicKey", unheld_messages as "unheldMessages", enrolled_at as "enrolledAt",
+      case when revoked_at is null then alarms else '{}' end as alarms,
+      case when revoked_at is null then unregistered_slots else '[]' end as unregistered,
       case when revoked_at is not null then 'revoked' when enrolled_at is null then 'not_enrolled'
         when approval_pending_since is not null then 'pending'
         when link_alive_until > ${now}::timestamptz then 'linked' else 'away' end as standing

@@ -8,7 +8,7 @@ import { ENROL_PATH } from '#shared/link/enrolment.ts';
 import { identityOf, newKey } from '../../fixtures/enrolled-node.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { acceptAll, type ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -132,6 +132,22 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   t.equal((await approve({ fingerprint: other })).status, 303);
   t.notMatch(await ann.page('/nodes/rack-7'), '/actions/approve-node?');
   await linkRack(t, fleet, { nodeId: 'rack-7', slots: SLOTS, identity: { nodeId: 'rack-7', key } });
+});
+
+t.test('a node that is revoked needs nobody', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const slots = [...SLOTS, slotAt(9, { slot: 'm9', state: 'sim_locked', reason: 'sim_puk' })];
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots, alarms: ['journal_unavailable'] });
+  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  await sql`insert into slot_service (node_id, slot, out_of_service_at, reason, by)
+    values ('rack-1', 'm9', now(), 'probe: deaf', 'probe')`.execute(db);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const attention = async () => /<section id="attention".*?<\/section>/s.exec(await ann.page('/'))?.[0] ?? '';
+  await until('it needs somebody', async () => /journal unavailable.*deaf/s.test(await attention()));
+  t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
+  t.notMatch(await attention(), 'rack-1');
+  t.match(await ann.page('/'), '0 of 0 up', 'it is still there');
 });
 
 t.test('a number in quarantine is released', async (t) => {

@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Html } from '#shared/html.ts';
+import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -14,7 +15,7 @@ import { nodePage } from './pages/node-page.ts';
 import { overviewPage } from './pages/overview.ts';
 import { slotPage } from './pages/slot-page.ts';
 import { sessionOf } from './request-state.ts';
-import { rangeSchema, readTopic, slotNameSchema, type Topic, topicText } from './topic.ts';
+import { rangeSchema, readTopic, type Topic, topicText } from './topic.ts';
 
 const nodeSchema = z.object({ node: nodeNameSchema });
 const slotSchema = rangeSchema.extend({ name: slotNameSchema });

@@ -1,11 +1,10 @@
 // What a page follows: the fleet, a node or a slot, with the span of its plots, as text in its address.
 import { z } from 'zod';
+import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { RANGE_NAMES } from './span.ts';
 
 const range = z.enum(RANGE_NAMES).catch('hour');
-export const slotNameSchema = z.string().min(1).max(64);
-
 const topicSchema = z.discriminatedUnion('of', [
   z.object({ of: z.literal('fleet'), range }),
   z.object({ of: z.literal('node'), node: nodeNameSchema, range }),

@@ -2,7 +2,7 @@
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import { endCall } from '../store/calls.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
 import {
@@ -30,7 +30,7 @@ const nodeOf = (key: string): string => String(key.split('/')[0]);
 
 const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
   ...fact,
-  peer: fact.peer === null ? null : withoutNul(fact.peer),
+  peer: fact.peer === null ? null : storableText(fact.peer),
 });
 
 /**
@@ -81,8 +81,8 @@ async function applyFact(
       await insertUnreadable(trx, {
         factKey,
         iccid: fact.iccid,
-        pdu: withoutNul(fact.pdu),
-        reason: withoutNul(fact.reason),
+        pdu: storableText(fact.pdu),
+        reason: storableText(fact.reason),
         receivedAt: receivedAt(fact.received_at, null, now),
       });
       return;
@@ -102,8 +102,8 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
   return {
     factKey,
     iccid: fact.iccid,
-    from: withoutNul(fact.from),
-    body: withoutNul(fact.body),
+    from: storableText(fact.from),
+    body: storableText(fact.body),
     partial: fact.partial,
     receivedAt: receivedAt(fact.received_at, fact.sent_at, now),
     latestAt: latestAt(fact.received_at, fact.sent_at, now),

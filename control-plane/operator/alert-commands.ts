@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { ALERT_OPTIONS, alertChannelsOf } from '../alerts/alert-options.ts';
 import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
@@ -23,7 +24,7 @@ export const ALERT_COMMANDS = [
     run: ({ all, limit, json, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const alerts = await desk.ask('alerts', { isAll: all, limit });
-        if (json) return JSON.stringify({ alerts });
+        if (json) return toJson({ alerts });
         return alignedTable(
           ['SINCE', 'UNTIL', 'SEVERITY', 'KIND', ''],
           alerts.map(({ raised_at, recovered_at, severity, kind, summary }) => [

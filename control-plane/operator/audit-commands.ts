@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { withMaskedNumbers } from '../domain/masked-number.ts';
 import type { AuditRow } from '../store/audit-log.ts';
 import type { Told } from './desk-answers.ts';
@@ -35,7 +36,7 @@ export const AUDIT_COMMANDS = [
       withOperator(where, async ({ desk }) => {
         const { rows, next } = await desk.ask('auditLog', { after, limit });
         const shown = full ? rows : rows.map(masked);
-        if (json) return JSON.stringify({ audit_log: shown, next });
+        if (json) return toJson({ audit_log: shown, next });
         const table = alignedTable(
           ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'RESULT', ''],
           shown.map(({ at, actor, action, subject, result, why, detail }) => [

@@ -1,6 +1,7 @@
 // What an operator can ask for, and in what form: checked wherever it comes in, from a command or over the socket.
 import { z } from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
+import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { NUMBER_STATES } from '../store/numbers.ts';
@@ -40,7 +41,7 @@ export const slotSchema = z
   .string({ error: 'must be the name of a slot' })
   .min(1, 'must be the name of a slot')
   .max(64, 'must have at most 64 characters')
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
+  .pipe(slotNameSchema);
 /** Of a person who may sign in to the console. */
 export const operatorNameSchema = z
   .string({ error: 'must be the name of an operator' })

@@ -2,6 +2,7 @@
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { NUMBER_STATES } from '../store/numbers.ts';
@@ -38,7 +39,7 @@ export const NUMBER_COMMANDS = [
           number: listedNumber(row.number, row.wallet !== null && !full),
           wallet: row.wallet && shownWallet(row.wallet, full),
         }));
-        if (json) return JSON.stringify({ numbers: shown, next });
+        if (json) return toJson({ numbers: shown, next });
         const table = alignedTable(
           ['NUMBER', 'STATE', 'ICCID', 'NODE', 'SLOT', 'WALLET', 'UNTIL', ''],
           shown.map(({ number, state, iccid, node, slot, wallet, expires_at, quarantined_until, reason }) => [

@@ -2,6 +2,7 @@
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { operatorNameSchema } from './desk-inputs.ts';
 import { checked, JSON_OPTION, shownTime, WHERE, withOperator } from './where.ts';
 
@@ -24,7 +25,7 @@ export const OPERATOR_COMMANDS = [
     run: ({ json, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const operators = await desk.ask('operators', {});
-        if (json) return JSON.stringify({ operators });
+        if (json) return toJson({ operators });
         return alignedTable(
           ['OPERATOR', 'SINCE', 'SIGNED IN', 'SEEN'],
           operators.map(({ name, created_at, sessions, used_at }) => [

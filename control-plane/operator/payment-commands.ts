@@ -1,6 +1,7 @@
 // `control-plane payment …`: where payments stand, what happened to one, and the way back for money that bought nothing.
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../config.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
@@ -77,7 +78,7 @@ export const PAYMENT_COMMANDS = [
           number: row.number && listedNumber(row.number, !full),
           payer: shownWallet(row.payer, full),
         }));
-        return JSON.stringify({ payments, next });
+        return toJson({ payments, next });
       }),
   }),
   programCommand({
@@ -94,7 +95,7 @@ export const PAYMENT_COMMANDS = [
           ...event,
           transaction_hash: transactionHash,
         }));
-        return JSON.stringify({ ...payment, events: history });
+        return toJson({ ...payment, events: history });
       }),
   }),
   programCommand({

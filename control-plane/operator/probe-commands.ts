@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { OperatorUnfinished } from '../domain/operator-refusal.ts';
 import { PROBE_OPTIONS } from '../probes/probe-options.ts';
@@ -42,7 +43,7 @@ export const PROBE_COMMANDS = [
         const { id } = await desk.ask('sendTest', pair);
         const row = await ended(desk, id, probeTimeoutMs);
         if (row.result !== 'delivered') process.exitCode = 1;
-        if (json) return JSON.stringify(row);
+        if (json) return toJson(row);
         return row.result === 'delivered'
           ? `arrived after ${seconds(row.latency_ms)}`
           : `${row.result}: ${row.why}`;
@@ -74,7 +75,7 @@ export const PROBE_COMMANDS = [
           from_number: listedNumber(row.from_number, !full),
           to_number: listedNumber(row.to_number, !full),
         }));
-        if (json) return JSON.stringify({ probes: shown, next });
+        if (json) return toJson({ probes: shown, next });
         const table = alignedTable(['AT', 'KIND', 'FROM', 'TO', 'RESULT', 'TIME', ''], rows.map(shownProbe));
         return shownPage(table, next === null ? null : String(next));
       }),
@@ -94,7 +95,7 @@ export const PROBE_COMMANDS = [
     run: ({ json, span, slots, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const rows = await desk.ask('probeSummary', { by: slots ? 'slot' : 'carrier', span });
-        if (json) return JSON.stringify(rows);
+        if (json) return toJson(rows);
         const place = slots ? ['NODE', 'SLOT', 'ROLE'] : [];
         return alignedTable(
           ['CARRIER', ...place, 'KIND', 'DELIVERED', 'FAILED', 'P50', 'P99'],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { nodeSchema, reasonSchema, slotSchema } from './desk-inputs.ts';
 import {
@@ -49,7 +50,7 @@ export const SLOT_COMMANDS = [
           ...row,
           number: row.number && listedNumber(row.number, row.is_held && !full),
         }));
-        if (json) return JSON.stringify({ slots: shown, next });
+        if (json) return toJson({ slots: shown, next });
         const table = alignedTable(
           ['NODE', 'SLOT', 'STATE', 'NUMBER', 'CARRIER', 'OUT OF SERVICE', ''],
           shown.map((row) => [

@@ -2,6 +2,7 @@
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
@@ -39,7 +40,7 @@ export const SUBSCRIPTION_COMMANDS = [
           number: listedNumber(row.number, !full),
           wallet: shownWallet(row.wallet, full),
         }));
-        if (json) return JSON.stringify({ subscriptions: shown, next });
+        if (json) return toJson({ subscriptions: shown, next });
         const table = alignedTable(
           ['SUBSCRIPTION', 'NUMBER', 'WALLET', 'SINCE', 'UNTIL', 'BOUND'],
           shown.map((row) => [

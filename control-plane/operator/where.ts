@@ -1,6 +1,7 @@
 // Where an operator's commands find the service's data, and the options that all of them or all lists have.
 import { z } from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { onLines } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../config.ts';
 import { LIMIT_MAX } from './desk-inputs.ts';
 import { type Operator, openOperator } from './open-operator.ts';
@@ -52,7 +53,7 @@ export async function withOperator(
   const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
   const operator = await openOperator({ ...where, url }, options);
   try {
-    process.stdout.write(`${await work(operator)}\n`);
+    process.stdout.write(`${onLines(await work(operator))}\n`);
   } finally {
     await operator.close();
   }

@@ -1,5 +1,5 @@
 // The audit log: who asked for which change, when, and what came of it. Rows are only added, and given their end.
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import type { Database } from './database.ts';
 import type { AuditResult } from './operation-tables.ts';
 
@@ -24,9 +24,9 @@ export async function insertAudit(db: Database, entry: AuditEntry): Promise<numb
     .insertInto('audit_log')
     .values({
       ...{ at: entry.at, actor: entry.actor, action: entry.action, result: entry.result },
-      subject: withoutNul(entry.subject),
+      subject: storableText(entry.subject),
       detail: JSON.stringify(entry.detail),
-      why: entry.why === undefined ? null : withoutNul(entry.why),
+      why: entry.why === undefined ? null : storableText(entry.why),
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -41,7 +41,7 @@ export async function endAudit(
 ): Promise<void> {
   await db
     .updateTable('audit_log')
-    .set({ result, why: why === undefined ? null : withoutNul(why) })
+    .set({ result, why: why === undefined ? null : storableText(why) })
     .where('id', '=', id)
     .execute();
 }

@@ -1,7 +1,7 @@
 // Links of nodes as all instances see them, how far journals are committed, and what nodes tell of themselves.
 import { sql } from 'kysely';
 import type { SlotEvent } from '#shared/link/messages.ts';
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 
 /** Events that are kept of each node, the newest ones: a console shows them, nothing depends on them. */
@@ -100,7 +100,7 @@ export async function setAlarms(
   { nodeId, linkId }: { nodeId: string; linkId: string },
   alarms: readonly string[],
 ): Promise<void> {
-  const texts = alarms.map(withoutNul);
+  const texts = alarms.map(storableText);
   await sql`
     update nodes set alarms = ${texts}::text[] where id = ${nodeId} and link_id = ${linkId}`.execute(db);
 }
@@ -131,9 +131,9 @@ export async function insertEvents(
     .values(
       events.map(({ slot, kind, detail, at }) => ({
         node_id: nodeId,
-        slot: withoutNul(slot),
-        kind: withoutNul(kind),
-        detail: withoutNul(detail),
+        slot: storableText(slot),
+        kind: storableText(kind),
+        detail: storableText(detail),
         at: new Date(at),
         received_at: now,
       })),

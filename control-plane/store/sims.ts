@@ -1,7 +1,7 @@
 // The SIMs that nodes hold, where they sit, the numbers they bring, and the subscriptions they are bound to.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import type { Database } from './database.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
@@ -60,7 +60,7 @@ export async function replaceSlots(
 function unregisteredSlots(slots: readonly Slot[]): UnregisteredSlot[] {
   return slots
     .filter(({ state }) => state !== 'registered')
-    .map(({ slot, state, reason }) => ({ slot: withoutNul(slot), state, reason: withoutNulOrNull(reason) }));
+    .map(({ slot, state, reason }) => ({ slot: storableText(slot), state, reason: storableOrNull(reason) }));
 }
 
 /** One slot a SIM, in the order of SIMs: two nodes that tell the same ones must not wait for each other. */
@@ -77,14 +77,14 @@ function heldSlots(slots: readonly Slot[]): HeldSlot[] {
 
 const storable = (slot: HeldSlot): HeldSlot => ({
   ...slot,
-  slot: withoutNul(slot.slot),
-  operator: withoutNulOrNull(slot.operator),
-  model: withoutNulOrNull(slot.model),
-  usb_path: withoutNulOrNull(slot.usb_path),
-  reason: withoutNulOrNull(slot.reason),
+  slot: storableText(slot.slot),
+  operator: storableOrNull(slot.operator),
+  model: storableOrNull(slot.model),
+  usb_path: storableOrNull(slot.usb_path),
+  reason: storableOrNull(slot.reason),
 });
 
-const withoutNulOrNull = (text: string | null): string | null => (text === null ? null : withoutNul(text));
+const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
 async function introduceNumbers(
   db: Database,

@@ -5,7 +5,7 @@ import type { Timer } from '#shared/clock.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Bus } from '../bus/bus.ts';
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import { observe } from '../metrics/observation.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import {
@@ -201,7 +201,7 @@ export class LiveCalls implements CallWatch {
     const session = this.begin({
       ...{ callId, nodeId, number: holder.number, subscriptionId: holder.subscriptionId },
       ...{ iccid: frame.iccid, direction: frame.direction, state: frame.state, startedAt },
-      peer: frame.peer === null ? null : withoutNul(frame.peer),
+      peer: frame.peer === null ? null : storableText(frame.peer),
       answeredAt: toDate(frame.answered_at),
     });
     this.#tell(session);

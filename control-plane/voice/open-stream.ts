@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
-import { withoutNul } from '../domain/storable-text.ts';
+import { storableText } from '../domain/storable-text.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { findCall } from '../store/calls.ts';
 import type { Database } from '../store/database.ts';
@@ -69,7 +69,7 @@ async function closeWithReason(
   { subscription, callId }: { subscription: Subscription; callId: string },
 ): Promise<void> {
   try {
-    const known = await findCall(db, withoutNul(callId), subscription.id);
+    const known = await findCall(db, storableText(callId), subscription.id);
     const end =
       known === undefined || known.state === 'ended'
         ? { code: NO_CALL, reason: 'there is no such call, or it has ended' }

@@ -4,6 +4,13 @@ import { e164Schema } from '../e164.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
 import { iccidSchema, imeiSchema } from './identities.ts';
 
+/** The operator's name for a place on a node, one line of text: it is typed, printed and written down. */
+export const slotNameSchema = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
+
 const timestampSchema = z.iso.datetime({ offset: true });
 
 export const slotStateSchema = z.enum([
@@ -21,8 +28,8 @@ export type SlotState = z.infer<typeof slotStateSchema>;
 
 /** A place for a modem on a node, and what sits in it now. Last state wins; it is not a fact. */
 export const slotSchema = z.object({
-  /** The operator's name for the place, unique on the node. */
-  slot: z.string().min(1).max(64),
+  /** Unique on the node. */
+  slot: slotNameSchema,
   state: slotStateSchema,
   /** IMEI, null until the modem has told it. */
   device_id: imeiSchema.nullable(),
@@ -126,7 +133,7 @@ export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
 /** Something an operator wants to know of a slot. Told while the link is up, and not kept: no fact. */
 export const slotEventSchema = z.object({
-  slot: z.string().min(1).max(64),
+  slot: slotNameSchema,
   /** A word such as "recovery_step"; unknown ones are shown as they are. */
   kind: z.string().min(1).max(64),
   detail: z.string().max(512),
@@ -178,7 +185,7 @@ export const commandSchemas = {
    * Restarts the modem of a slot. Result: `{}`, once it has begun; the slot tells the rest. Refused as `line_busy` while a
    * call is up, unless by `force`. An older node refuses it as `command_unknown`.
    */
-  restart_modem: z.object({ slot: z.string().min(1).max(64), force: z.boolean() }),
+  restart_modem: z.object({ slot: slotNameSchema, force: z.boolean() }),
 } as const;
 
 export type CommandName = keyof typeof commandSchemas;

@@ -1,8 +1,9 @@
 // Tables for a terminal, and for the tools that read columns.
+import { onOneLine } from './terminal.ts';
 
-/** Columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines. */
+/** Texts of strangers steer no terminal. Columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines. */
 export function alignedTable(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map(onOneLine));
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all
     .map((row) =>

@@ -1,6 +1,7 @@
 // Commands of a program beside its running: `control-plane node add <name>`, `node-daemon enrol <url> <code>`.
 import { Command } from 'commander';
 import { addFlags, type OptionsOf, type Specs, valuesOf } from './options.ts';
+import { onLines } from './terminal.ts';
 
 export interface ProgramCommand<S extends Specs> {
   /** Words, then arguments: "node add <name>". */
@@ -35,7 +36,7 @@ export function programCommand<S extends Specs>({
         try {
           await run(valuesOf(command, options, env), args);
         } catch (error) {
-          command.error(`error: ${error instanceof Error ? error.message : String(error)}`, {
+          command.error(onLines(`error: ${error instanceof Error ? error.message : String(error)}`), {
             exitCode: exitCodeOf(error),
           });
         }

@@ -55,3 +55,22 @@ t.test('how full storages and the journal are is kept as it was told last', asyn
   await until('no depth', async () => (await depth()) === 0);
   await until('a storage that is not known any more', async () => (await sims())[0]?.storage_used === null);
 });
+
+t.test('whatever characters a node tells, its slots are kept', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const text = 'a\u0000b\u001b[2J\ud800c';
+  const told = { operator: text, model: text, usb_path: text, reason: text };
+  const slots = [slotAt(1, told), slotAt(2, { state: 'lost', ...told })];
+  await rig.connect(t, url, { slots, alarms: [text] });
+  const stored = 'a\ufffdb\u001b[2J\ufffdc';
+  const sims = await db.selectFrom('sims').selectAll().orderBy('iccid').execute();
+  const kept = { operator: stored, model: stored, usb_path: stored, reason: stored };
+  t.match(sims, [kept, kept]);
+  const node = await until('all of it', async () => {
+    const row = await db.selectFrom('nodes').selectAll().executeTakeFirst();
+    return row?.alarms.length === 1 && row;
+  });
+  t.match(node, { alarms: [stored], unregistered_slots: [{ slot: 'm2', reason: stored }] });
+});

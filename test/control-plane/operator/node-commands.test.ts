@@ -110,6 +110,28 @@ t.test('the list shows each slot that serves no number, and why', async (t) => {
   await until('all are well', async () => /lab +linked +1$/m.test(await list()));
 });
 
+t.test('what a node tells steers no terminal', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const text = '\u001b]0;owned\u0007\u001b[2J';
+  const slots = [
+    slotAt(1, { model: text, operator: text }),
+    slotAt(2, { state: 'sim_locked', reason: text }),
+  ];
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, alarms: [text] });
+  t.teardown(() => node.drop());
+  const control = (...args: string[]) => run('control-plane', args, { DATABASE_URL: databaseUrl });
+  await until('the slots', async () => /�\]0;owned/.test((await control('slot', 'list')).stdout));
+  for (const args of [
+    ['node', 'list'],
+    ['slot', 'list'],
+    ['slot', 'list', '--json'],
+    ['number', 'list'],
+  ])
+    t.notMatch((await control(...args)).stdout.replaceAll('\n', ''), /\p{Cc}/u, args.join(' '));
+  const { stderr } = await control('slot', 'in-service', 'lab', 'm1\u009b2J');
+  t.notMatch(stderr.replaceAll('\n', ''), /\p{Cc}/u);
+});
+
 t.test('enrolment that cannot be says what to do, in one line', async (t) => {
   const { url } = await rig.start(t);
   const folder = temporaryFolder(t);

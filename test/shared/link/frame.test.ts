@@ -38,3 +38,15 @@ t.test('numbers that no table can keep are refused', async (t) => {
     t.throws(() => parseNodeFrame(JSON.stringify({ type: 'slots', slots: [{ ...slotAt(1), storage }] })));
   t.throws(() => parseNodeFrame(JSON.stringify({ type: 'slots', slots: [], journal_depth: -1 })));
 });
+
+t.test('the name of a slot is one line of text', async (t) => {
+  for (const slot of ['', 'm1\u0000', 'm1\n', '\u001b[31mm1', 'm1\u009b2J', '\ud800']) {
+    t.throws(() => parseNodeFrame(JSON.stringify({ type: 'slots', slots: [slotAt(1, { slot })] })), slot);
+    const event = { slot, kind: 'reset', detail: '', at: new Date().toISOString() };
+    t.throws(() => parseNodeFrame(JSON.stringify({ type: 'event', event })));
+  }
+  const slot = 'étagère 1/3 📶';
+  t.match(parseNodeFrame(JSON.stringify({ type: 'slots', slots: [slotAt(1, { slot })] })), {
+    slots: [{ slot }],
+  });
+});

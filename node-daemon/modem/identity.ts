@@ -16,7 +16,7 @@ export interface ModemIdentity {
 }
 
 /** No echo, result codes as words, errors as numbers. */
-const BASIC_SETTINGS = ['ATE0', 'ATV1', 'AT+CMEE=1'];
+export const BASIC_SETTINGS = ['ATE0', 'ATV1', 'AT+CMEE=1'];
 /** Answers without a prefix are taken from what is no URC: those have a sign in front or are words in capitals. */
 const TEXT = /^(?:\+(?:CGM[IMR]|GCAP):|(?![+^*$#%])(?!(?:RING|RDY|START|NO CARRIER|SMS DONE|PB DONE)$))./;
 const IMEI = /^(?:\+C?GSN: ?)?"?(\d{14,16})"?$/;

@@ -6,7 +6,7 @@ import { AtChannel } from '../at/channel.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Telephone } from '../voice/telephone.ts';
+import type { Telephone, Telephony } from '../voice/telephone.ts';
 import { Acquaintance } from './acquaintance.ts';
 import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
@@ -26,7 +26,7 @@ import {
 } from './recovery.ts';
 import { takeStep } from './recovery-steps.ts';
 import { CommandRefusal } from './refusal.ts';
-import { ModemSession, type Telephony } from './session.ts';
+import { ModemSession } from './session.ts';
 import { setbackOf } from './setback.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SlotRecord } from './slot-record.ts';

@@ -1,16 +1,13 @@
 // One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
-import type { CreateResampler } from '#shared/voice/resample.ts';
 import { ask } from '../at/ask.ts';
-import { AtTimeoutError, PortClosedError } from '../at/at-error.ts';
+import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { CallBook } from '../voice/call-book.ts';
-import type { MakeVoice } from '../voice/makes/make-voice.ts';
-import { type AudioAccess, Telephone } from '../voice/telephone.ts';
+import { Telephone, type Telephony } from '../voice/telephone.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
 import {
@@ -22,6 +19,7 @@ import {
   setUpMessages,
 } from './message-set-up.ts';
 import { NetworkWatch } from './network-watch.ts';
+import { changeFromOutside } from './outside-change.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile, UsbId } from './profiles/profile.ts';
 import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
@@ -32,7 +30,7 @@ import { SimUnlock } from './sim-unlock.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
 import { StorageAccess } from './storage-access.ts';
-import { SessionEndedError, type Trouble } from './trouble.ts';
+import { endOf, SessionEndedError } from './trouble.ts';
 import { UnknownUrcs } from './unknown-urcs.ts';
 import { Ussd } from './ussd.ts';
 
@@ -82,14 +80,6 @@ export interface SessionParts {
   readonly onTurn?: () => void;
 }
 
-/** What the telephone of a slot needs besides its modem. */
-export interface Telephony {
-  readonly book: CallBook;
-  readonly createResampler: CreateResampler;
-  /** The way to the audio of the modem. */
-  readonly audioAccess: (voice: MakeVoice) => AudioAccess | undefined;
-}
-
 /** The steps from an opened channel to a slot in service, and the service. */
 export class ModemSession {
   readonly #parts: SessionParts;
@@ -106,6 +96,8 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
+  /** What `#serve` settled with the modem, once more. */
+  #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
   readonly #unknownUrcs: UnknownUrcs;
   #fullToldAt = Number.NEGATIVE_INFINITY;
@@ -145,6 +137,11 @@ export class ModemSession {
   /** For calls; `undefined` until the SIM is in service. */
   get telephone(): Telephone | undefined {
     return this.#telephone;
+  }
+
+  /** Does what may change settings of the modem; as `changeFromOutside`. */
+  changing<T>(work: () => Promise<T>): Promise<T> {
+    return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
 
   /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
@@ -229,10 +226,10 @@ export class ModemSession {
   }
 
   async #serve(sim: Sim): Promise<never> {
-    const { clock, log, report } = this.#parts;
+    const { clock, log, report, telephony } = this.#parts;
     const parts = { channel: this.#channel, clock, log, profile: this.#profile };
     const guard = new SimGuard({ ...parts, sim });
-    for (const line of this.#profile.setUp) await this.#optional(ask(this.#channel, atCommand(line)));
+    await this.#giveAll(this.#profile.setUp);
     await this.#describe(sim);
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
@@ -241,6 +238,16 @@ export class ModemSession {
     this.#network = network;
     await this.#startCalls(sim.iccid, network);
     this.#startMessages(sim.iccid, setUp, { guard, network });
+    this.#setUpAgain = async () => {
+      await this.#giveAll([
+        ...this.#profile.setUp,
+        ...(telephony === undefined ? [] : this.#profile.voice.setUp),
+      ]);
+      await network.setUp();
+      await setUpMessages({ ...parts, pause: (delayMs) => sleep(clock, delayMs) });
+      // What is not as it was before ends the session.
+      this.#look();
+    };
     for (let misses = 0; ; ) {
       try {
         await this.#poll(guard, network, setUp.settings);
@@ -253,6 +260,10 @@ export class ModemSession {
       }
       await this.#pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
     }
+  }
+
+  async #giveAll(lines: readonly string[]): Promise<void> {
+    for (const line of lines) await this.#optional(ask(this.#channel, atCommand(line)));
   }
 
   /** Makers differ in what they know: no line is needed, and one that is not answered costs its time only. */
@@ -295,7 +306,7 @@ export class ModemSession {
     const { channel, clock, log, telephony } = this.#parts;
     if (telephony === undefined) return;
     const { voice } = this.#profile;
-    for (const line of voice.setUp) await this.#optional(ask(channel, atCommand(line)));
+    await this.#giveAll(voice.setUp);
     const telephone = new Telephone({
       ...{ ...telephony, iccid, channel, clock, log, voice, access: telephony.audioAccess(voice) },
       isRegistered: () => network.isRegistered,
@@ -325,12 +336,16 @@ export class ModemSession {
     const { doubtful, ignorable, restarted, simChanged, storeFull } = this.#profile.urcs;
     if (restarted.test(line)) this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
     else if (simChanged.test(line) || doubtful?.test(line) === true) {
-      // The waiting ends and whoever waited looks: for a SIM, or whether all is still as it was.
-      this.#lookNow = true;
-      this.#wakeUp?.();
+      this.#look();
     } else if (storeFull.test(line)) this.#onStoreFull(line);
     else if (this.#network?.onUrc(line) !== true && !this.#isKnown(line, ignorable))
       this.#unknownUrcs.note(line);
+  }
+
+  /** The waiting ends and whoever waited looks: for a SIM, or whether all is still as it was. */
+  #look(): void {
+    this.#lookNow = true;
+    this.#wakeUp?.();
   }
 
   #isKnown(line: string, ignorable: RegExp): boolean {
@@ -378,17 +393,4 @@ export class ModemSession {
       };
     });
   }
-}
-
-/** What ended the session, as the recovery wants to know it. */
-function endOf(error: unknown): SessionEndedError {
-  const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
-  if (cause instanceof SessionEndedError) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new SessionEndedError(troubleOf(error, cause), message, cause);
-}
-
-function troubleOf(error: unknown, cause: unknown): Trouble {
-  if (cause instanceof AtTimeoutError) return 'silent';
-  return error instanceof PortClosedError ? 'port_gone' : 'faulty';
 }

@@ -12,6 +12,7 @@ import type { AtChannel } from '../at/channel.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { NewRecord } from '../journal/record.ts';
 import type { SubmitPdu } from '../sms/tpdu.ts';
+import { Hold } from './hold.ts';
 import { appendPersistently, type PersistentAppended } from './persistent-append.ts';
 import { CommandRefusal } from './refusal.ts';
 import { rejected, textOf } from './sms-outcome.ts';
@@ -84,6 +85,7 @@ export class SmsOutbox {
   #intentMs = 0;
   #submitMs = 0;
   #closed = false;
+  readonly #hold = new Hold();
 
   constructor(parts: SmsOutboxParts) {
     this.#parts = parts;
@@ -121,6 +123,11 @@ export class SmsOutbox {
       this.#prepare();
       this.#work();
     });
+  }
+
+  /** Gives the modem no other message until what it returns is called. */
+  hold(): () => void {
+    return this.#hold.take();
   }
 
   /** Resolves when the messages that left the queue, if any, have their outcomes. */
@@ -164,6 +171,7 @@ export class SmsOutbox {
         this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM may be another one', { cause }));
         continue;
       }
+      await this.#hold.ended();
       // Meanwhile its deadline may have passed, or the modem may have left.
       if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }

@@ -1,4 +1,5 @@
 // Why the session with a modem ended: what the recovery has to choose its step by.
+import { AtTimeoutError, PortClosedError } from '../at/at-error.ts';
 
 /**
  * `port_gone`: the device or its port went away. `silent`: the modem does not answer. `restarted`: it
@@ -19,4 +20,17 @@ export class SessionEndedError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.trouble = trouble;
   }
+}
+
+/** What ended the session, as the recovery wants to know it. */
+export function endOf(error: unknown): SessionEndedError {
+  const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
+  if (cause instanceof SessionEndedError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new SessionEndedError(troubleOf(error, cause), message, cause);
+}
+
+function troubleOf(error: unknown, cause: unknown): Trouble {
+  if (cause instanceof AtTimeoutError) return 'silent';
+  return error instanceof PortClosedError ? 'port_gone' : 'faulty';
 }

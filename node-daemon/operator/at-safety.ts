@@ -1,6 +1,6 @@
 // Which command lines an operator may give to a modem that works: what only asks, anything else on demand. Pure.
 
-/** `safe` changes nothing; `unsafe` may; `never` would take the port away from the daemon. */
+/** `safe` changes nothing; `unsafe` may; `never` takes the modem away from the daemon, or sends its messages elsewhere. */
 export type AtVerdict =
   | { readonly kind: 'safe' }
   | { readonly kind: 'unsafe'; readonly command: string; readonly hint?: string }
@@ -14,7 +14,20 @@ const BASIC = /^(I\d?|&V\d?|S\d{1,3}\?)?$/;
 /** Commands without a parameter that only tell something. */
 const TELLING: ReadonlySet<string> = new Set([
   ...['+CGMI', '+CGMM', '+CGMR', '+CGSN', '+GMI', '+GMM', '+GMR', '+GSN', '+GCAP', '+CLAC', '+CSUB', '+QGMR'],
-  ...['+CIMI', '+CCID', '+ICCID', '+QCCID', '+CICCID', '^ICCID', '+CNUM', '+CSQ', '+CESQ', '+QCSQ', '+CPAS'],
+  ...[
+    '+SPIC',
+    '+CIMI',
+    '+CCID',
+    '+ICCID',
+    '+QCCID',
+    '+CICCID',
+    '^ICCID',
+    '+CNUM',
+    '+CSQ',
+    '+CESQ',
+    '+QCSQ',
+    '+CPAS',
+  ],
   ...[
     '+QNWINFO',
     '+QSPN',
@@ -33,8 +46,9 @@ const TELLING: ReadonlySet<string> = new Set([
 const TELLING_SETS = [
   /^\+CRSM=(176|178|192|242)(,[^"]*)?$/,
   /^\+CGSN=[0-3]$/,
+  /^\+CPINR="SIM PIN2?"$/,
   /^\+QENG="(servingcell|neighbourcell)"$/,
-  /^\+(QCFG|QURCCFG|QINDCFG)="[a-z0-9/_-]+"$/,
+  /^\+(QCFG|QURCCFG|QINDCFG|QGPSCFG)="[a-z0-9/_-]+"$/,
 ];
 
 /** They wait for a body, which the next command would become. */
@@ -42,6 +56,11 @@ const WITH_BODY =
   /\+(CMGS|CMGW|CMGC|CNMA|QCMGS|QCMGW|CIPSEND|CCHSEND|QISEND|QISENDEX|QSSLSEND|QFUPL|QFWRITE|QHTTP(URL|POST|PUT)|QMTPUB|QMTPUBEX|CFTPPUT|CMQTT(TOPIC|PAYLOAD|WILLTOPIC|WILLMSG)|HTTPDATA|SHBOD|CFTRANRX)(=(?!\?)|$)/;
 /** The port speaks no AT commands afterwards. */
 const DATA_MODE = /\+(CGDATA|CMUX)(=(?!\?)|$)|\+\+\+/;
+
+/** Any other value than 0 (3GPP TS 27.005 §3.2.3), behind whatever stands before it. */
+const TEXT_MODE = /\+CMGF(?!\?|=\?|=0+$)/;
+/** Result codes off or as numbers, lines that end otherwise (ITU-T V.250 §6.2): what is answered is not understood any more. */
+const UNREADABLE = /Q[1-9]|V(?!1)|S0*[345]=/;
 
 const HINTS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\+CUSD/, 'use "ussd"'],
@@ -63,6 +82,14 @@ export function judge(line: string): AtVerdict {
     }
     if (DATA_MODE.test(unquoted) || goesOnline(unquoted)) {
       return { kind: 'never', command, reason: 'it takes the port out of command mode' };
+    }
+    if (TEXT_MODE.test(unquoted)) {
+      const reason =
+        'in text mode the daemon’s next message would reach a wrong number; use "send" and "sms"';
+      return { kind: 'never', command, reason };
+    }
+    if (UNREADABLE.test(basicPartOf(unquoted))) {
+      return { kind: 'never', command, reason: 'the daemon would not understand the modem any more' };
     }
   }
   const unsafe = commands.find((command) => !isSafe(command));
@@ -91,11 +118,12 @@ export function commandsOf(line: string): string[] | undefined {
   return commands.length > 1 && commands.at(-1) === '' ? commands.slice(0, -1) : commands;
 }
 
-/** ATD without ";" and ATO, also behind other basic commands, of which &D is none. */
-function goesOnline(command: string): boolean {
-  const [basic = ''] = command.replace(/&[A-Z]\d*/g, '').split(/[+^*$%]/);
-  return /[DO]/.test(basic) && !command.endsWith(';');
-}
+/** ATD without ";" and ATO, also behind other basic commands. */
+const goesOnline = (command: string): boolean => /[DO]/.test(basicPartOf(command)) && !command.endsWith(';');
+
+/** The commands of one letter that stand before the first with a name; &D, &V and \Q are others. */
+const basicPartOf = (command: string): string =>
+  command.replace(/[&\\][A-Z]\d*/g, '').split(/[+^*$%]/)[0] ?? '';
 
 function isSafe(command: string): boolean {
   return (

@@ -5,6 +5,7 @@ import { AtError, AtTimeoutError, CmeError, PortClosedError } from '../at/at-err
 import type { Host } from '../host.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { Modem } from '../modem/modem.ts';
+import { SendingError } from '../modem/outside-change.ts';
 import type { ModemSession } from '../modem/session.ts';
 import { cmeMeaning } from '../modem/sms-errors.ts';
 import { UssdBusyError, UssdTimeoutError } from '../modem/ussd.ts';
@@ -98,7 +99,12 @@ export class HostDesk implements NodeDesk {
         `${name} may change something, or takes long${instead}: --unsafe gives it all the same`,
       );
     }
-    return askModem(this.#session(slot).channel, command, timeoutMs);
+    const session = this.#session(slot);
+    const ask = (): Promise<AtAnswer> => askModem(session.channel, command, timeoutMs);
+    if (verdict.kind === 'safe') return ask();
+    return session.changing(ask).catch((error) => {
+      throw error instanceof SendingError ? new DeskError('unavailable', error.message, error) : error;
+    });
   }
 
   async #send({ slot, id, to, text }: CheckedInput<'send'>): Promise<SmsOutcome> {

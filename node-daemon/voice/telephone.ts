@@ -40,6 +40,14 @@ export interface AudioAccess {
   readonly open: OpenPcm;
 }
 
+/** What the telephone of a slot needs besides its modem. */
+export interface Telephony {
+  readonly book: CallBook;
+  readonly createResampler: CreateResampler;
+  /** The way to the audio of the modem. */
+  readonly audioAccess: (voice: MakeVoice) => AudioAccess | undefined;
+}
+
 export interface TelephoneParts {
   readonly iccid: string;
   readonly channel: AtChannel;

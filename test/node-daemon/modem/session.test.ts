@@ -4,6 +4,7 @@ import { atCommand } from '#node-daemon/at/command.ts';
 import { POLL_MS, SIM_BUSY_MAX_MS } from '#node-daemon/modem/session.ts';
 import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim-loss.ts';
 import { simSettings } from '#node-daemon/modem/sim-settings.ts';
+import { PARAMS } from '../../fixtures/scripted-outbox.ts';
 import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { SessionRig, settle } from './session-rig.ts';
@@ -55,6 +56,46 @@ t.test(
     t.same(rig.slot.storage, { used: 0, total: 23 });
   },
 );
+
+t.test('what an operator’s command changed is set up again before the next message is given', async (t) => {
+  const { rig } = await inService(t);
+  const { port } = rig;
+  const sent = { ...PARAMS, iccid: TEST_ICCID };
+  const before = port.received.length;
+  port
+    .on(/^ATZ$/, lines('OK'))
+    .on(/^AT\+CMGS=/, '\r\n> ')
+    .on(/^[0-9A-F]{20,}$/, lines('+CMGS: 7', 'OK'));
+  rig.startTime();
+  const changed = rig.session?.changing(() => rig.channel?.send(atCommand('ATZ')) ?? Promise.reject());
+  const sending = rig.session?.outbox?.send({
+    ...{ commandId: 'c1', params: sent, deadlineAt: rig.clock.now() + 600_000 },
+  });
+  await changed;
+  t.match(await sending, { status: 'accepted' });
+  rig.stopTime();
+  const given = port.received.slice(before);
+  const at = (pattern: RegExp): number => given.findIndex((line) => pattern.test(line));
+  t.ok(at(/^ATZ$/) >= 0 && at(/^ATZ$/) < at(/^AT\+CMGF=0$/));
+  for (const line of [/^AT\+CMEE=1$/, /^AT\+CMGF=0$/, /^AT\+CNMI=2,/])
+    t.ok(at(line) < at(/^AT\+CMGS/), String(line));
+});
+
+t.test('an operator’s command comes between two messages, and not while one is on its way', async (t) => {
+  const { rig } = await inService(t);
+  rig.port.on(/^AT\+CMGS=/, '\r\n> ').on(/^[0-9A-F]{20,}$/, () => undefined);
+  const params = { ...PARAMS, iccid: TEST_ICCID };
+  void rig.session?.outbox?.send({ commandId: 'c1', params, deadlineAt: rig.clock.now() + 600_000 });
+  await until('the message', () => rig.port.count(/^[0-9A-F]{20,}$/) === 1);
+  let isGiven = false;
+  const changed = rig.session?.changing(async () => {
+    isGiven = true;
+  });
+  rig.startTime();
+  await t.rejects(changed ?? Promise.resolve(), { name: 'SendingError', message: /is being sent/ });
+  rig.stopTime();
+  t.notOk(isGiven);
+});
 
 t.test('a SIM that is taken out is noticed at once where the modem says so', async (t) => {
   const { rig, ended } = await inService(t);

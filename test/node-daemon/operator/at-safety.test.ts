@@ -18,7 +18,7 @@ const SAFE = [
     'AT+CMGS=?',
   ],
   ...['AT+COPS?', 'AT^HCSQ?', 'AT+CPMS?', 'AT+CRSM=176,12258,0,0,10', 'AT+QENG="servingcell"', 'AT+CSQ;'],
-  'AT+QCFG="usbcfg"',
+  ...['AT+QCFG="usbcfg"', 'AT+CMGF?', 'AT+CMGF=?'],
 ];
 const UNSAFE = [
   ...[
@@ -34,7 +34,16 @@ const UNSAFE = [
     'AT+CMGL=4',
     'AT+CMGR=1',
   ],
-  ...['AT+CPMS="ME"', 'AT+COPS=?', 'AT+COPS=0', 'ATS3=13', 'AT+CPIN="1234"', 'AT+CRSM=214,28486,0,0,17,"00"'],
+  ...[
+    'AT+CPMS="ME"',
+    'AT+COPS=?',
+    'AT+COPS=0',
+    'ATS0=1',
+    'AT&Q1',
+    'ATV1',
+    'AT+CPIN="1234"',
+    'AT+CRSM=214,28486,0,0,17,"00"',
+  ],
   ...[
     'AT+CUSD=1,"*100#"',
     'ATD+12065550123;',
@@ -44,7 +53,7 @@ const UNSAFE = [
     'AT^RESET',
   ],
   ...[
-    'AT+CMGF=1',
+    'AT+CMGF=0',
     'AT+CNMI=0',
     'AT"+CMGD=1"',
     'AT+QPOWD',
@@ -74,6 +83,8 @@ const NEVER = [
     'ATE0D*99#',
     'ATX4O',
   ],
+  ...['AT+CMGF=1', 'at+cmgf=1', 'AT + CMGF = 1', 'AT+CSQ;+CMGF=1', 'ATE0+CMGF=01', 'AT+CMGF', 'AT+CMGF="1"'],
+  ...['ATQ1', 'ATV0', 'ATE0V', 'ATS3=10', 'ATE0Q1S4=13', 'ATV0;+CSQ'],
 ];
 
 t.test('what only asks is safe; a line is what its worst command is', async (t) => {
@@ -84,7 +95,7 @@ t.test('what only asks is safe; a line is what its worst command is', async (t) 
 
 t.test('nothing smuggles a deletion or a body through', async (t) => {
   const harmless = fc.constantFrom('+CSQ', '+CREG?', 'I', '+CSCS="a;b"', '+CRSM=176,1', ' ', '');
-  const worst = fc.constantFrom('+CMGD=1', '+cmgd=1,4', ' + CMGD = 1', '+CMGS=5', '+cmgw');
+  const worst = fc.constantFrom('+CMGD=1', '+cmgd=1,4', ' + CMGD = 1', '+CMGS=5', '+cmgw', '+cmgf=1');
   const lines = fc.tuple(fc.array(harmless, { maxLength: 4 }), worst, fc.array(harmless, { maxLength: 4 }));
   fc.assert(
     fc.property(lines, ([before, bad, after]) => {

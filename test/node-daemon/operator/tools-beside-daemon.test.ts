@@ -63,10 +63,11 @@ t.test('what may change something needs --unsafe, what takes the port is never g
   t.match(await refused('AT+CMGS=20', '--unsafe'), /waits for a body; use "send"/);
   t.match(await refused('AT+CSQ;+CMGW="1"', '--unsafe'), /waits for a body/);
   t.match(await refused('ATD*99#', '--unsafe'), /out of command mode/);
+  t.match(await refused('AT+CSQ;+cmgf=1', '--unsafe'), /\+CMGF=1 is never given.*wrong number/);
   t.match(await refused('AT+CSQ\rAT+CMGD=1'), /one line of printable ASCII/);
   t.match(await refused('+CSQ'), /must begin with AT/);
   const given = (first?.commandLines ?? []).join(' ');
-  t.notMatch(given, /CMGD=1|CMGS=20|CMGW|\*99/, 'the modem saw none of it');
+  t.notMatch(given, /CMGD=1|CMGS=20|CMGW|CMGF=1|\*99/, 'the modem saw none of it');
   t.match(await tool('at', '1-1.1', 'AT+CLIP=1', '--unsafe'), { status: 0, stdout: 'OK\n' });
 });
 

@@ -59,7 +59,9 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const settled = desk === undefined ? [] : await slotsOf(desk, { host, config, clock }).catch(messageOf);
   const known = typeof settled === 'string' ? [] : settled;
   const found = findSlots(known, { devices: host.devices, config, devRoot });
-  const slotParts = { desk, host, openPort, devRoot, playsTones, clock };
+  const discovers = config.discover !== false;
+  const asked = typeof settled === 'string' ? undefined : desk;
+  const slotParts = { desk: asked, discovers, host, openPort, devRoot, playsTones, clock };
   const programs = readPrograms(roots);
   const [slots, isLinked] = await Promise.all([
     Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs, procRoot: roots.proc }))),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { OpenPort } from '../../at/port.ts';
+import { DeskError } from '../../operator/desk-error.ts';
 import { type Programs, readDeviceNode } from '../host/device-node.ts';
 import type { HostView } from '../host/host-view.ts';
 import { diagnosisOf } from '../makes/find-diagnosis.ts';
@@ -11,7 +12,7 @@ import { isIdle, testLoop } from './audio-loop.ts';
 import { listenTo, messageOf } from './audio-port.ts';
 import type { AskModem } from './modem-view.ts';
 import { askAll } from './questions.ts';
-import type { HeardAudio, LoopResult, SlotView } from './slot-view.ts';
+import type { HeardAudio, LoopResult, NoAnswers, SlotView } from './slot-view.ts';
 
 /** A healthy modem answers a query within 300 ms. */
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -20,11 +21,15 @@ const DESK_TIMEOUT_MS = ANSWER_TIMEOUT_MS + 500;
 const QUESTIONS_TIMEOUT_MS = 5_000;
 /** Listening and the tone take three seconds. */
 const AUDIO_TIMEOUT_MS = 5_000;
+/** Reasons of a lost modem that come of asking it; of the others the port was not opened. */
+const TRIED: ReadonlySet<string> = new Set(['silent', 'faulty', 'gave_up', 'port_gone', 'no_service']);
 
 /** What an examination uses. */
 export interface SlotExaminationParts {
   /** Undefined where the modems cannot be asked. */
   readonly desk: RackDesk | undefined;
+  /** Whether modems are used that no slot of the configuration names. */
+  readonly discovers: boolean;
   readonly host: HostView;
   readonly programs: Programs;
   readonly openPort: OpenPort;
@@ -46,9 +51,14 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
   const ask: AskModem = (command) => {
     if (desk === undefined) return Promise.reject(new Error('the modems cannot be asked'));
     const answer = desk.at(name, command, { timeoutMs: ANSWER_TIMEOUT_MS, unsafe: true });
-    return withTimeout(clock, answer, DESK_TIMEOUT_MS, () => new Error('the daemon gives no answer'));
+    return withTimeout(
+      clock,
+      answer,
+      DESK_TIMEOUT_MS,
+      () => new DeskSilentError('the daemon gives no answer'),
+    );
   };
-  const modem = await modemOf(found, ask);
+  const modem = await modemOf(found, ask, parts);
   const { audio, loop } = await withTimeout(
     clock,
     audioOf(found, modem, { ...parts, ask }),
@@ -64,18 +74,38 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
   };
 }
 
-async function modemOf({ device, place, slot }: FoundSlot, ask: AskModem): Promise<SlotView['modem']> {
+async function modemOf(
+  { device, place, slot }: FoundSlot,
+  ask: AskModem,
+  { desk, discovers }: SlotExaminationParts,
+): Promise<SlotView['modem']> {
+  const untried = (why: string): NoAnswers => ({ why, wasTried: false });
+  if (desk === undefined) return untried('was not asked: the modems cannot be asked, see above');
   if (slot === undefined) {
-    const hasPorts = place !== undefined && place.ports.length > 0;
-    return { why: hasPorts ? 'did not tell which modem it is' : 'has no port' };
+    if (place === undefined || place.ports.length === 0) return untried('has no port');
+    if (!discovers) return untried('was not asked: no slot has it, and discover is off');
+    return { why: 'did not tell which modem it is', wasTried: true };
   }
-  if (slot.state === 'lost') return { why: `does not answer (${slot.reason ?? 'lost'})` };
+  if (slot.state === 'lost') {
+    return { why: `does not answer (${slot.reason ?? 'lost'})`, wasTried: TRIED.has(slot.reason ?? '') };
+  }
   try {
     return await askAll(ask, { usbId: device?.id, signal: AbortSignal.timeout(QUESTIONS_TIMEOUT_MS) });
   } catch (error) {
-    return { why: `does not answer: ${messageOf(error)}` };
+    const why = messageOf(error);
+    return isUntried(error)
+      ? untried(`was not asked: ${why}`)
+      : { why: `does not answer: ${why}`, wasTried: true };
   }
 }
+
+/** The daemon said that it did not ask, or nothing at all: neither tells anything of the modem. */
+function isUntried(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof DeskSilentError || (cause instanceof DeskError && cause.trouble !== 'unanswered');
+}
+
+class DeskSilentError extends Error {}
 
 const nothingHeard = (why: string): { audio: HeardAudio; loop: LoopResult } => ({
   audio: { kind: 'not_heard', why },

@@ -16,6 +16,12 @@ export type LoopResult =
   | { readonly kind: 'back' | 'silence' | 'noise' }
   | { readonly kind: 'not_done'; readonly why: string };
 
+/** Why there are no answers; `wasTried`: it was asked, or its port opened, in vain. */
+export interface NoAnswers {
+  readonly why: string;
+  readonly wasTried: boolean;
+}
+
 /** `modem`: why there are no answers, or all of them. */
 export interface SlotView {
   readonly name: string;
@@ -28,7 +34,7 @@ export interface SlotView {
   readonly onHub: readonly UsbAttributes[];
   /** Device files of its ports for commands that are there. */
   readonly nodes: readonly DeviceNode[];
-  readonly modem: ModemView | { readonly why: string };
+  readonly modem: ModemView | NoAnswers;
   readonly audio: HeardAudio;
   readonly loop: LoopResult;
   /** The rates of its sound card, Hz; `undefined` where there is none, or it does not tell. */

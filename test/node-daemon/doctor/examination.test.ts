@@ -6,7 +6,9 @@ import t from 'tap';
 import { ok } from '#hardware-sim/modem/answer.ts';
 import { commandFamily, forms } from '#hardware-sim/modem/behaviour.ts';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { DeskError } from '#node-daemon/operator/desk-error.ts';
 import { findingOf, startExaminedRack, unwellIn } from './examined-rack.ts';
+import { slotOf } from './seen.ts';
 
 t.test('modems that are well, of each make: nothing to do but start the daemon', async (t) => {
   const { examine } = await startExaminedRack(t, {
@@ -170,8 +172,29 @@ t.test('no USB tree at all, a desk that cannot be opened, a configuration that i
   const refused = await examine({ openDesk: () => Promise.reject(new Error('no rights on the socket')) });
   t.match(findingOf(refused, 'link'), { verdict: 'problem', seen: 'no rights on the socket' });
   t.match(findingOf(refused, 'usb_mode', '1-1.1'), { verdict: 'ok' }, 'the device is seen all the same');
+  t.match(
+    findingOf(refused, 'port', '1-1.1'),
+    { verdict: 'skipped', seen: /was not asked/ },
+    'nothing was tried',
+  );
+  const silentDaemon = await examine({
+    openDesk: async () => ({
+      isRunningDaemon: true,
+      slots: async () => [slotOf({ state: 'starting' })],
+      at: () => Promise.reject(new DeskError('unavailable', '1-1.1 is starting')),
+      isLinked: async () => true,
+    }),
+  });
+  t.match(findingOf(silentDaemon, 'port', '1-1.1'), {
+    verdict: 'skipped',
+    seen: 'was not asked: 1-1.1 is starting',
+  });
   const misconfigured = await examine({ configurationProblem: 'node.yaml:1:1: slots: must be a list' });
   t.match(findingOf(misconfigured, 'configuration'), { verdict: 'problem' });
+  t.match(findingOf(misconfigured, 'port', '1-1.1'), { verdict: 'skipped', seen: /was not asked/ });
+  Object.assign(settings, { config: { ...settings.config, discover: false } });
+  const unnamed = await examine();
+  t.match(findingOf(unnamed, 'port', '1-1.1'), { verdict: 'skipped', seen: /discover is off/ });
   Object.assign(settings, { sysfsRoot: '/nowhere' });
   const blind = await examine();
   t.match(findingOf(blind, 'modems'), { verdict: 'problem' });

@@ -12,12 +12,16 @@ const PAGE_FILES = ['status-page.css', 'status-page.js'];
 const { resolve } = createRequire(import.meta.url);
 
 /** Writes the bundle into `folder`; `main.mjs` is the program. Resolves with the folders of the packages that are in it. */
-export async function bundle(folder: string, prebuild: string): Promise<string[]> {
+export async function bundle(
+  folder: string,
+  { prebuild, version }: { prebuild: string; version: string },
+): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: { main: join(PROJECT, 'node-daemon/main.ts') },
     ...{ outdir: folder, outExtension: { '.js': '.mjs' }, absWorkingDir: PROJECT, metafile: true },
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
     ...{ charset: 'utf8', legalComments: 'inline', logLevel: 'error' },
+    define: { PACKAGED_VERSION: JSON.stringify(version) },
     chunkNames: 'part-[hash]',
     // CommonJS within has these.
     banner: {

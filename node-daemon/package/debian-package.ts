@@ -49,7 +49,7 @@ export async function buildPackage({
   try {
     chmodSync(root, 0o755);
     mkdirSync(join(root, PROGRAM_FOLDER), { recursive: true });
-    const packages = await bundle(join(root, PROGRAM_FOLDER), PREBUILDS[arch]);
+    const packages = await bundle(join(root, PROGRAM_FOLDER), { prebuild: PREBUILDS[arch], version });
     for (const file of packedFiles()) writePacked(root, file);
     const documents = `usr/share/doc/${NAME}`;
     writePacked(root, { path: `${documents}/copyright`, text: copyright(packages) });

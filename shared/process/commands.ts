@@ -56,14 +56,17 @@ export const helpOf = (commands: readonly AnyCommand[]): string =>
     '\n',
   );
 
-/** Runs the command that `argv` begins with. False when it begins with none: the program is to be run. */
+/**
+ * Runs the command that `argv` begins with. False when it begins with an option, or is empty: the program is to be run. A
+ * word that is no command ends the process with 1, and a similar one is told.
+ */
 export async function runCommand(
   program: string,
   commands: readonly AnyCommand[],
   argv: readonly string[] = process.argv,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<boolean> {
-  if (!commands.some(({ usage }) => usage.split(' ')[0] === argv[2])) return false;
+  if (argv[2] === undefined || argv[2].startsWith('-')) return false;
   const root = new Command(program);
   for (const each of commands) {
     const words = each.usage.split(' ');

@@ -18,7 +18,7 @@ export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K
 
 /**
  * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option
- * and ends the process with 1; `--help` lists all and ends it with 0, as does `--version` where one is given.
+ * and ends the process with 1; `--help` lists all, `--version` prints a `version` that is told; both end it with 0.
  *
  * Every value arrives as text: schemas coerce. An empty variable counts as unset.
  */

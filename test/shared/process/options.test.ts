@@ -95,3 +95,24 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     t.notMatch(stderr, 'f'.repeat(64));
   }
 });
+
+t.test('a command or an option that is mistyped: what was meant is told', async (t) => {
+  const cases: Array<[program: string, args: string[], line: RegExp]> = [
+    ['node-daemon/bin.cjs', ['lst'], /unknown command 'lst'\s+\(Did you mean list\?\)/],
+    ['node-daemon/bin.cjs', ['dcotor'], /\(Did you mean doctor\?\)/],
+    ['control-plane/bin.mjs', ['nod', 'list'], /\(Did you mean node\?\)/],
+    ['node-daemon/bin.cjs', ['list', '--jsn'], /unknown option '--jsn'\s+\(Did you mean --json\?\)/],
+    ['node-daemon/bin.cjs', ['--data-dri', '/x'], /\(Did you mean --data-dir\?\)/],
+  ];
+  for (const [program, args, line] of cases) {
+    const { status, stdout, stderr } = run(program, args, NODE_DAEMON);
+    t.equal(status, 1, args.join(' '));
+    t.equal(stdout, '', args.join(' '));
+    t.match(stderr, line, args.join(' '));
+  }
+});
+
+t.test('node-daemon tells its version', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'));
+  t.same(run('node-daemon/bin.cjs', ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' });
+});

@@ -47,7 +47,12 @@ export const daemonOptions = {
   },
   dataDir: {
     env: 'DATA_DIR',
-    about: `folder of this node's identity and journal; else that of the file, else ${DEFAULT_DATA_DIR}`,
+    about: `folder of this node's identity and journal; else that of the file, else the default`,
+    schema: folderSchema.optional(),
+  },
+  defaultDataDir: {
+    env: 'DEFAULT_DATA_DIR',
+    about: `folder of identity and journal where nobody names one; the package has its own, else ${DEFAULT_DATA_DIR}`,
     schema: folderSchema.optional(),
   },
   logLevel: {
@@ -67,6 +72,11 @@ export const daemonOptions = {
   },
 };
 
+/** What was given on the command line and in the environment. */
+export type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir'> & {
+  readonly defaultDataDir?: string | undefined;
+};
+
 /** Options and file together. */
 export interface Settings {
   readonly dataDir: string;
@@ -80,13 +90,13 @@ export interface Settings {
  * Reads the configuration file and joins it with the options, which win. Ports of the options are slots like
  * those of the file. Throws `ConfigFileError`.
  */
-export function settingsOf(options: OptionsOf<typeof daemonOptions>): Settings {
+export function settingsOf(options: GivenOptions): Settings {
   return joinedSettings(options, readConfigFile(options.config));
 }
 
 /** What options and a file that was read say together. Throws `ConfigFileError` for a slot that both have. */
-export function joinedSettings(options: OptionsOf<typeof daemonOptions>, file: NodeConfig): Settings {
-  const { devRoot, modemPorts = [], sysfsRoot } = options;
+export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
+  const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
   for (const { name } of ports) {
     if (file.slots.some((slot) => slot.name === name)) {
@@ -99,7 +109,7 @@ export function joinedSettings(options: OptionsOf<typeof daemonOptions>, file: N
     // Who names ports by hand, as for a simulated rack, does not mean the modems that this host happens to have.
     discover: file.discover ?? ports.length === 0,
   };
-  const { dataDir = DEFAULT_DATA_DIR, logLevel = DEFAULT_LOG_LEVEL } = file;
+  const { dataDir = defaultDataDir, logLevel = DEFAULT_LOG_LEVEL } = file;
   return {
     dataDir: options.dataDir ?? dataDir,
     logLevel: options.logLevel ?? logLevel,
@@ -113,11 +123,9 @@ export function joinedSettings(options: OptionsOf<typeof daemonOptions>, file: N
 export function dataDirOf({
   config,
   dataDir,
-}: {
-  config?: string | undefined;
-  dataDir?: string | undefined;
-}): string {
-  return dataDir ?? readConfigFile(config).dataDir ?? DEFAULT_DATA_DIR;
+  defaultDataDir = DEFAULT_DATA_DIR,
+}: Partial<Pick<GivenOptions, 'config' | 'dataDir' | 'defaultDataDir'>>): string {
+  return dataDir ?? readConfigFile(config).dataDir ?? defaultDataDir;
 }
 
 /** Reads `path` or `name=path`; the default name is the last part of the path. */

@@ -55,6 +55,16 @@ t.test('with nothing said, every modem that is found is used', async (t) => {
   t.same(config.slots, []);
 });
 
+t.test('where nobody names a folder, the package may say which', async (t) => {
+  const defaultDataDir = '/var/lib/packaged';
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, defaultDataDir }).dataDir, defaultDataDir);
+  t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enrol has the same');
+  const config = fileWith(t, 'data_dir: /var/lib/node\n');
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, config, defaultDataDir }).dataDir, '/var/lib/node');
+  t.equal(dataDirOf({ config, defaultDataDir }), '/var/lib/node');
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, config, defaultDataDir, dataDir: '/x' }).dataDir, '/x');
+});
+
 t.test('options win over the file, and the file over the defaults', async (t) => {
   const config = fileWith(t, 'data_dir: /var/lib/node\nlog_level: warn\n');
   t.match(settingsOf({ ...NOTHING, ...ROOTS, config }), { dataDir: '/var/lib/node', logLevel: 'warn' });

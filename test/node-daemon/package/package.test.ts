@@ -54,6 +54,24 @@ t.test('the program runs from its folder, wherever that is', async (t) => {
   t.ok(statSync(join(folder, 'root/usr/bin/node-daemon')).mode & 0o111);
 });
 
+t.test(
+  'the installed program tells its version, and has the folder of the package where nobody names one',
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { file } = await packageOf('1.2.3', folder);
+    run('dpkg-deb', '--extract', file, join(folder, 'root'));
+    const main = join(folder, 'root/usr/lib/simrack-node-daemon/main.mjs');
+    t.equal(run(process.execPath, main, '--version'), '1.2.3\n');
+    const wrapper = readFileSync(join(folder, 'root/usr/bin/node-daemon'), 'utf8');
+    // As it is, but for the place of the program and what it does.
+    const script = wrapper.replace(/^exec .*$/m, 'echo "$DEFAULT_DATA_DIR"');
+    t.equal(run('sh', '-c', script), '/var/lib/simrack-node\n');
+    const unit = readFileSync(join(PACKAGE, 'simrack-node-daemon.service'), 'utf8');
+    t.match(unit, /^ExecStart=\/usr\/bin\/node-daemon$/m);
+    t.match(unit, /^StateDirectory=simrack-node$/m);
+  },
+);
+
 t.test('lintian finds no error', { skip: needs('lintian') }, async (t) => {
   const { file } = await packageOf('0.1.0', temporaryFolder(t));
   t.equal(run('lintian', '--allow-root', '--fail-on', 'error', '--tag-display-limit', '0', file), '');

@@ -19,7 +19,7 @@ import type { DaemonStatus } from './service-manager/status-line.ts';
 import type { Worker } from './service-manager/worker.ts';
 import { RecentEvents } from './status-page/recent-events.ts';
 import { SignalHistory } from './status-page/signal-history.ts';
-import { serveStatus } from './status-page/status-server.ts';
+import { keepStatusPort } from './status-page/status-port.ts';
 
 /** What a program or a test brings along. */
 export interface DaemonParts {
@@ -44,8 +44,8 @@ export interface Daemon {
 }
 
 /**
- * Starts the daemon of a host. Rejects when its data folder or metrics port cannot be used; modems that are
- * not there and a control plane that does not answer are waited for.
+ * Starts the daemon of a host. Rejects when its data folder cannot be used; modems that are not there, a control plane
+ * that does not answer and a port for metrics that another program has are waited for.
  */
 export async function startDaemon(settings: Settings, parts: DaemonParts): Promise<Daemon> {
   const { config, dataDir } = settings;
@@ -105,11 +105,11 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   const events = new RecentEvents(host);
   const startedAt = clock.now();
   const { metricsPort } = config;
-  const statusServer =
+  const statusPort =
     metricsPort === undefined
       ? undefined
-      : await serveStatus({
-          ...{ registry: metrics.registry, port: metricsPort },
+      : await keepStatusPort({
+          ...{ registry: metrics.registry, port: metricsPort, clock, log },
           status: () => ({
             nodeId: identity.current?.nodeId,
             controlPlane: hostOf(identity.current?.controlPlaneUrl),
@@ -141,7 +141,7 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
       identity.close();
       await link.stop();
       await host.close();
-      await statusServer?.stop();
+      await statusPort?.stop();
     },
     hasHangingPorts: () => guard.hanging > 0,
   };

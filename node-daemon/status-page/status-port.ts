@@ -1,0 +1,49 @@
+// The port of page and metrics, tried again while another program has it: modems are served without it.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { type StatusServer, type StatusServerParts, serveStatus } from './status-server.ts';
+
+export const RETRY_MS = 60_000;
+
+export interface StatusPortParts extends StatusServerParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Tries until `stop`. */
+export interface StatusPort {
+  stop(): Promise<void>;
+}
+
+/** Resolves after the first try. Never rejects: that a port cannot be had is a line in the log, each time. */
+export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort> {
+  const { clock, log, port } = parts;
+  let server: StatusServer | undefined;
+  let timer: Timer | undefined;
+  let isStopped = false;
+  const listen = async (): Promise<void> => {
+    try {
+      server = await serveStatus(parts);
+      if (timer !== undefined) log.info({ port }, 'page and metrics are served now');
+    } catch (error) {
+      if (isStopped) return;
+      log.error(
+        { err: error, port, retryMs: RETRY_MS },
+        'no page and no metrics: the port cannot be had; metrics.port in the configuration names another',
+      );
+      timer = clock.after(RETRY_MS, () => {
+        trying = listen();
+      });
+    }
+  };
+  let trying = listen();
+  await trying;
+  return {
+    async stop() {
+      isStopped = true;
+      timer?.cancel();
+      await trying;
+      await server?.stop();
+    },
+  };
+}

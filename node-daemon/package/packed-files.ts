@@ -25,10 +25,7 @@ export function packedFiles(): PackedFile[] {
     { path: 'etc/simrack/node-daemon.yaml', text: read('node-daemon.yaml') },
     {
       path: 'usr/share/doc/simrack-node-daemon/examples/node-daemon.yaml',
-      text: read('../config/node-daemon.example.yaml').replaceAll(
-        '/var/lib/simrack\n',
-        '/var/lib/simrack-node\n',
-      ),
+      text: read('../config/node-daemon.example.yaml'),
     },
     {
       path: 'usr/share/doc/simrack-node-daemon/examples/alerts.yaml',

@@ -8,7 +8,7 @@ export const link: HostCheck = ({ desk, host }) => {
   if (!desk.isDaemonRunning)
     return warning(
       'no daemon runs: its modems serve nobody',
-      'start it: systemctl start simrack-node-daemon, or npx node-daemon',
+      'start it: sudo systemctl start simrack-node-daemon; from a clone of the repository: npm run node-daemon',
     );
   if (desk.isLinked === undefined) return skipped('the daemon does not tell');
   if (desk.isLinked) return ok('up');

@@ -1,0 +1,49 @@
+// The commands that alerts, advice, scripts, manual page and README tell people to type: units and tools that there are.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { DOCTOR_COMMAND } from '#node-daemon/doctor/doctor-command.ts';
+import { ENROL_COMMAND } from '#node-daemon/link/enrol-command.ts';
+import { TOOL_COMMANDS } from '#node-daemon/operator/tool-commands.ts';
+import { PROJECT_FOLDER } from '../tidy/sources.ts';
+
+const FOLDER = join(PROJECT_FOLDER, 'node-daemon');
+/** Told to be switched off; and systemd's own. */
+const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', '--system']);
+const UNIT = /^simrack-node-daemon(\.service)?$/;
+const TOOLS = new Set(
+  [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS].map(({ usage }) => usage.split(' ')[0]),
+);
+
+const texts = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.(ts|md|yaml|8|sh|service|rules)$|debian\/\w+$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(FOLDER, path), 'utf8') }));
+
+t.test('systemctl and journalctl are told of the unit by its name', async (t) => {
+  let told = 0;
+  for (const { path, text } of texts) {
+    const commands = text.matchAll(
+      /systemctl (?:(?:start|stop|restart|status|edit|is-active|disable|kill)(?: --[\w=-]+)*) ([\w.@-]+)|journalctl -u ([\w.@-]+)/g,
+    );
+    for (const [whole, ...names] of commands) {
+      const name = names.find((each) => each !== undefined) ?? '';
+      told += 1;
+      t.ok(UNIT.test(name.replace(/\.$/, '')) || OTHERS.has(name), `${path}: ${whole}`);
+    }
+  }
+  t.ok(told >= 10, `${told}`);
+});
+
+t.test('every command of node-daemon that is told of is one', async (t) => {
+  let told = 0;
+  for (const { path, text } of texts) {
+    // Of prose only what is marked as something to type.
+    for (const [whole, name] of text.matchAll(
+      /(?:npx|sudo|# |["'`])\s?node-daemon ([a-z]+)(?= <|\b.*["'`]|$)/gm,
+    )) {
+      told += 1;
+      t.ok(TOOLS.has(name), `${path}: ${whole}`);
+    }
+  }
+  t.ok(told >= 10, `${told}`);
+});

@@ -8,6 +8,8 @@ const PATTERNS: ReadonlyArray<readonly [pattern: RegExp, replacement: string]> =
   // Wallets and contracts, keys, hashes, signatures, transactions: they cannot be told apart.
   [/\b0x[0-9a-f]{40,}/gi, '[hex]'],
   [/\b[0-9a-f]{64,}\b/gi, '[hex]'],
+  // ICCIDs (ITU-T E.118) but for their last four digits, which tell the cards of a rack apart.
+  [/(?<!":|[\w.-])89\d{12,16}(\d{4})F?(?!\w)/g, '[ICCID …$1]'],
   [/\+\d{7,15}\b/g, '[number]'],
   // As they are written in the country, whose area codes and exchanges begin with 2 to 9; not a field that is a number.
   [/(?<!":|[\w.-])1?[2-9]\d{2}[2-9]\d{6}(?![\w-])/g, '[number]'],

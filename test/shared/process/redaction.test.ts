@@ -19,6 +19,9 @@ t.test('numbers, wallets, keys, tokens, credentials and mail addresses are repla
     [`simrack_${'Ab_-9'.repeat(8)}xyz`, '[token]'],
     ['Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc', 'Bearer [credential]'],
     ['Payment eyJjaGFsbGVuZ2UiOnt9fQ==', 'Payment [credential]'],
+    ['8901000000000000017', '[ICCID …0017]'],
+    ['89010000000000000178', '[ICCID …0178]'],
+    ['8901000000000000017F', '[ICCID …0017]'],
     ['ada.lovelace+list@mail.example.org', '[mail address]'],
   ] as const) {
     t.equal(redacted(`{"msg":"what ${secret} did"}`), `{"msg":"what ${shown} did"}`);
@@ -31,7 +34,7 @@ t.test('what an operator looks for stays as it is', async (t) => {
     '{"level":30,"time":1795336726607,"pid":22496,"hostname":"rack-7","msg":"node linked","acknowledged":2065550123}',
     '{"requestId":"cd93bf44-c26a-4917-813d-5b92ae72d510","route":"/voice/presence/:number","ms":12}',
     '{"payment":"pay_0123456789abcdef01234567","command":"msg_0123456789abcdef01234567"}',
-    '{"iccid":"8901000000000000017","imei":"350000000000017","at":"2026-11-22T08:12:17.000Z"}',
+    '{"imei":"350000000000017","at":"2026-11-22T08:12:17.000Z"}',
     '{"at":"2026-11-21T10:00:00-08:00","port":"127.0.0.1:5432","version":"1.22.333.4444"}',
     '{"err":{"stack":"    at run (/app/node_modules/@koa/router/dist/index.mjs:1049:9)"}}',
   ])

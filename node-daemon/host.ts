@@ -9,6 +9,7 @@ import type { CommandEnd } from './at/command-end.ts';
 import { type OpenPort, serialPorts } from './at/port.ts';
 import { audioAccess } from './audio/audio-access.ts';
 import type { Settings } from './config.ts';
+import { refuseOthersFolder } from './folder-owner.ts';
 import { HangGuard } from './hang-guard.ts';
 import { Journal } from './journal/journal.ts';
 import { LateParts } from './modem/late-parts.ts';
@@ -34,6 +35,8 @@ export interface HostParts {
   readonly openPort?: OpenPort | undefined;
   /** Whether there is a control plane that calls belong to. */
   readonly isLinked: () => boolean;
+  /** What another program is told that finds the folder taken; else that it is a daemon. */
+  readonly holder?: string | undefined;
 }
 
 /** Who is told of what happens on a host. */
@@ -65,7 +68,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Takes the data folder and opens its journal; no modem is touched before `start`. Throws `FolderInUseError`. */
+/** Takes the data folder and opens its journal; no modem is touched before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
 export async function openHost(
   settings: Settings,
   { log, clock = systemClock, isLinked, ...parts }: HostParts,
@@ -73,7 +76,8 @@ export async function openHost(
   const { config, dataDir, devRoot, sysfsRoot } = settings;
   const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
   const { openPort = serialPorts({ clock, guard }) } = parts;
-  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700);
+  refuseOthersFolder(dataDir);
+  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder);
   const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
     await unlock();
     throw error;

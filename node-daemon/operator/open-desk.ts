@@ -1,9 +1,9 @@
 // The desk of a host: that of the running daemon, or, while none runs, one on the modems themselves.
-import { statSync } from 'node:fs';
 import type { Slot } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Settings } from '../config.ts';
+import { OthersFolderError } from '../folder-owner.ts';
 import type { Host } from '../host.ts';
 import { findDaemonDesk } from './daemon-desk.ts';
 import type { NodeDesk } from './desk.ts';
@@ -14,6 +14,8 @@ import { socketPathOf } from './desk-socket.ts';
 const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
+/** What the daemon names that cannot start meanwhile. */
+const HOLDER = `"node-daemon ${process.argv[2] ?? ''}" (pid ${process.pid}), which has the modems until it is ended`;
 
 export interface DeskOptions {
   readonly log?: Logger;
@@ -32,7 +34,6 @@ export async function openNodeDesk(
   const socketPath = socketPathOf(settings);
   const running = await findDaemonDesk(socketPath);
   if (running !== undefined) return running;
-  refuseOthersFolder(settings.dataDir);
   try {
     return await openOwnDesk(settings, log, waitsForModems);
   } catch (error) {
@@ -42,10 +43,12 @@ export async function openNodeDesk(
       if (late !== undefined) return late;
       throw new DeskError(
         'unreachable',
-        `${error.message}, which has no socket at ${socketPath}: it starts or stops now, or is another tool; try again`,
+        `${error.message}, and has no socket at ${socketPath}: try again when it has ended, or has started`,
         error,
       );
     }
+    if (error instanceof OthersFolderError)
+      throw new DeskError('unreachable', `no daemon runs, and ${error.message}`, error);
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
     throw new DeskError(
@@ -56,22 +59,12 @@ export async function openNodeDesk(
   }
 }
 
-/** What root writes into the folder of another user, that user's daemon cannot open. */
-function refuseOthersFolder(dataDir: string): void {
-  const folder = statSync(dataDir, { throwIfNoEntry: false });
-  if (process.getuid?.() !== 0 || folder === undefined || folder.uid === 0) return;
-  throw new DeskError(
-    'unreachable',
-    `no daemon runs, and ${dataDir} belongs to another user: sudo -u '#${folder.uid}' node-daemon …`,
-  );
-}
-
 async function openOwnDesk(settings: Settings, log: Logger, waitsForModems: boolean): Promise<NodeDesk> {
   const { openHost } = await import('../host.ts');
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostDesk } = await import('./host-desk.ts');
   const { SlotActivity } = await import('./slot-activity.ts');
-  const host = await openHost(settings, { log, isLinked: () => false });
+  const host = await openHost(settings, { log, isLinked: () => false, holder: HOLDER });
   const { calls, clock, journal, rack, sendLimits: limits } = host;
   host.start();
   if (waitsForModems) {

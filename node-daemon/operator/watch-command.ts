@@ -57,7 +57,12 @@ async function watch(
     try {
       for await (const host of desk?.follow('watch', { signal }) ?? []) {
         last = host;
-        display.show(host, desk?.isRunningDaemon === true ? '' : 'without a daemon');
+        display.show(
+          host,
+          desk?.isRunningDaemon === true
+            ? ''
+            : 'no daemon: watch has the modems itself, and none can start until Ctrl-C',
+        );
       }
     } catch (error) {
       if (!(error instanceof DeskError) || error.message.includes('another version')) throw error;

@@ -1,16 +1,22 @@
 // A lock on a folder that ends with the process, however it ends: no stale lock file to remove by hand.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, realpathSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { onOneLine } from './terminal.ts';
 
 export class FolderInUseError extends Error {
   override name = 'FolderInUseError';
 }
 
+/** Who has a folder answers at once, or hangs. */
+const HOLDER_TIMEOUT_MS = 500;
+const HOLDER_LENGTH_MAX = 256;
+
 /**
  * Takes the folder for this process, and makes it, with `mode`, when it is missing. Throws
- * `FolderInUseError` while another process has it.
+ * `FolderInUseError` with what another process that has it gave as its `holder`.
  *
  * The lock is a listening socket in Linux' abstract namespace (unix(7)): the kernel frees it when the
  * process dies, kill -9 included. On other systems nothing is locked.
@@ -19,20 +25,37 @@ export async function lockFolder(
   folder: string,
   program: string,
   mode = 0o755,
+  holder = `another ${program} (pid ${process.pid})`,
 ): Promise<() => Promise<void>> {
   makeFolder(resolve(folder), mode);
   if (process.platform !== 'linux') return async () => undefined;
   const digest = createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32);
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const taken = cause.code === 'EADDRINUSE';
-      reject(taken ? new FolderInUseError(`${folder} is in use by another ${program}`) : cause);
-    });
-    server.listen({ path: `\0simrack-${program}-${digest}` }, resolve);
-  });
+  const path = `\0simrack-${program}-${digest}`;
+  const server = createServer((socket) => socket.on('error', () => undefined).end(holder));
+  try {
+    server.listen({ path });
+    await once(server, 'listening');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
+    const by = (await holderAt(path)) || `another ${program}`;
+    throw new FolderInUseError(`${folder} is in use by ${by}`, { cause });
+  }
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** Empty where it does not tell. */
+function holderAt(path: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ path, timeout: HOLDER_TIMEOUT_MS }).setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      text = (text + String(chunk)).slice(0, HOLDER_LENGTH_MAX);
+    });
+    socket.on('timeout', () => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(onOneLine(text)));
+  });
 }
 
 // One level at a time: Node's own recursive way never ends below /proc, where nothing can be made.

@@ -1,9 +1,9 @@
 // The operator's tools where no daemon runs: on the modems themselves, for a while, and nothing is lost.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Ran } from '../../fixtures/run-program.ts';
+import { type Ran, runProgram } from '../../fixtures/run-program.ts';
 import { until } from '../../fixtures/until.ts';
 import { ended, startToolRig } from './tool-rig.ts';
 
@@ -61,7 +61,50 @@ t.test('two tools at once do not fight for a port', async (t) => {
       child.kill('SIGKILL');
     });
   });
-  t.match(second, { status: 4, stderr: /in use by another node-daemon.*try again/ });
+  t.match(second, {
+    status: 4,
+    stderr: /in use by "node-daemon ussd" \(pid \d+\), which has the modems.*try again/,
+  });
+});
+
+t.test(
+  'a daemon that cannot start names the tool that has the modems, and starts when that has ended',
+  async (t) => {
+    const rig = await startToolRig(t, { modems: 1 });
+    let seen = '';
+    let refused: Ran | undefined;
+    await rig.toolWith(['watch'], (child) => {
+      child.stderr?.on('data', (chunk) => {
+        seen += String(chunk);
+      });
+      void until('it watches', () => seen.includes('none can start until Ctrl-C'), 60_000).then(async () => {
+        refused = await runProgram('node-daemon', [], rig.env);
+        t.match(
+          refused.stderr,
+          `in use by "node-daemon watch" (pid ${child.pid}), which has the modems until it is ended`,
+        );
+        child.kill('SIGINT');
+      });
+    });
+    t.match(refused, { status: 1 });
+    const daemon = await rig.startDaemon();
+    t.equal(daemon.exitCode, null);
+    await ended(daemon, 'SIGTERM');
+  },
+);
+
+const isRoot = process.getuid?.() === 0;
+const rootOnly = { skip: isRoot ? false : 'only root may give folders away' };
+
+t.test('root runs no daemon and no tool on the folder of another user', rootOnly, async (t) => {
+  const { dataDir, env, tool } = await startToolRig(t, { modems: 0 });
+  chownSync(dataDir, 2, 2);
+  for (const ran of [await runProgram('node-daemon', [], env), await tool('list')]) {
+    t.not(ran.status, 0);
+    t.match(ran.stderr, `${dataDir} belongs to bin: run it as that user: sudo -u bin node-daemon`);
+  }
+  t.equal((await tool('list')).status, 4);
+  t.same(readdirSync(dataDir), ['identity.json'], 'nothing of root’s is in it');
 });
 
 t.test('what keeps a tool from the modems is told', async (t) => {

@@ -26,6 +26,8 @@ import { CallBook } from './voice/call-book.ts';
 
 /** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
 const THREADS_KEPT = 3;
+/** What whoever finds the data folder taken is told. */
+const HOLDER = `another node-daemon (pid ${process.pid})`;
 
 /** What a program or a test brings along. */
 export interface HostParts {
@@ -77,7 +79,7 @@ export async function openHost(
   const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
   const { openPort = serialPorts({ clock, guard }) } = parts;
   refuseOthersFolder(dataDir);
-  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder);
+  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder ?? HOLDER);
   const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
     await unlock();
     throw error;

@@ -25,6 +25,8 @@ export interface CommandState {
   readonly reported: readonly number[];
   /** `undefined` while the modem has or will have the command, or had it when the daemon died. */
   readonly outcome: SmsOutcome | undefined;
+  /** Of the text; only where whoever gave the command may give it again. */
+  readonly digest?: string;
 }
 
 /** The commands for those who only read them. */

@@ -12,7 +12,7 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
   switch (record.kind) {
     case 'intent': {
       const { commandId, iccid, to, at, segments = 1, boot } = record;
-      const nothing = { references: [], reported: [], outcome: undefined };
+      const nothing = { references: [], reported: [], outcome: undefined, ...digestOf(record) };
       commands.set(commandId, { iccid, to, at, segments, boot, ...nothing });
       break;
     }
@@ -31,7 +31,10 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
       const { commandId, iccid, to, outcome, segments = 1, reported = [] } = record;
       const references = record.references ?? referencesOf(outcome);
       const at = record.at ?? outcome.at;
-      commands.set(commandId, { iccid, to, at, segments, boot: undefined, references, reported, outcome });
+      commands.set(commandId, {
+        ...{ iccid, to, at, segments, boot: undefined, references, reported, outcome },
+        ...digestOf(record),
+      });
       break;
     }
   }
@@ -68,7 +71,7 @@ export function* commandRecords(commandId: string, command: CommandState): Gener
   const segments = command.segments === 1 ? {} : { segments: command.segments };
   if (outcome === undefined) {
     const written = boot === undefined ? {} : { boot };
-    yield { kind: 'intent', commandId, iccid, to, at, ...segments, ...written };
+    yield { kind: 'intent', commandId, iccid, to, at, ...segments, ...written, ...digestOf(command) };
     for (const reference of references) yield { kind: 'segment', commandId, reference };
     return;
   }
@@ -76,8 +79,12 @@ export function* commandRecords(commandId: string, command: CommandState): Gener
     ...{ kind: 'outcome', commandId, iccid, to, outcome, at, ...segments },
     ...(outcome.status === 'accepted' || references.length === 0 ? {} : { references }),
     ...(reported.length === 0 ? {} : { reported }),
+    ...digestOf(command),
   };
 }
+
+const digestOf = ({ digest }: { digest?: string }): { digest?: string } =>
+  digest === undefined ? {} : { digest };
 
 function referencesOf(outcome: SmsOutcome): readonly number[] {
   return outcome.status === 'accepted' ? outcome.message_references : [];

@@ -84,6 +84,8 @@ export type NewRecord =
       readonly at: string;
       /** 1 where nothing is said. */
       readonly segments?: number;
+      /** Of the text, where whoever gave the command may give it again. */
+      readonly digest?: string;
     }
   /** The network took a segment of a command of several: its TP-Message-Reference. */
   | { readonly kind: 'segment'; readonly commandId: string; readonly reference: number }
@@ -132,6 +134,7 @@ export type JournalRecord =
       readonly references?: readonly number[];
       /** Parts whose last report came. */
       readonly reported?: readonly number[];
+      readonly digest?: string;
     };
 
 /** A record's line. */

@@ -26,6 +26,8 @@ export interface LinkCommand {
   readonly params: unknown;
   /** See the frame `command`. */
   readonly timeLeftMs: number;
+  /** As in `SendRequest`. */
+  readonly digest?: string;
 }
 
 /** What goes back: a result, or a refusal of what was not tried. */
@@ -161,7 +163,7 @@ export class CommandHandler {
     const now = this.#parts.clock.now();
     const takeBack = this.#parts.limits?.admit(params.iccid, params.to, now);
     const sending = outbox
-      .send({ commandId, params, deadlineAt: now + timeLeftMs })
+      .send({ commandId, params, deadlineAt: now + timeLeftMs, digest: command.digest })
       .finally(() => this.#underWay.delete(commandId));
     this.#underWay.set(commandId, sending);
     try {

@@ -35,6 +35,8 @@ export interface SendRequest {
   readonly params: CommandParams<'send_sms'>;
   /** Milliseconds since the epoch; a request that waits until then is refused. */
   readonly deadlineAt: number;
+  /** Of the text: kept, so that a repetition can be told from another message with its id. */
+  readonly digest?: string | undefined;
 }
 
 /** What the outbox of one SIM works on. */
@@ -189,7 +191,7 @@ export class SmsOutbox {
     if (prepared < 0 || prepared > wanted / 2) return;
     for (const waiting of this.#queue.slice(0, wanted)) {
       if (waiting.intent !== undefined) continue;
-      const { commandId, params } = waiting.request;
+      const { commandId, digest, params } = waiting.request;
       const { iccid, to } = params;
       const startedAt = clock.now();
       const segments = waiting.segmentation.segments.length;
@@ -197,6 +199,7 @@ export class SmsOutbox {
         .append({
           ...{ kind: 'intent', commandId, iccid, to, at: new Date(startedAt).toISOString() },
           ...(segments > 1 ? { segments } : {}),
+          ...(digest === undefined ? {} : { digest }),
         })
         .then(() => {
           this.#intentMs = clock.now() - startedAt;

@@ -1,7 +1,7 @@
 // USSD: a code to the network, its answers, and the end of the dialogue (3GPP TS 27.007 §7.15).
 //
 //   idle ──AT+CUSD=1,code──► asked ──+CUSD: 1──► waits ──reply──► asked
-//                              └──+CUSD: 0, 2 … 5, time-out──► idle ◄──AT+CUSD=2──┘
+//                              └──+CUSD: 0, 2 … 5, time-out, cancelled──► idle ◄──AT+CUSD=2──┘
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -44,6 +44,18 @@ export class UssdTimeoutError extends Error {
   override name = 'UssdTimeoutError';
 }
 
+/** Nobody waits for the answer any more. */
+export class UssdCancelledError extends Error {
+  override name = 'UssdCancelledError';
+}
+
+export interface UssdOptions {
+  /** For each answer of the network. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the dialogue before its time. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface UssdParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -75,27 +87,34 @@ export class Ussd {
 
   /**
    * Gives a code to the network, then one reply to each of its questions; a dialogue that is open at the end is ended. Rejects
-   * with `AtError` as the modem refuses, with `UssdBusyError`, `UssdTimeoutError`.
+   * with `AtError` as the modem refuses, with `UssdBusyError`, `UssdTimeoutError`, `UssdCancelledError`.
    */
-  async run(code: string, replies: readonly string[], timeoutMs = USSD_TIMEOUT_MS): Promise<UssdOutcome> {
+  async run(code: string, replies: readonly string[], options: UssdOptions = {}): Promise<UssdOutcome> {
     if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue goes on');
     this.#lines = [];
     let isOpen = true;
     try {
-      let outcome = await this.#give(code, timeoutMs);
-      for (const reply of replies) if (outcome.waits) outcome = await this.#give(reply, timeoutMs);
+      let outcome = await this.#give(code, options);
+      for (const reply of replies) if (outcome.waits) outcome = await this.#give(reply, options);
       isOpen = outcome.waits;
       return outcome;
     } finally {
-      this.#onAnswer = undefined;
+      // What comes late is nobody's, and above all not of the next dialogue.
+      this.#onAnswer = () => undefined;
       if (isOpen) await ask(this.#parts.channel, atCommand('AT+CUSD=2')).catch(() => undefined);
+      this.#onAnswer = undefined;
     }
   }
 
-  async #give(text: string, timeoutMs: number): Promise<UssdOutcome> {
+  async #give(text: string, { timeoutMs = USSD_TIMEOUT_MS, signal }: UssdOptions): Promise<UssdOutcome> {
     const { channel, clock, isPacked } = this.#parts;
     const characterSet = await this.#characterSet();
-    const line = new Promise<string>((resolve) => (this.#onAnswer = resolve));
+    const line = new Promise<string>((resolve, reject) => {
+      this.#onAnswer = resolve;
+      const cancel = (): void => reject(new UssdCancelledError('the dialogue was given up'));
+      if (signal?.aborted === true) cancel();
+      else signal?.addEventListener('abort', cancel, { once: true });
+    });
     const written = isPacked() ? packedCode(text) : inCharacterSet(text, characterSet);
     const answered = withTimeout(
       clock,
@@ -105,6 +124,7 @@ export class Ussd {
     );
     // The modem's refusal is told instead.
     answered.catch(() => undefined);
+    if (signal?.aborted === true) await answered;
     await channel.send(atCommand(`AT+CUSD=1,${quoted(written)},${DCS_GSM7}`, { shownAs: 'AT+CUSD=1' }));
     return outcomeOf(await answered, characterSet);
   }

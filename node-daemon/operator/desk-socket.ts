@@ -77,7 +77,9 @@ async function answer(desk: NodeDesk, incoming: IncomingMessage, response: Serve
   const call = (incoming.url ?? '').slice(1);
   if (!isDeskCall(call)) throw new DeskError('refused', `this daemon does not know "${call}"`);
   const input = (await bodyOf(incoming)) as DeskInput<typeof call>;
-  const answered = await desk.ask(call, input);
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const answered = await desk.ask(call, input, gone.signal);
   response.writeHead(200, headersOf('application/json')).end(JSON.stringify(answered));
 }
 

@@ -68,11 +68,14 @@ export interface WatchedHost {
   readonly slots: readonly WatchedSlot[];
 }
 
+/** What became of a message; `is_repeat`: its id was used before, and nothing was sent now. */
+export type SendAnswer = SmsOutcome & { readonly is_repeat: boolean };
+
 /** What each call answers. */
 export interface DeskAnswers {
   slots: Slot[];
   at: AtAnswer;
-  send: SmsOutcome;
+  send: SendAnswer;
   ussd: UssdAnswer;
   messages: SlotMessages;
 }
@@ -87,7 +90,8 @@ export interface DeskStreams {
 export interface NodeDesk {
   /** False: it has the modems itself, for as long as it is open. */
   readonly isRunningDaemon: boolean;
-  ask<C extends DeskCall>(call: C, input: DeskInput<C>): Promise<DeskAnswers[C]>;
+  /** `signal`: nobody waits for the answer any more. */
+  ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]>;
   slots(): Promise<Slot[]>;
   /** One command line on the AT port of a slot, in turn with the daemon's own. */
   at(slot: string, command: string, options?: { timeoutMs?: number; unsafe?: boolean }): Promise<AtAnswer>;

@@ -8,10 +8,18 @@ import type { Modem } from '../modem/modem.ts';
 import { SendingError } from '../modem/outside-change.ts';
 import type { ModemSession } from '../modem/session.ts';
 import { cmeMeaning } from '../modem/sms-errors.ts';
-import { UssdBusyError, UssdTimeoutError } from '../modem/ussd.ts';
+import { UssdBusyError, UssdCancelledError, UssdTimeoutError } from '../modem/ussd.ts';
 import { askModem } from './at-answer.ts';
 import { judge } from './at-safety.ts';
-import type { AtAnswer, DeskAnswers, DeskStreams, NodeDesk, SlotMessages, UssdAnswer } from './desk.ts';
+import type {
+  AtAnswer,
+  DeskAnswers,
+  DeskStreams,
+  NodeDesk,
+  SendAnswer,
+  SlotMessages,
+  UssdAnswer,
+} from './desk.ts';
 import { DeskError } from './desk-error.ts';
 import {
   type CheckedInput,
@@ -21,6 +29,7 @@ import {
   SEGMENTS_MAX,
 } from './desk-inputs.ts';
 import type { RecentLog } from './recent-log.ts';
+import { digestOf, SentBefore } from './sent-before.ts';
 import type { SlotActivity } from './slot-activity.ts';
 import { slotMessages } from './slot-messages.ts';
 
@@ -41,19 +50,20 @@ export interface HostDeskParts {
 export class HostDesk implements NodeDesk {
   readonly isRunningDaemon: boolean = false;
   readonly #parts: HostDeskParts;
+  readonly #sentBefore = new SentBefore(() => this.#parts.host.journal.state.commands);
 
   constructor(parts: HostDeskParts) {
     this.#parts = parts;
   }
 
   /** Checks what is asked, whoever asks. */
-  async ask<C extends DeskCall>(call: C, input: DeskInput<C>): Promise<DeskAnswers[C]> {
+  async ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]> {
     const parsed = DESK_INPUTS[call].safeParse(input);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       throw new DeskError('refused', issue?.message ?? `what is asked of ${call} cannot be`);
     }
-    return (await this.#answers[call](parsed.data as never)) as DeskAnswers[C];
+    return (await this.#answers[call](parsed.data as never, signal)) as DeskAnswers[C];
   }
 
   slots(): Promise<Slot[]> {
@@ -78,11 +88,13 @@ export class HostDesk implements NodeDesk {
     await this.#parts.onClose?.();
   }
 
-  readonly #answers: { [C in DeskCall]: (input: CheckedInput<C>) => Promise<DeskAnswers[C]> } = {
+  readonly #answers: {
+    [C in DeskCall]: (input: CheckedInput<C>, signal?: AbortSignal) => Promise<DeskAnswers[C]>;
+  } = {
     slots: async () => this.#parts.host.rack.slots(),
     at: (input) => this.#at(input),
     send: (input) => this.#send(input),
-    ussd: (input) => this.#ussd(input),
+    ussd: (input, signal) => this.#ussd(input, signal),
     messages: (input) => this.#messages(input),
   };
 
@@ -107,28 +119,34 @@ export class HostDesk implements NodeDesk {
     });
   }
 
-  async #send({ slot, id, to, text }: CheckedInput<'send'>): Promise<SmsOutcome> {
+  #send({ slot, id, to, text }: CheckedInput<'send'>): Promise<SendAnswer> {
     const { commands, host } = this.#parts;
-    // One that was given before is known whatever is in the slot now.
-    const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
-    if (iccid === null) throw this.#notInService(slot);
-    const answer = await commands.handle({
-      ...{ id, name: 'send_sms', timeLeftMs: SEND_WITHIN_MS },
-      params: { iccid, to, body: text, segments_max: SEGMENTS_MAX },
+    const digest = digestOf(text);
+    return this.#sentBefore.give(id, { to, digest }, async (isRepeat) => {
+      // One that was given before is known whatever is in the slot now.
+      const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
+      if (iccid === null) throw this.#notInService(slot);
+      const answer = await commands.handle({
+        ...{ id, name: 'send_sms', timeLeftMs: SEND_WITHIN_MS, digest },
+        params: { iccid, to, body: text, segments_max: SEGMENTS_MAX },
+      });
+      if (answer.ok) return { ...(answer.result as SmsOutcome), is_repeat: isRepeat };
+      const isOfInput = answer.code === 'params_invalid' || answer.code === 'rate_limited';
+      throw new DeskError(
+        isOfInput ? 'refused' : 'unavailable',
+        `not sent (${answer.code}): ${answer.message}`,
+      );
     });
-    if (answer.ok) return answer.result as SmsOutcome;
-    const isOfInput = answer.code === 'params_invalid' || answer.code === 'rate_limited';
-    throw new DeskError(
-      isOfInput ? 'refused' : 'unavailable',
-      `not sent (${answer.code}): ${answer.message}`,
-    );
   }
 
-  async #ussd({ slot, code, replies, timeout_ms: timeoutMs }: CheckedInput<'ussd'>): Promise<UssdAnswer> {
+  async #ussd(
+    { slot, code, replies, timeout_ms: timeoutMs }: CheckedInput<'ussd'>,
+    signal?: AbortSignal,
+  ): Promise<UssdAnswer> {
     const { state } = this.#modem(slot).slot;
     if (state !== 'registered') throw this.#notInService(slot);
     try {
-      return await this.#session(slot).ussd.run(code, replies, timeoutMs);
+      return await this.#session(slot).ussd.run(code, replies, { timeoutMs, signal });
     } catch (error) {
       throw ussdError(error);
     }
@@ -206,6 +224,7 @@ export class HostDesk implements NodeDesk {
 
 function ussdError(error: unknown): DeskError {
   if (error instanceof UssdBusyError) return new DeskError('unavailable', error.message, error);
+  if (error instanceof UssdCancelledError) return new DeskError('refused', error.message, error);
   if (error instanceof UssdTimeoutError) return new DeskError('unanswered', error.message, error);
   if (error instanceof CmeError) {
     return new DeskError('refused', `+CME ERROR: ${error.code} (${cmeMeaning(error.code).name})`, error);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import type { Settings } from '../config.ts';
-import type { NodeDesk } from './desk.ts';
+import type { NodeDesk, SendAnswer } from './desk.ts';
 import { DeskError, EXIT_CODES } from './desk-error.ts';
 import { JSON_OPTION, print, printAside, WHERE, withDesk } from './with-desk.ts';
 
@@ -31,12 +31,15 @@ export const SEND_COMMAND = programCommand({
       schema: z.string().optional(),
     },
   },
-  run: ({ json, id = `operator_${randomUUID()}`, ...where }, [slot = '', to = '', text = '']) =>
+  run: ({ json, id: usedId, ...where }, [slot = '', to = '', text = '']) =>
     withDesk(where, async (desk, settings) => {
+      const id = usedId ?? `operator_${randomUUID()}`;
       try {
         const outcome = await sendOnce(desk, settings, { slot, id, to, text });
         print(json ? JSON.stringify({ id, ...outcome }) : shown(outcome));
         process.exitCode = exitCodeOf(outcome);
+        if (usedId !== undefined && outcome.is_repeat)
+          printAside('a repeat: nothing was sent now, this is what became of the message with that id');
         if (outcome.status === 'unknown') printAside(askAgain(id));
       } catch (error) {
         if (error instanceof DeskError && error.trouble === 'unanswered') printAside(askAgain(id));
@@ -46,7 +49,7 @@ export const SEND_COMMAND = programCommand({
 });
 
 /** Asks again, with the same id, when the daemon goes away before its answer. */
-async function sendOnce(desk: NodeDesk, settings: Settings, message: Message): Promise<SmsOutcome> {
+async function sendOnce(desk: NodeDesk, settings: Settings, message: Message): Promise<SendAnswer> {
   let end = Number.POSITIVE_INFINITY;
   for (let asked = desk; ; asked = await daemonBack(settings, end)) {
     try {

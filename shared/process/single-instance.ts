@@ -25,7 +25,7 @@ export async function lockFolder(
   folder: string,
   program: string,
   mode = 0o755,
-  holder = `another ${program} (pid ${process.pid})`,
+  holder = `another ${program}`,
 ): Promise<() => Promise<void>> {
   makeFolder(resolve(folder), mode);
   if (process.platform !== 'linux') return async () => undefined;

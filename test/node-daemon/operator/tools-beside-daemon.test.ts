@@ -94,8 +94,24 @@ t.test('send goes the way of the control plane: outcome, limits, and once for ea
   t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
   t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);
   const again = ['send', '1-1.1', STRANGER, 'twice?', '--id', 'operator_12345678', '--json'];
-  t.match(JSON.parse((await tool(...again)).stdout), { id: 'operator_12345678', status: 'accepted' });
-  t.match(JSON.parse((await tool(...again)).stdout), { status: 'accepted' });
+  t.match(await tool(...again), {
+    stdout: /"id":"operator_12345678","status":"accepted".*"is_repeat":false/,
+    stderr: '',
+  });
+  const repeated = await tool(...again);
+  t.match(repeated, { status: 0, stderr: /a repeat: nothing was sent now/ });
+  t.match(JSON.parse(repeated.stdout), { status: 'accepted', is_repeat: true });
+  const withId = ['--id', 'operator_12345678'];
+  t.match(await tool('send', '1-1.1', STRANGER, 'another text', ...withId), {
+    ...{
+      status: 1,
+      stdout: '',
+      stderr: /not sent: operator_12345678 is the id of another message \(another text\)/,
+    },
+  });
+  t.match(await tool('send', '1-1.1', '+12065550179', 'twice?', ...withId), {
+    ...{ status: 1, stdout: '', stderr: /another message \(to another number\)/ },
+  });
   t.equal(heard().length, 2, 'the same id is sent once');
   await until('the control plane hears of both', () => plane.factsOf('sms_outcome').length === 2);
   first?.play({ kind: 'cms_error', code: 38, count: 1 });
@@ -190,7 +206,12 @@ t.test('many tools at once, and a tool that is killed, hurt nobody', async (t) =
     void second?.expectCommand(/CUSD=1/, { timeoutMs: 30_000 }).then(() => child.kill('SIGKILL'));
   });
   t.equal(killed.status, null);
-  t.match(await tool('ussd', '1-1.2', '*100#'), { status: 2, stderr: /another USSD dialogue goes on/ });
+  await simulator.modems[1]?.expectCommand(/CUSD=2/, { timeoutMs: 10_000 });
+  t.match(
+    await tool('ussd', '1-1.2', '*100#'),
+    { status: 0, stdout: /^Your balance/ },
+    'its dialogue was ended',
+  );
   t.match(await tool('at', '1-1.2', 'AT+CSQ'), { status: 0 });
 });
 

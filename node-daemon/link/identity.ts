@@ -73,8 +73,30 @@ export function nodeNameOf(folder: string): string | null {
   }
 }
 
-/** Writes `record` so that after a crash there is the whole of it, or what was there before. */
+/**
+ * Writes `record` so that after a crash there is the whole of it, or what was there before. Throws `IdentityError`, which
+ * names the file.
+ */
 export function writePrivateFile(path: string, record: object): void {
+  try {
+    writeWhole(path, record);
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    throw new IdentityError(`${path} cannot be written: ${WRITE_TROUBLES[code] ?? message} (${code})`, {
+      cause,
+    });
+  }
+}
+
+const WRITE_TROUBLES: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'no more may be written on its disk',
+  EROFS: 'its disk is read-only',
+  EACCES: 'the rights are missing; run it as the owner of the folder, or with sudo',
+  EPERM: 'the rights are missing; run it as the owner of the folder, or with sudo',
+};
+
+function writeWhole(path: string, record: object): void {
   const next = `${path}.new`;
   rmSync(next, { force: true });
   const file = openSync(next, 'wx', 0o600);

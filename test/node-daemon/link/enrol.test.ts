@@ -1,4 +1,5 @@
 // Enrolment on the node: interrupted anywhere, the same command is the same enrolment; the daemon sees what came of it.
+import { spawnSync } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,6 +12,7 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const CODE = '7KQ2M-0000A-1111B-2222C';
 const OTHER_CODE = '7KQ2M-0000A-1111B-2222D';
@@ -133,4 +135,23 @@ t.test('a running daemon sees within seconds that it was enrolled, enrolled anew
   t.equal(changes, 2);
   writeFileSync(join(folder, 'identity.json'), '{');
   await until('no identity', () => identity.current === undefined, 5_000);
+});
+
+t.test('what cannot be written is named, with its file', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'enrolment.json.new'));
+  const enrolling = enrol({ folder, url: plane.url, code: CODE });
+  await t.rejects(enrolling, { message: new RegExp(`^${folder}/enrolment.json cannot be written: `) });
+  t.equal(plane.requests, 0, 'nobody heard of a key that is not on disk');
+  // A limit on the size of files refuses a write as a full disk does: without the name of the file.
+  const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
+  const other = temporaryFolder(t);
+  const words = ['enrol', plane.url, CODE, '--data-dir', other];
+  const limited = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, bin, ...words], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], TSX_DISABLE_CACHE: '1' },
+  });
+  t.equal(limited.status, 1);
+  t.match(limited.stderr, `error: ${other}/enrolment.json cannot be written: `);
 });

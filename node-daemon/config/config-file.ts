@@ -1,21 +1,41 @@
 // The configuration file of a node: where it is, and what it means.
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
+import { howToGetAt } from '../missing-rights.ts';
 import { simSettings } from '../modem/sim-settings.ts';
+import { EXIT_CODES } from '../operator/desk-error.ts';
 import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.ts';
 import { configSchema, type WrittenConfig } from './schema.ts';
 
 /** Where it is looked for when nobody says where it is. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 
+/** This user may not read the file; the message says who may. */
+export class ConfigDeniedError extends ConfigFileError {
+  override name = 'ConfigDeniedError';
+  /** That of the tools for missing rights. */
+  readonly exitCode = EXIT_CODES.unreachable;
+}
+
 /**
- * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` when there is one. Throws `ConfigFileError`.
+ * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` when there is one. Throws `ConfigFileError`,
+ * `ConfigDeniedError`.
  */
 export function readConfigFile(path: string | undefined): NodeConfig {
   const file = path ?? DEFAULT_CONFIG_PATH;
-  const text = readConfigText(file);
+  const text = textOf(file);
   if (text !== undefined) return parseConfig(text, file);
   if (path === undefined) return DEFAULT_CONFIG;
   throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readConfigText(file);
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (code !== 'EACCES') throw error;
+    throw new ConfigDeniedError(`${file}: you may not read it: ${howToGetAt(file)}`, { cause: error });
+  }
 }
 
 /** Reads the text of a configuration file; `file` is its name in problems. Throws `ConfigFileError`. */

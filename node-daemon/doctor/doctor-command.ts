@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
+import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config.ts';
 import { EXIT_CODES } from './report.ts';
@@ -62,7 +63,7 @@ function readSettings(given: Parameters<typeof settingsOf>[0]): {
   try {
     return { settings: settingsOf(given), configurationProblem: undefined };
   } catch (error) {
-    if (!(error instanceof ConfigFileError)) throw error;
+    if (!(error instanceof ConfigFileError) || error instanceof ConfigDeniedError) throw error;
     return { settings: joinedSettings(given, DEFAULT_CONFIG), configurationProblem: error.message };
   }
 }

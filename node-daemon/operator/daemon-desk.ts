@@ -1,6 +1,7 @@
 // An operator's way to the daemon that runs: requests over its socket.
 import type { Slot } from '#shared/link/messages.ts';
 import { askLocal, LocalSocketError, linesOf, openLocal } from '#shared/process/local-socket.ts';
+import { howToGetAt } from '../missing-rights.ts';
 import type { DeskAnswers, DeskStreams, NodeDesk } from './desk.ts';
 import { DeskError, isDeskTrouble } from './desk-error.ts';
 import { type DeskCall, type DeskInput, TIMEOUT_MS_MAX } from './desk-inputs.ts';
@@ -18,7 +19,7 @@ export async function findDaemonDesk(socketPath: string): Promise<NodeDesk | und
     await new DaemonDesk(socketPath).hello();
   } catch (error) {
     if (error instanceof LocalSocketError && error.trouble === 'absent') return undefined;
-    throw deskErrorOf(error);
+    throw deskErrorOf(error, socketPath);
   }
   return new DaemonDesk(socketPath);
 }
@@ -39,7 +40,7 @@ class DaemonDesk implements NodeDesk {
     try {
       return (await this.#request(call, input, ANSWER_TIMEOUT_MS)) as DeskAnswers[C];
     } catch (error) {
-      throw deskErrorOf(error);
+      throw deskErrorOf(error, this.#socketPath);
     }
   }
 
@@ -70,7 +71,7 @@ class DaemonDesk implements NodeDesk {
       }
       if (response.statusCode !== 200) throw refusalIn(problem);
     } catch (error) {
-      if (!signal.aborted) throw deskErrorOf(error);
+      if (!signal.aborted) throw deskErrorOf(error, this.#socketPath);
     }
   }
 
@@ -105,11 +106,11 @@ function refusalIn(text: string): DeskError {
   return new DeskError(isDeskTrouble(error) ? error : 'refused', String(message));
 }
 
-function deskErrorOf(error: unknown): unknown {
+function deskErrorOf(error: unknown, socketPath: string): unknown {
   if (!(error instanceof LocalSocketError)) return error;
   const { message, trouble } = error;
   if (trouble === 'denied') {
-    return new DeskError('unreachable', `${message}: become its user or join its group, or use sudo`, error);
+    return new DeskError('unreachable', `${message}: ${howToGetAt(socketPath)}`, error);
   }
   if (trouble === 'silent')
     return new DeskError('unanswered', `the daemon does not answer: ${message}`, error);

@@ -5,6 +5,7 @@ import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Settings } from '../config.ts';
 import { OthersFolderError } from '../folder-owner.ts';
 import type { Host } from '../host.ts';
+import { howToGetAt } from '../missing-rights.ts';
 import { findDaemonDesk } from './daemon-desk.ts';
 import type { NodeDesk } from './desk.ts';
 import { DeskError } from './desk-error.ts';
@@ -53,7 +54,7 @@ export async function openNodeDesk(
     if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
     throw new DeskError(
       'unreachable',
-      `no daemon runs, and without one its data folder is needed: ${error instanceof Error ? error.message : code}`,
+      `no daemon runs, and without one its data folder is needed (${error instanceof Error ? error.message : code}): ${howToGetAt(settings.dataDir)}`,
       error,
     );
   }

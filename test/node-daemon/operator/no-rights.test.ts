@@ -1,0 +1,71 @@
+// A user who is in no group of the daemon is told how to get there, whatever it is that keeps him out.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+
+const NOBODY = 65_534;
+/** Of base-passwd, on every Debian. */
+const DIALOUT = 20;
+const ADVICE = 'use sudo, or join group dialout: sudo usermod -aG dialout $USER, then log in again';
+const skip = process.getuid?.() === 0 ? false : 'only root can be another user';
+
+/** Runs a tool as a user without groups. */
+function asNobody(...args: string[]): { status: number; stderr: string } {
+  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  const program = [process.execPath, join(PROJECT_FOLDER, 'node-daemon/bin.cjs')];
+  try {
+    execFileSync('setpriv', [...user, ...program, ...args], {
+      env: { PATH: process.env['PATH'] },
+      stdio: 'pipe',
+    });
+    return { status: 0, stderr: '' };
+  } catch (error) {
+    const { status, stderr } = error as { status: number; stderr: Buffer };
+    return { status, stderr: String(stderr) };
+  }
+}
+
+function openFolder(t: Test): string {
+  const folder = temporaryFolder(t);
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+t.test('a configuration for root and a group', { skip }, async (t) => {
+  const config = join(openFolder(t), 'node.yaml');
+  writeFileSync(config, '');
+  chownSync(config, 0, DIALOUT);
+  chmodSync(config, 0o640);
+  const { status, stderr } = asNobody('list', '--config', config);
+  t.match(stderr, `error: ${config}: you may not read it: ${ADVICE}`);
+  t.equal(status, 4);
+  const doctor = asNobody('doctor', '--config', config);
+  t.match(doctor.stderr, ADVICE, 'it is no fault of the file');
+  t.equal(doctor.status, 3);
+});
+
+t.test('a socket in a folder of a group', { skip }, async (t) => {
+  const folder = openFolder(t);
+  const run = join(folder, 'run');
+  mkdirSync(run);
+  chownSync(run, 0, DIALOUT);
+  chmodSync(run, 0o750);
+  const config = join(folder, 'node.yaml');
+  writeFileSync(config, `operator_socket: ${run}/node.sock\n`);
+  chmodSync(config, 0o644);
+  const { status, stderr } = asNobody('at', '1-1', 'AT', '--config', config);
+  t.match(stderr, `error: ${run}/node.sock: you may not use it: ${ADVICE}`);
+  t.equal(status, 4);
+});
+
+t.test('a data folder that is one user’s alone', { skip }, async (t) => {
+  const folder = openFolder(t);
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  const { status, stderr } = asNobody('list', '--data-dir', data);
+  t.match(stderr, /use sudo, or run it as its owner/);
+  t.equal(status, 4);
+});

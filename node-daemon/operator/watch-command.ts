@@ -12,11 +12,15 @@ const LOOK_FOR_DAEMON_MS = 1_000;
 /** Where a terminal does not say. */
 const USUAL_SIZE = { columns: 80, rows: 24 };
 
-/** xterm's, which all terminals of today know: the other screen, the cursor, from the top, to the end. */
-const ENTER = '\u001b[?1049h\u001b[?25l';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
+/**
+ * xterm's, which all terminals of today know: the other screen, the cursor, the end of a line that is no beginning of the
+ * next, from the top, to the end.
+ */
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
+const NEXT_LINE = '\u001b[E';
 const CLEAR_BELOW = '\u001b[J';
 
 /** Where what is watched is shown. */
@@ -90,7 +94,8 @@ function tableOnTerminal(): Display {
     const columns = stdout.columns || USUAL_SIZE.columns;
     const rows = stdout.rows || USUAL_SIZE.rows;
     const lines = watchScreen(...shown, { columns, rows, isColored });
-    stdout.write(HOME + lines.map((line) => line + CLEAR_LINE).join('\r\n') + CLEAR_BELOW);
+    // A line is cleared before it is written: behind one that fills it the clearing would take its last character.
+    stdout.write(HOME + lines.map((line) => CLEAR_LINE + line).join('\r\n') + afterLast(lines.length, rows));
   };
   const leave = (): void => void stdout.write(LEAVE);
   // Whatever ends the process but a kill -9.
@@ -110,6 +115,9 @@ function tableOnTerminal(): Display {
     },
   };
 }
+
+/** In the last row there is nothing below, and the cursor may stand on the last character. */
+const afterLast = (lines: number, rows: number): string => (lines < rows ? NEXT_LINE + CLEAR_BELOW : '');
 
 function linesOfChanges(): Display {
   const told = new Map<string, string>();

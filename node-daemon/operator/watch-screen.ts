@@ -14,6 +14,11 @@ const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'DBM', 'SIGNAL', 'CALLS', 'IN', 'OU
 /** Numbers stand on the right. */
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
 const SIGNALS_SHOWN = 20;
+/** What is left out, first to last, where the window is too narrow for all. */
+const DROPPED = ['SIGNAL', 'CALLS', 'OPERATOR', 'OUT', 'IN', 'DBM', 'FAIL'];
+/** So much of the last event, a time and some words, is worth a column. */
+const EVENT_WIDTH = 24;
+const BETWEEN = 2;
 
 const RED = 31;
 const GREEN = 32;
@@ -23,28 +28,54 @@ const STATE_COLORS: Readonly<Record<WatchedSlot['state'], number>> = {
   ...{ denied: RED, lost: RED, sim_absent: RED, sim_locked: RED },
 };
 
-/** The whole screen; `note` is what the operator should know of the daemon. */
+/** The whole screen; `note` is what the operator should know of the daemon. No line is longer than the window is wide. */
 export function watchScreen(host: WatchedHost | undefined, note: string, screen: Screen): string[] {
   const { columns, rows } = screen;
   const head = cut(headOf(host, note), columns);
   const slots = host?.slots ?? [];
-  const cells = slots.map(cellsOf);
-  const widths = HEADER.map((name, column) =>
-    Math.max(name.length, ...cells.map((row) => [...(row[column] ?? '')].length)),
-  );
-  const lines = cells.map((row, index) => {
-    const line = cut(aligned(row, widths), columns);
-    return colored(line, slots[index], widths, screen);
+  const all = slots.map(cellsOf);
+  const shownColumns = columnsFor(all, columns);
+  const names = shownColumns.map(({ name }) => name);
+  const lines = all.map((row, index) => {
+    const cells = shownColumns.map(({ position }) => row[position] ?? '');
+    const line = cut(aligned(cells, shownColumns), columns);
+    return colored(line, slots[index], shownColumns, screen);
   });
   const room = Math.max(1, rows - 2);
   const hidden = lines.length - room;
   const shown = hidden > 0 ? lines.slice(0, room - 1) : lines;
   return [
     head,
-    cut(aligned(HEADER, widths), columns),
+    cut(aligned(names, shownColumns), columns),
     ...shown,
     ...(hidden > 0 ? [cut(`… ${hidden + 1} more slots: make the window higher`, columns)] : []),
   ].slice(0, rows);
+}
+
+interface Column {
+  readonly name: string;
+  /** In a row of all cells. */
+  readonly position: number;
+  readonly width: number;
+}
+
+/** Those that fit into the window, the last event at least with its beginning. */
+function columnsFor(rows: readonly (readonly string[])[], windowWidth: number): Column[] {
+  const all = HEADER.map((name, position) => ({
+    ...{ name, position },
+    width: Math.max(name.length, ...rows.map((row) => [...(row[position] ?? '')].length)),
+  }));
+  const widthOf = (columns: readonly Column[]): number =>
+    columns.reduce(
+      (sum, { name, width }) =>
+        sum + BETWEEN + (name === 'LAST EVENT' ? Math.min(width, EVENT_WIDTH) : width),
+      -BETWEEN,
+    );
+  return DROPPED.reduce<Column[]>(
+    (columns, dropped) =>
+      widthOf(columns) <= windowWidth ? columns : columns.filter(({ name }) => name !== dropped),
+    all,
+  );
 }
 
 /** One line for what has changed in a slot, for what is no terminal. */
@@ -59,10 +90,12 @@ function headOf(host: WatchedHost | undefined, note: string): string {
   const { alarms, is_linked: isLinked, journal_depth: depth, slots } = host;
   const link = isLinked === null ? 'no link' : isLinked ? 'linked' : 'not linked';
   const inService = slots.filter(({ state }) => state === 'registered').length;
+  // What is wrong comes first: a narrow window cuts the end off.
   return [
-    `${timeOf(host.at)}  ${inService} of ${slots.length} slots in service, ${link}, ${depth} facts in the journal`,
-    ...(alarms.length === 0 ? [] : [`alarms: ${alarms.join(', ')}`]),
+    timeOf(host.at),
     ...(note === '' ? [] : [note]),
+    ...(alarms.length === 0 ? [] : [`alarms: ${alarms.join(', ')}`]),
+    `${inService} of ${slots.length} slots in service, ${link}, ${depth} facts in the journal`,
   ].join('  ');
 }
 
@@ -76,13 +109,14 @@ function cellsOf(slot: WatchedSlot): string[] {
   ].map(onOneLine);
 }
 
-const aligned = (row: readonly string[], widths: readonly number[]): string =>
+const aligned = (row: readonly string[], columns: readonly Column[]): string =>
   row
-    .map((cell, column) => {
-      const blanks = ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length));
-      return RIGHT.has(HEADER[column] ?? '') ? blanks + cell : cell + blanks;
+    .map((cell, index) => {
+      const { name = '', width = 0 } = columns[index] ?? {};
+      const blanks = ' '.repeat(Math.max(0, width - [...cell].length));
+      return RIGHT.has(name) ? blanks + cell : cell + blanks;
     })
-    .join('  ')
+    .join(' '.repeat(BETWEEN))
     .trimEnd();
 
 const cut = (line: string, columns: number): string => [...line].slice(0, columns).join('');
@@ -91,11 +125,12 @@ const cut = (line: string, columns: number): string => [...line].slice(0, column
 function colored(
   line: string,
   slot: WatchedSlot | undefined,
-  [nameWidth = 0, stateWidth = 0]: readonly number[],
+  [name, state]: readonly Column[],
   { isColored }: Screen,
 ): string {
   if (!isColored || slot === undefined) return line;
-  const from = nameWidth + 2;
+  const from = (name?.width ?? 0) + BETWEEN;
+  const stateWidth = state?.width ?? 0;
   const characters = [...line];
   const part = (start: number, end?: number): string => characters.slice(start, end).join('');
   return `${part(0, from)}\u001b[${STATE_COLORS[slot.state]}m${part(from, from + stateWidth)}\u001b[0m${part(from + stateWidth)}`;

@@ -12,7 +12,9 @@ import { ended, startToolRig } from './tool-rig.ts';
 const PROGRAM = 'node-daemon/bin.cjs';
 const STRANGER = '+12065559999';
 const ENTER = '\u001b[?1049h';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
+/** A line that is too long does not begin the next one. */
+const NO_WRAP = '\u001b[?7l';
 
 const rig = await startToolRig(t, { modems: 8 });
 const { env, simulator } = rig;
@@ -29,6 +31,7 @@ t.test('draws what happens, follows the size, and leaves the terminal clean', as
   const screen = (): string[] => screenOf(watch.output());
   await until('the table', () => screen().length === 10);
   t.match(watch.output(), ENTER);
+  t.match(watch.output(), NO_WRAP);
   t.match(screen()[0], /^\d\d:\d\d:\d\d {2}8 of 8 slots in service, linked, 0 facts in the journal$/);
   t.match(screen()[1], /^SLOT +STATE +OPERATOR +DBM +SIGNAL +CALLS +IN +OUT +FAIL +LAST EVENT$/);
   t.match(

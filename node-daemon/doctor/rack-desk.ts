@@ -22,7 +22,7 @@ export async function examineRack(
   const guard = new HangGuard(systemClock, Math.max(1, threadPoolSize() - THREADS_KEPT));
   let desk: NodeDesk | undefined;
   const openDesk = async (): Promise<RackDesk> => {
-    desk = await openNodeDesk(settings, { waitsForModems: false });
+    desk = await openNodeDesk(settings, { tool: 'doctor', waitsForModems: false });
     return rackDeskOf(desk);
   };
   onReport(await examine(settings, { ...parts, guard, openDesk }));

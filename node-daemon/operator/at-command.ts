@@ -14,7 +14,7 @@ export const AT_COMMAND = programCommand({
     timeout: TIMEOUT_OPTION,
   },
   run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>
-    withDesk(where, async (desk) => {
+    withDesk('at', where, async (desk) => {
       const options = { unsafe, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
       const { lines, final, ok } = await desk.at(slot, command, options);
       for (const line of [...lines, final]) print(onOneLine(line));

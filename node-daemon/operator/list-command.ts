@@ -12,7 +12,7 @@ export const LIST_COMMAND = programCommand({
   about: 'lists the slots and what sits in them',
   options: { ...WHERE, json: JSON_OPTION },
   run: ({ json, ...where }) =>
-    withDesk(where, async (desk) => {
+    withDesk('list', where, async (desk) => {
       const slots = await desk.slots();
       if (json) print(JSON.stringify(slots, undefined, 2));
       else if (slots.length === 0) print('no modem is there, and no slot is named');

@@ -15,10 +15,10 @@ import { socketPathOf } from './desk-socket.ts';
 const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
-/** What the daemon names that cannot start meanwhile. */
-const HOLDER = `"node-daemon ${process.argv[2] ?? ''}" (pid ${process.pid}), which has the modems until it is ended`;
 
 export interface DeskOptions {
+  /** Who asks; the daemon names it that cannot start meanwhile. */
+  readonly tool: string;
   readonly log?: Logger;
   /** Whether it is open only when the modems that it opens itself have found out how they are. */
   readonly waitsForModems?: boolean;
@@ -30,13 +30,13 @@ export interface DeskOptions {
  */
 export async function openNodeDesk(
   settings: Settings,
-  { log = silentLogger, waitsForModems = true }: DeskOptions = {},
+  { tool, log = silentLogger, waitsForModems = true }: DeskOptions,
 ): Promise<NodeDesk> {
   const socketPath = socketPathOf(settings);
   const running = await findDaemonDesk(socketPath);
   if (running !== undefined) return running;
   try {
-    return await openOwnDesk(settings, log, waitsForModems);
+    return await openOwnDesk(settings, { tool, log, waitsForModems });
   } catch (error) {
     if (error instanceof FolderInUseError) {
       // A daemon that starts or stops, or another tool.
@@ -60,12 +60,16 @@ export async function openNodeDesk(
   }
 }
 
-async function openOwnDesk(settings: Settings, log: Logger, waitsForModems: boolean): Promise<NodeDesk> {
+async function openOwnDesk(
+  settings: Settings,
+  { tool, log, waitsForModems }: Required<DeskOptions>,
+): Promise<NodeDesk> {
   const { openHost } = await import('../host.ts');
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostDesk } = await import('./host-desk.ts');
   const { SlotActivity } = await import('./slot-activity.ts');
-  const host = await openHost(settings, { log, isLinked: () => false, holder: HOLDER });
+  const holder = `"node-daemon ${tool}" (pid ${process.pid}), which has the modems until it is ended`;
+  const host = await openHost(settings, { log, isLinked: () => false, holder });
   const { calls, clock, journal, rack, sendLimits: limits } = host;
   host.start();
   if (waitsForModems) {

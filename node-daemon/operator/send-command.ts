@@ -32,7 +32,7 @@ export const SEND_COMMAND = programCommand({
     },
   },
   run: ({ json, id: usedId, ...where }, [slot = '', to = '', text = '']) =>
-    withDesk(where, async (desk, settings) => {
+    withDesk('send', where, async (desk, settings) => {
       const id = usedId ?? `operator_${randomUUID()}`;
       try {
         const outcome = await sendOnce(desk, settings, { slot, id, to, text });

@@ -9,7 +9,7 @@ export const SMS_COMMAND = programCommand({
   about: 'shows the messages on SIM and modem as the daemon found them, and those that wait in the journal',
   options: { ...WHERE, json: JSON_OPTION },
   run: ({ json, ...where }, [slot = '']) =>
-    withDesk(where, async (desk) => {
+    withDesk('sms', where, async (desk) => {
       const messages = await desk.ask('messages', { slot });
       print(json ? JSON.stringify(messages, undefined, 2) : shown(messages));
     }),

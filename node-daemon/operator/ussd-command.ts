@@ -21,7 +21,7 @@ export const USSD_COMMAND = programCommand({
     },
   },
   run: ({ json, timeout, reply: replies = [], ...where }, [slot = '', code = '']) =>
-    withDesk(where, async (desk) => {
+    withDesk('ussd', where, async (desk) => {
       const answer = await desk.ask('ussd', { slot, code, replies, timeout_ms: timeout });
       const { text, waits, problem } = answer;
       if (json) print(JSON.stringify(answer));

@@ -34,7 +34,7 @@ export const WATCH_COMMAND = programCommand({
   about: 'shows the slots as they change, until Ctrl-C',
   options: WHERE,
   run: (where) =>
-    withDesk(where, async (desk, settings) => {
+    withDesk('watch', where, async (desk, settings) => {
       const ended = new AbortController();
       const end = (): void => ended.abort();
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);

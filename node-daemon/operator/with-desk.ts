@@ -25,14 +25,15 @@ export const TIMEOUT_OPTION = {
     .optional(),
 };
 
-/** Opens the desk, does the work, and gives the modems back. */
+/** Opens the desk, does the work of `tool`, and gives the modems back. */
 export async function withDesk(
+  tool: string,
   where: Where,
   work: (desk: NodeDesk, settings: Settings) => Promise<void>,
 ): Promise<void> {
   const settings = settingsOf(where);
   const { openNodeDesk } = await import('./open-desk.ts');
-  const desk = await openNodeDesk(settings);
+  const desk = await openNodeDesk(settings, { tool });
   if (!desk.isRunningDaemon) {
     process.stderr.write(`no daemon runs on ${settings.dataDir}: the modems are used without one\n`);
   }

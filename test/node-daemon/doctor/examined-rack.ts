@@ -55,7 +55,7 @@ export async function startExaminedRack(
       return modem;
     },
     async examine(parts = {}) {
-      const desk = openNodeDesk(settings, { waitsForModems: false });
+      const desk = openNodeDesk(settings, { tool: 'doctor', waitsForModems: false });
       try {
         return await examine(settings, {
           guard: new HangGuard(systemClock, 32),

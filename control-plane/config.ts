@@ -298,13 +298,12 @@ export const OPTIONS = {
 
 export type Config = OptionsOf<typeof OPTIONS>;
 
-/** Ends the process with one line when a value is missing or bad. `notes` are lines for --help; `version` is for --version. */
-export function readConfig(notes: string, version: string): Config {
+/** Ends the process with one line when a value is missing or bad. `notes` are lines for --help. */
+export function readConfig(notes: string): Config {
   return readOptions(
     'control-plane',
     `Sells numbers, keeps messages, routes to the nodes.\n\n${notes}`,
     OPTIONS,
-    version,
   );
 }
 

@@ -1,5 +1,4 @@
 // The control plane as a program: the service, and an operator's commands beside it.
-import { readFileSync } from 'node:fs';
 import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
@@ -21,11 +20,8 @@ const COMMANDS = [
   ...[...PROBE_COMMANDS, ...ALERT_COMMANDS, ...AUDIT_COMMANDS, ...BACKUP_COMMANDS, ...OPERATOR_COMMANDS],
 ];
 
-const PACKAGE_FILE = new URL('../package.json', import.meta.url);
-
 if (!(await runCommand('control-plane', COMMANDS))) {
-  const { version } = JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string };
-  const config = readConfig(helpOf(COMMANDS), version);
+  const config = readConfig(helpOf(COMMANDS));
   const log = createLogger('control-plane', config.logLevel);
   await runProgram(log, async () => {
     // Commands beside it need little of this.

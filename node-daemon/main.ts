@@ -11,7 +11,6 @@ import { nodeNameOf } from './link/identity.ts';
 import { RecentLog } from './operator/recent-log.ts';
 import { TOOL_COMMANDS } from './operator/tool-commands.ts';
 import { ServiceManager } from './service-manager/service-manager.ts';
-import { VERSION } from './version.ts';
 
 const COMMANDS = [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS];
 
@@ -50,7 +49,6 @@ function readSettings(): Settings {
     'node-daemon',
     `Runs the modems of one host and keeps its link to the control plane.\n\n${helpOf(COMMANDS)}`,
     daemonOptions,
-    VERSION,
   );
   try {
     return settingsOf(options);

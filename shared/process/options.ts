@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { LOG_LEVELS } from './logger.ts';
+import { VERSION } from './version.ts';
 
 interface OptionSpec {
   /** Name of the environment variable, where it may come from there; a flag of the same name wins. */
@@ -18,7 +19,7 @@ export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K
 
 /**
  * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option
- * and ends the process with 1; `--help` lists all, `--version` prints a `version` that is told; both end it with 0.
+ * and ends the process with 1; `--help` lists all, `--version` tells the version; both end it with 0.
  *
  * Every value arrives as text: schemas coerce. An empty variable counts as unset.
  */
@@ -26,12 +27,11 @@ export function readOptions<S extends Specs>(
   program: string,
   about: string,
   specs: S,
-  version?: string,
   argv: readonly string[] = process.argv,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): OptionsOf<S> {
   const command = new Command(program).description(about).allowExcessArguments(false);
-  if (version !== undefined) command.version(version, '--version', 'print the version');
+  command.version(VERSION, '--version', 'print the version');
   addFlags(command, specs);
   command.parse([...argv]);
   return valuesOf(command, specs, env);

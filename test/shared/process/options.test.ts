@@ -34,7 +34,8 @@ const NODE_DAEMON = { MODEM_PORTS: '/nonexistent' };
 
 t.test('--version tells that of the package and ends with 0', async (t) => {
   const { version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'));
-  t.same(run('control-plane/bin.mjs', ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' });
+  for (const program of PROGRAMS)
+    t.same(run(program, ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' }, program);
 });
 
 t.test('--help lists every option with its variable and ends with 0', async (t) => {
@@ -110,9 +111,4 @@ t.test('a command or an option that is mistyped: what was meant is told', async 
     t.equal(stdout, '', args.join(' '));
     t.match(stderr, line, args.join(' '));
   }
-});
-
-t.test('node-daemon tells its version', async (t) => {
-  const { version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'));
-  t.same(run('node-daemon/bin.cjs', ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' });
 });

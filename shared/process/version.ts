@@ -1,13 +1,13 @@
-// Which version this is: that of its package, or of the sources it runs from.
+// Which version this is: that of the Debian package, or of the sources it runs from.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Put in by `package/bundle.ts`. */
+/** Put in by `node-daemon/package/bundle.ts`. */
 declare const PACKAGED_VERSION: string | undefined;
 
 export const VERSION: string = typeof PACKAGED_VERSION === 'string' ? PACKAGED_VERSION : versionOfSources();
 
 function versionOfSources(): string {
-  const text = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

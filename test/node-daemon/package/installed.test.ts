@@ -64,6 +64,22 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     t.same((await host.run('dpkg --verify simrack-node-daemon')).stdout, '');
   });
 
+  await step(
+    'a configuration that names no folder: service and tools have that of the package',
+    async (t) => {
+      await host.must(`sed -i '/^data_dir:/d' /etc/simrack/node-daemon.yaml && systemctl restart ${UNIT}`);
+      await statusIs('2 of 2 slots registered, not enrolled');
+      await host.must(`systemctl stop ${UNIT}`);
+      t.match(
+        (await host.run('node-daemon list')).stderr,
+        `/${STATE} belongs to simrack: run it as that user: sudo -u simrack`,
+      );
+      t.equal((await host.must('node-daemon --version')).trim(), '0.1.0');
+      await host.must(`systemctl start ${UNIT}`);
+      await statusIs('2 of 2 slots registered, not enrolled');
+    },
+  );
+
   await step('the newest tools of Debian find nothing in unit, rules and manual page', async (t) => {
     t.equal(
       await host.must('udevadm verify --no-summary /usr/lib/udev/rules.d/60-simrack-modems.rules 2>&1'),

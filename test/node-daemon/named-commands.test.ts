@@ -25,8 +25,8 @@ t.test('systemctl and journalctl are told of the unit by its name', async (t) =>
     const commands = text.matchAll(
       /systemctl (?:(?:start|stop|restart|status|edit|is-active|disable|kill)(?: --[\w=-]+)*) ([\w.@-]+)|journalctl -u ([\w.@-]+)/g,
     );
-    for (const [whole, ...names] of commands) {
-      const name = names.find((each) => each !== undefined) ?? '';
+    for (const [whole, unit, logged] of commands) {
+      const name = unit || logged || '';
       told += 1;
       t.ok(UNIT.test(name.replace(/\.$/, '')) || OTHERS.has(name), `${path}: ${whole}`);
     }

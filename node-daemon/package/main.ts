@@ -1,13 +1,12 @@
 // `npm run package:node-daemon`: makes the Debian packages of the daemon.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOptions } from '#shared/process/options.ts';
+import { VERSION } from '#shared/process/version.ts';
 import { ARCHITECTURES, buildPackage } from './debian-package.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
 
 const options = readOptions(
   'npm run package:node-daemon --',
@@ -18,12 +17,12 @@ const options = readOptions(
       schema: z.enum(ARCHITECTURES, { error: `must be one of ${ARCHITECTURES.join(', ')}` }).optional(),
     },
     out: { about: 'folder for the packages', schema: z.string().min(1).default('dist') },
-    version: {
+    packageVersion: {
       about: 'version of the packages',
       schema: z
         .string()
         .regex(/^\d[A-Za-z0-9.+~]*$/, 'must be a version of a native Debian package')
-        .default(version),
+        .default(VERSION),
     },
   },
 );
@@ -31,7 +30,8 @@ const options = readOptions(
 try {
   const builtAt = sourceDate(process.env['SOURCE_DATE_EPOCH']);
   for (const arch of options.arch === undefined ? ARCHITECTURES : [options.arch]) {
-    const { file, bytes } = await buildPackage({ arch, version: options.version, out: options.out, builtAt });
+    const { out, packageVersion: version } = options;
+    const { file, bytes } = await buildPackage({ arch, version, out, builtAt });
     process.stdout.write(`${file} ${(bytes / 1024 / 1024).toFixed(2)} MiB\n`);
   }
 } catch (error) {

@@ -47,6 +47,13 @@ t.test('16 modems that are well, through the daemon that has them: nothing to do
   t.equal(told.slots.length, 16);
   t.match(findingOf(told, 'link'), { verdict: 'ok', seen: 'up' });
   t.match(findingOf(told, 'audio_loop', '1-1.1'), { verdict: 'ok' });
+  const elsewhere = reportIn(await doctor({ DATA_DIR: dataFolder, SYSFS_ROOT: dataFolder }, '--json'));
+  t.match(
+    findingOf(elsewhere, 'modems'),
+    { verdict: 'warning', advice: /--sysfs-root/ },
+    'the host is another',
+  );
+  t.match(findingOf(elsewhere, 'registration', '1-1.1'), { verdict: 'ok' });
   t.ok(plane.modemState(simulator.modems[0]?.identity.imei ?? '') === 'registered', 'the daemon goes on');
   t.same(plane.framesOf('event'), [], 'and nothing has happened to a modem');
 });

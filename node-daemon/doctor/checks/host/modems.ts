@@ -1,9 +1,16 @@
 // Is any modem there, and is each one only once?
 import { ok, problem, warning } from '../../finding.ts';
+import { answersOf } from '../../modem/slot-view.ts';
 import type { HostCheck } from '../check.ts';
 
 export const modems: HostCheck = ({ slots }) => {
   const present = slots.filter(({ device, nodes }) => device !== undefined || nodes.length > 0);
+  const answering = slots.filter((each) => answersOf(each) !== undefined);
+  if (present.length === 0 && answering.length > 0)
+    return warning(
+      `${answering.length} slots of the daemon answer, and none of them is seen on this host`,
+      'give doctor the --sysfs-root and --dev-root that the daemon has: ports, rights and power were not looked at',
+    );
   if (present.length === 0)
     return problem(
       'no modem found',

@@ -45,7 +45,10 @@ export const slotSchema = z
 /** Of a person who may sign in to the console. */
 export const operatorNameSchema = z
   .string({ error: 'must be the name of an operator' })
-  .regex(/^[a-z0-9][a-z0-9._-]{0,39}$/i, 'must have letters, digits, dots, dashes; 40 at most');
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,39}$/i,
+    'may have letters, digits, dots, dashes and underscores only, 40 at most',
+  );
 export const fingerprintSchema = z
   .string()
   .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be a fingerprint, SHA256: and 43 characters');

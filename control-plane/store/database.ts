@@ -74,7 +74,12 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
     connections = () => connectionsOf(postgres);
     pool = observed(postgres);
   } else {
-    unlock = await lockFolder(where.folder, 'control-plane', 0o700);
+    unlock = await lockFolder(
+      where.folder,
+      'control-plane',
+      0o700,
+      `another control-plane (pid ${process.pid})`,
+    );
     pool = await openPglitePool(where.folder);
   }
   const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }), log: observeQuery });

@@ -92,7 +92,9 @@ async function register(
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
   }).catch((cause: unknown) => {
-    const { cause: inner } = cause as { cause?: { message?: string } };
+    const { cause: inner } = cause as { cause?: { message?: string; code?: string } };
+    if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+      throw new EnrolmentError(`${url} speaks no TLS: is it http://?`, { cause });
     const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
     throw new EnrolmentError(`${url} does not answer (${why}); run the same command again`, { cause });
   });

@@ -128,7 +128,7 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
   t.match(await control(['backup', file], env), { status: 0, stderr: '' });
   t.match(await control(['restore', file], env), {
     status: 2,
-    stderr: /in use by another control-plane: stop it first/,
+    stderr: /in use by another control-plane \(pid \d+\): stop it first/,
   });
   const identity = await identityOf(service.url, 'rack-1');
   await node.drop();

@@ -122,6 +122,8 @@ t.test('sound cards without the programs that hear them', async (t) => {
 
 t.test('no modem, and two of one IMEI', async (t) => {
   t.match(check('modems', { slots: [] }), { verdict: 'problem', advice: /lsusb/ });
+  for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
+    t.match(check('modems', { slots: [], desk: deskView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];
   t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 tell the same IMEI' });
   const different = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ device_id: '867698040000025' }) })];

@@ -137,6 +137,15 @@ t.test('a running daemon sees within seconds that it was enrolled, enrolled anew
   await until('no identity', () => identity.current === undefined, 5_000);
 });
 
+t.test('https where there is no TLS: that is told', async (t) => {
+  const { url } = await startPlane(t);
+  const folder = temporaryFolder(t);
+  await t.rejects(
+    enrol({ folder, url: url.replace('http:', 'https:'), code: CODE }),
+    /speaks no TLS: is it http/,
+  );
+});
+
 t.test('what cannot be written is named, with its file', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);

@@ -1,9 +1,9 @@
 // Is any modem there, and is each one only once?
-import { ok, problem, warning } from '../../finding.ts';
+import { ok, problem, skipped, warning } from '../../finding.ts';
 import { answersOf } from '../../modem/slot-view.ts';
 import type { HostCheck } from '../check.ts';
 
-export const modems: HostCheck = ({ slots }) => {
+export const modems: HostCheck = ({ desk, slots }) => {
   const present = slots.filter(({ device, nodes }) => device !== undefined || nodes.length > 0);
   const answering = slots.filter((each) => answersOf(each) !== undefined);
   if (present.length === 0 && answering.length > 0)
@@ -11,6 +11,8 @@ export const modems: HostCheck = ({ slots }) => {
       `${answering.length} slots of the daemon answer, and none of them is seen on this host`,
       'give doctor the --sysfs-root and --dev-root that the daemon has: ports, rights and power were not looked at',
     );
+  if (present.length === 0 && (desk.problem ?? desk.configurationProblem) !== undefined)
+    return skipped('nobody could be asked which slots there are');
   if (present.length === 0)
     return problem(
       'no modem found',

@@ -31,11 +31,13 @@ export async function examineRack(
   if (guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
 }
 
-function rackDeskOf(desk: NodeDesk): RackDesk {
+/** What the examination asks of a desk. */
+export function rackDeskOf(desk: NodeDesk): RackDesk {
   return {
     isRunningDaemon: desk.isRunningDaemon,
-    slots: () => desk.slots(),
-    at: (slot, command, options) => desk.at(slot, command, options),
+    slots: () => desk.ask('slots', {}),
+    at: (slot, command, { timeoutMs, unsafe }) =>
+      desk.ask('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
     async isLinked() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
       for await (const { is_linked: isLinked } of desk.follow('watch', { signal }))

@@ -15,8 +15,8 @@ export const AT_COMMAND = programCommand({
   },
   run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>
     withDesk('at', where, async (desk) => {
-      const options = { unsafe, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      const { lines, final, ok } = await desk.at(slot, command, options);
+      const asked = { slot, command, unsafe, timeout_ms: timeoutMs };
+      const { lines, final, ok } = await desk.ask('at', asked);
       for (const line of [...lines, final]) print(onOneLine(line));
       if (ok) return;
       process.exitCode = EXIT_CODES.refused;

@@ -1,5 +1,4 @@
 // An operator's way to the daemon that runs: requests over its socket.
-import type { Slot } from '#shared/link/messages.ts';
 import { askLocal, LocalSocketError, linesOf, openLocal } from '#shared/process/local-socket.ts';
 import { howToGetAt } from '../missing-rights.ts';
 import type { DeskAnswers, DeskStreams, NodeDesk } from './desk.ts';
@@ -42,15 +41,6 @@ class DaemonDesk implements NodeDesk {
     } catch (error) {
       throw deskErrorOf(error, this.#socketPath);
     }
-  }
-
-  slots(): Promise<Slot[]> {
-    return this.ask('slots', {});
-  }
-
-  at(slot: string, command: string, options: { timeoutMs?: number; unsafe?: boolean } = {}) {
-    const { timeoutMs, unsafe = false } = options;
-    return this.ask('at', { slot, command, unsafe, timeout_ms: timeoutMs });
   }
 
   async *follow<S extends keyof DeskStreams>(

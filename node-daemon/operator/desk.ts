@@ -92,9 +92,6 @@ export interface NodeDesk {
   readonly isRunningDaemon: boolean;
   /** `signal`: nobody waits for the answer any more. */
   ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]>;
-  slots(): Promise<Slot[]>;
-  /** One command line on the AT port of a slot, in turn with the daemon's own. */
-  at(slot: string, command: string, options?: { timeoutMs?: number; unsafe?: boolean }): Promise<AtAnswer>;
   /** Ends with the signal; throws when the daemon goes away. */
   follow<S extends keyof DeskStreams>(
     stream: S,

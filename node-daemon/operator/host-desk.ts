@@ -1,5 +1,5 @@
 // Answers an operator on the modems that this process has: in the daemon, and in a tool that found none.
-import type { Slot, SmsOutcome } from '#shared/link/messages.ts';
+import type { SmsOutcome } from '#shared/link/messages.ts';
 import { closest } from '#shared/process/suggestion.ts';
 import { AtError, AtTimeoutError, CmeError, PortClosedError } from '../at/at-error.ts';
 import type { Host } from '../host.ts';
@@ -64,15 +64,6 @@ export class HostDesk implements NodeDesk {
       throw new DeskError('refused', issue?.message ?? `what is asked of ${call} cannot be`);
     }
     return (await this.#answers[call](parsed.data as never, signal)) as DeskAnswers[C];
-  }
-
-  slots(): Promise<Slot[]> {
-    return this.ask('slots', {});
-  }
-
-  at(slot: string, command: string, options: { timeoutMs?: number; unsafe?: boolean } = {}) {
-    const { timeoutMs, unsafe = false } = options;
-    return this.ask('at', { slot, command, unsafe, timeout_ms: timeoutMs });
   }
 
   async *follow<S extends keyof DeskStreams>(

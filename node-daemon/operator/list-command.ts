@@ -13,7 +13,7 @@ export const LIST_COMMAND = programCommand({
   options: { ...WHERE, json: JSON_OPTION },
   run: ({ json, ...where }) =>
     withDesk('list', where, async (desk) => {
-      const slots = await desk.slots();
+      const slots = await desk.ask('slots', {});
       if (json) print(JSON.stringify(slots, undefined, 2));
       else if (slots.length === 0) print('no modem is there, and no slot is named');
       else print(alignedTable(HEADER, slots.map(rowOf)));

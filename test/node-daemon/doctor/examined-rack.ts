@@ -8,6 +8,7 @@ import { parseConfig } from '#node-daemon/config/config-file.ts';
 import type { Settings } from '#node-daemon/config.ts';
 import { type ExaminationParts, examine } from '#node-daemon/doctor/examination.ts';
 import type { Finding } from '#node-daemon/doctor/finding.ts';
+import { rackDeskOf } from '#node-daemon/doctor/rack-desk.ts';
 import type { Report } from '#node-daemon/doctor/report.ts';
 import { HangGuard } from '#node-daemon/hang-guard.ts';
 import { openNodeDesk } from '#node-daemon/operator/open-desk.ts';
@@ -60,12 +61,7 @@ export async function startExaminedRack(
         return await examine(settings, {
           guard: new HangGuard(systemClock, 32),
           playsTones: false,
-          openDesk: async () => ({
-            isRunningDaemon: false,
-            slots: async () => (await desk).slots(),
-            at: async (slot, command, options) => (await desk).at(slot, command, options),
-            isLinked: async () => undefined,
-          }),
+          openDesk: async () => rackDeskOf(await desk),
           ...parts,
         });
       } finally {

@@ -158,6 +158,19 @@ export const historyMessageSchema = z.object({
 /** GET /sms/messages. */
 export const historySchema = z.object({ messages: z.array(historyMessageSchema), next_cursor: cursorField });
 
+/** DELETE /sms/messages. */
+export const deletedSchema = z.object({
+  deleted: countField.meta({ description: 'Messages that this request has deleted.' }),
+  has_more: z
+    .boolean()
+    .meta({ description: 'True: there was more to delete than one request does. Ask again.' }),
+});
+
+/** The tool delete_messages. */
+export const deletedIdsSchema = z.object({
+  deleted: countField.meta({ description: 'How many of them were there, and are deleted now.' }),
+});
+
 /** POST /voice/dial. */
 export const dialledSchema = z.object({
   call_id: callIdField,

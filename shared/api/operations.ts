@@ -7,7 +7,7 @@ import * as requests from './requests.ts';
 export interface Operation {
   /** OpenAPI's operationId. */
   readonly id: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   readonly path: `/${string}`;
   readonly tag: 'service' | 'subscription' | 'sms' | 'voice';
   readonly summary: string;
@@ -20,11 +20,14 @@ export interface Operation {
   readonly hasPage?: boolean;
   /** The same for all and at all times: there is nothing in it that can fail. */
   readonly isConstant?: boolean;
+  /** The names in braces of its path. */
+  readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** What a field of the body that is missing or wrong is refused with, where it is not `invalid_request`. */
   readonly fieldRefusal?: RefusalCode;
-  readonly answer: z.ZodType;
+  /** Left out where the answer is 204, without a body. */
+  readonly answer?: z.ZodType;
   /** Beside those that all operations have. */
   readonly refusals: readonly RefusalCode[];
 }
@@ -74,11 +77,12 @@ const subscribe = {
   summary: 'Pay for a number for a year, or for a year more of the same number',
   description:
     'Without a payment: 402 with the ways to pay. Pay one of them by x402 (`X-PAYMENT` or `PAYMENT-SIGNATURE`) or MPP ' +
-    '(`Authorization: Payment …`). The number belongs to the wallet that paid: never pay with one that you will not keep.',
+    '(`Authorization: Payment …`). The number belongs to the wallet that paid: never pay with one that you will not keep. ' +
+    'Paying again with the same wallet renews: it adds a year to the same number.',
   answer: answers.subscribedSchema,
   refusals: [
     ...(['invalid_request', 'payment_already_used', 'pool_exhausted', 'settlement_pending'] as const),
-    ...(['settlement_unavailable', 'overloaded'] as const),
+    ...(['settlement_unavailable', 'overloaded', 'paid_ahead'] as const),
   ],
 } as const satisfies Operation;
 
@@ -98,7 +102,7 @@ const signIn = {
   description: 'All earlier tokens of the wallet are revoked.',
   body: requests.authRequestSchema,
   answer: answers.signedInSchema,
-  refusals: ['signature_mismatch', 'no_active_subscription', 'overloaded'],
+  refusals: ['signature_mismatch', 'no_active_subscription', 'settlement_pending', 'overloaded'],
 } as const satisfies Operation;
 
 const number = {
@@ -135,6 +139,27 @@ const messages = {
   description: 'Changes nothing: what /sms/receive has not given out is still there for it.',
   query: requests.messagesQuerySchema,
   answer: answers.historySchema,
+  refusals: [],
+} as const satisfies Operation;
+
+const deleteMessage = {
+  ...{ id: 'deleteMessage', method: 'delete', path: '/sms/messages/{id}', tag: 'sms', auth: 'bearer' },
+  summary: 'Delete one message for good',
+  description:
+    'Sent or received, claimed or not: it is in no answer any more, and what becomes of it later changes nothing. A message that ' +
+    'is being sent is sent all the same. The second time it is 404, as for a message of somebody else.',
+  params: requests.messagePathSchema,
+  refusals: ['message_not_found'],
+} as const satisfies Operation;
+
+const deleteMessages = {
+  ...{ id: 'deleteMessages', method: 'delete', path: '/sms/messages', tag: 'sms', auth: 'bearer' },
+  summary: 'Delete all messages for good, or those that a query names',
+  description:
+    'With the filters of GET /sms/messages, without any all of them, also those that nobody has claimed. What comes in ' +
+    'while it runs stays. 100,000 at most at a time: ask again while `has_more` is true.',
+  query: requests.deleteQuerySchema,
+  answer: answers.deletedSchema,
   refusals: [],
 } as const satisfies Operation;
 
@@ -178,14 +203,15 @@ const calls = {
 export const OPERATION = {
   ...{ catalog, availability, waitlist, demo },
   ...{ subscribe, nonce, signIn, number },
-  ...{ send, receive, messages },
+  ...{ send, receive, messages, deleteMessage, deleteMessages },
   ...{ dial, hangUp, calls },
 } as const satisfies Record<string, Operation>;
 
 /** What a handler gets of the body and answers. */
 export type BodyOf<O extends Operation> = O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
 export type QueryOf<O extends Operation> = O['query'] extends z.ZodType ? z.output<O['query']> : undefined;
-export type AnswerOf<O extends Operation> = z.input<O['answer']>;
+export type ParamsOf<O extends Operation> = O['params'] extends z.ZodType ? z.output<O['params']> : undefined;
+export type AnswerOf<O extends Operation> = O['answer'] extends z.ZodType ? z.input<O['answer']> : undefined;
 
 /** All refusals that an operation can be answered with. */
 export function refusalsOf({ auth, body, isConstant = false, method, refusals }: Operation): RefusalCode[] {
@@ -194,11 +220,11 @@ export function refusalsOf({ auth, body, isConstant = false, method, refusals }:
       'invalid_request',
       ...(body === undefined ? [] : (['invalid_json', 'unsupported_media_type'] as const)),
       // Without a payment the answer is 402, whatever else comes.
-      ...(method === 'post' && auth !== 'payment' ? (['payload_too_large'] as const) : []),
+      ...(method !== 'get' && auth !== 'payment' ? (['payload_too_large'] as const) : []),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,
       ...(['rate_limited', 'request_timeout', 'headers_too_large'] as const),
-      ...(isConstant ? [] : (['internal_error'] as const)),
+      ...(isConstant ? [] : (['internal_error', 'unavailable'] as const)),
     ]),
   ];
 }

@@ -4,7 +4,7 @@ interface KnownNetwork {
   /** Its name in x402 v1; a client of v1 refuses any other. */
   network: string;
   /** Circle's dollar there, and what it calls itself in signatures (EIP-712). */
-  usdc: { address: `0x${string}`; domain: { name: string; version: string } };
+  usdc: { address: `0x${string}`; decimals: number; domain: { name: string; version: string } };
 }
 
 export const NETWORKS = {
@@ -12,12 +12,17 @@ export const NETWORKS = {
     network: 'base',
     usdc: {
       address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      decimals: 6,
       domain: { name: 'USD Coin', version: '2' },
     },
   },
   84532: {
     network: 'base-sepolia',
-    usdc: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', domain: { name: 'USDC', version: '2' } },
+    usdc: {
+      address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      decimals: 6,
+      domain: { name: 'USDC', version: '2' },
+    },
   },
 } as const satisfies Record<number, KnownNetwork>;
 

@@ -17,12 +17,17 @@ export const REFUSALS = {
   node_revoked: { status: 403, meaning: 'The node may not connect any more.' },
   not_found: { status: 404, meaning: 'There is nothing at this path.' },
   phone_number_not_found: { status: 404, meaning: 'There is no such number here.' },
+  message_not_found: { status: 404, meaning: 'There is no such message of your number, or not any more.' },
   call_not_found: { status: 404, meaning: 'The call is unknown, or has ended.' },
   method_not_allowed: { status: 405, meaning: 'The path is there, for the methods of `Allow`.' },
   request_timeout: { status: 408, meaning: 'The request did not come to its end in time.' },
   payment_already_used: {
     status: 409,
-    meaning: 'This authorization has paid already. Sign in with POST /auth for a token.',
+    meaning: 'This authorization was used, or shown to others, before. Sign in with POST /auth for a token.',
+  },
+  paid_ahead: {
+    status: 409,
+    meaning: 'The subscription is paid as far ahead as it may be, until `expires_at`. Nothing was charged.',
   },
   subscription_not_bound: { status: 409, meaning: 'The SIM of the number is not in a modem right now.' },
   line_busy: { status: 409, meaning: 'The number has a call already.' },
@@ -42,11 +47,16 @@ export const REFUSALS = {
     meaning: 'The call did not come to ring; `reason` says whether it was busy, refused or not connected.',
   },
   restarting: { status: 503, meaning: 'The service restarts; come again at once.' },
+  unavailable: {
+    status: 503,
+    meaning: 'The service cannot answer now. It may have done what you asked: check before you repeat it.',
+  },
   overloaded: { status: 503, meaning: 'Too much to do right now; come again shortly.' },
   pool_exhausted: { status: 503, meaning: 'No number is free. Nothing was charged.' },
   settlement_pending: {
     status: 503,
-    meaning: 'The payment is on its way. Do not pay again: sign in with POST /auth shortly.',
+    meaning:
+      'A payment of this wallet is on its way. Do not pay again: sign in with POST /auth after `Retry-After` seconds.',
   },
   settlement_unavailable: {
     status: 503,

@@ -24,8 +24,8 @@ export const authRequestSchema = z.object({
   wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
   nonce: requiredText.max(128, 'is too long').regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be printable'),
   signature: requiredText.regex(
-    /^0x(?:[0-9a-fA-F]{128}|[0-9a-fA-F]{130})$/,
-    'must be 0x-prefixed and have 65 bytes, or 64 as of EIP-2098',
+    /^0x(?:[0-9a-fA-F]{2}){64,4096}$/,
+    'must be 0x-prefixed and have 65 bytes of a key, or up to 4,096 of an account with code',
   ),
 });
 
@@ -94,6 +94,38 @@ export const messagesQuerySchema = z.object({
     .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
     .default('both'),
   ...pageFields,
+});
+
+/** Path of DELETE /sms/messages/{id}. */
+export const messagePathSchema = z.object({
+  id: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/, 'must be the id of a message')
+    .transform(Number)
+    .refine((id) => Number.isSafeInteger(id), 'must be the id of a message')
+    .meta({ type: 'integer', minimum: 1, description: 'Of a message of /sms/messages.' }),
+});
+
+/** Query of DELETE /sms/messages. A filter that is mistyped must not delete all: others than these are refused. */
+export const deleteQuerySchema = z.strictObject({
+  direction: messagesQuerySchema.shape.direction,
+  since: messagesQuerySchema.shape.since,
+  until: messagesQuerySchema.shape.until,
+});
+
+/** The most that one call of the tool deletes: as many as a page has. */
+const DELETED_IDS_MAX = 100;
+
+/** The tool delete_messages: those that its caller has seen, never all. */
+export const deleteToolSchema = z.object({
+  ids: z
+    .array(
+      z.number('must be the id of a message').int().min(1).max(Number.MAX_SAFE_INTEGER),
+      'must be a list of ids',
+    )
+    .min(1, 'must have one id at least')
+    .max(DELETED_IDS_MAX, `must have ${DELETED_IDS_MAX} ids at most`)
+    .meta({ description: '`id` of messages of list_messages or receive_sms.' }),
 });
 
 /** Query of GET /voice/calls. */

@@ -14,6 +14,8 @@ export const COMMAND_ERROR_CODES = [
   'slot_busy',
   /** The operator's limit for this SIM or this recipient is reached. */
   'rate_limited',
+  /** The node's operator does not allow the number to be texted or called. Since version 3. */
+  'destination_not_allowed',
   /** The node cannot write its journal; it takes no command that it could not remember. */
   'journal_unavailable',
   /** The SIM has a call already. Since version 3. */

@@ -50,6 +50,11 @@ export const slotSchema = z.object({
     .object({ used: z.int32().min(0), total: z.int32().min(0) })
     .nullable()
     .default(null),
+  /**
+   * When the last complete reading of all message storages of the SIM and its modem began, once all that it found is in the
+   * journal. Of this session of the modem only: null until its first. Told again every few minutes.
+   */
+  swept_at: timestampSchema.nullable().default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;
 
@@ -93,6 +98,11 @@ export const factSchema = z.discriminatedUnion('kind', [
     /** Time stamp of the service centre with its zone; null where it was invalid. */
     sent_at: timestampSchema.nullable(),
     received_at: timestampSchema,
+    /**
+     * The storage it was read from was read as a whole then, and it was not there: it reached the modem later. Absent where
+     * the node cannot know.
+     */
+    arrived_after: timestampSchema.optional(),
     /** True when parts of a concatenated message never came. */
     partial: z.boolean(),
   }),

@@ -23,7 +23,7 @@ export function nodeFrameFor(version: number, frame: NodeFrame): object | undefi
       return { ...rest, slots: slotsOfVersion2(frame.slots) };
     }
     case 'fact':
-      return frame.fact.kind === 'call_ended' ? { ...frame, fact: placeholderOf(frame.fact) } : frame;
+      return { ...frame, fact: factOfVersion2(frame.fact) };
     case 'refusal':
       return { ...frame, code: CODE_OF_VERSION_2[frame.code] ?? frame.code };
     default:
@@ -31,12 +31,21 @@ export function nodeFrameFor(version: number, frame: NodeFrame): object | undefi
   }
 }
 
-const slotsOfVersion2 = (slots: readonly Slot[]): object[] => slots.map(({ storage: _, ...slot }) => slot);
+const slotsOfVersion2 = (slots: readonly Slot[]): object[] =>
+  slots.map(({ storage: _, swept_at: __, ...slot }) => slot);
 
 const CODE_OF_VERSION_2: Partial<Record<CommandErrorCode, CommandErrorCode>> = {
   line_busy: 'slot_busy',
   call_unknown: 'deadline_passed',
+  destination_not_allowed: 'params_invalid',
 };
+
+function factOfVersion2(fact: Fact): object {
+  if (fact.kind === 'call_ended') return placeholderOf(fact);
+  if (fact.kind !== 'sms_received') return fact;
+  const { arrived_after: _, ...rest } = fact;
+  return rest;
+}
 
 /** Facts have no gaps: a server without calls is told of a command that it never gave. */
 function placeholderOf({ call_id, ended_at }: CallEnded): Fact {

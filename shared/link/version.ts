@@ -9,6 +9,7 @@
 //                line_busy, call_unknown; the media link (voice/media.ts).
 //    2026-11-22  optional: in slots storage; in hello and slots journal_depth. Command restart_modem, which nodes of
 //                before refuse as command_unknown.
+//    2026-11-23  optional: in slots swept_at; in the fact sms_received arrived_after. Refusal destination_not_allowed.
 
 export const LINK_VERSION = 3;
 

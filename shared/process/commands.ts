@@ -1,7 +1,7 @@
 // Commands of a program beside its running: `control-plane node add <name>`, `node-daemon enrol <url> <code>`.
-import { Command } from 'commander';
-import { addFlags, type OptionsOf, type Specs, valuesOf } from './options.ts';
-import { onLines } from './terminal.ts';
+import type { Command } from 'commander';
+import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
+import { errorLine } from './terminal.ts';
 
 export interface ProgramCommand<S extends Specs> {
   /** Words, then arguments: "node add <name>". */
@@ -36,7 +36,7 @@ export function programCommand<S extends Specs>({
         try {
           await run(valuesOf(command, options, env), args);
         } catch (error) {
-          command.error(onLines(`error: ${error instanceof Error ? error.message : String(error)}`), {
+          command.error(errorLine(error).trimEnd(), {
             exitCode: exitCodeOf(error),
           });
         }
@@ -67,7 +67,7 @@ export async function runCommand(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<boolean> {
   if (argv[2] === undefined || argv[2].startsWith('-')) return false;
-  const root = new Command(program);
+  const root = parserOf(program);
   for (const each of commands) {
     const words = each.usage.split(' ');
     const first = words.findIndex((word) => word.startsWith('<'));

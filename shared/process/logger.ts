@@ -3,6 +3,7 @@ import { destination, pino } from 'pino';
 import type { Logger } from '../log.ts';
 import { loggedError } from './logged-error.ts';
 import { redacted } from './redaction.ts';
+import { unsteeringJson } from './terminal.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -18,7 +19,7 @@ export function createLogger(
     {
       ...{ name: program, level },
       serializers: { err: (error: unknown) => loggedError(error) },
-      hooks: { streamWrite: redacted },
+      hooks: { streamWrite: (line) => unsteeringJson(redacted(line)) },
     },
     {
       write(text: string) {

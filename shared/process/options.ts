@@ -2,16 +2,21 @@
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { LOG_LEVELS } from './logger.ts';
+import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';
 
 interface OptionSpec {
   /** Name of the environment variable, where it may come from there; a flag of the same name wins. */
   env?: string;
+  /** Another name of it, which still counts where the first is not set. */
+  envAlias?: string;
   /** Shown by --help. */
   about: string;
   schema: z.ZodType;
   /** A flag without a value; its schema is of a boolean. */
   isSwitch?: true;
+  /** A secret, which has no flag: others on the host see the arguments of a program. */
+  isEnvironmentOnly?: true;
 }
 
 export type Specs = Record<string, OptionSpec>;
@@ -30,16 +35,21 @@ export function readOptions<S extends Specs>(
   argv: readonly string[] = process.argv,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): OptionsOf<S> {
-  const command = new Command(program).description(about).allowExcessArguments(false);
+  const command = parserOf(program).description(about).allowExcessArguments(false);
   command.version(VERSION, '--version', 'print the version');
   addFlags(command, specs);
   command.parse([...argv]);
   return valuesOf(command, specs, env);
 }
 
+/** Its own errors quote what it was given, which may steer a terminal. */
+export const parserOf = (program: string): Command =>
+  new Command(program).configureOutput({ writeErr: (text) => process.stderr.write(onLines(text)) });
+
 /** Gives a command the flags of a table of options. */
 export function addFlags(command: Command, specs: Specs): void {
-  for (const [key, spec] of Object.entries(specs)) command.addOption(flagOf(key, spec));
+  for (const [key, spec] of Object.entries(specs))
+    if (spec.isEnvironmentOnly !== true) command.addOption(flagOf(key, spec));
 }
 
 /** The options of a command that was parsed: flags first, then the environment. Ends the process for a bad one. */
@@ -52,10 +62,11 @@ export function valuesOf<S extends Specs>(
   const values: Record<string, unknown> = {};
   for (const [key, spec] of Object.entries(specs)) {
     const isFlag = key in flags;
-    const written = isFlag ? flags[key] : (spec.env !== undefined && env[spec.env]) || undefined;
+    const variable = [spec.env, spec.envAlias].find((name) => name !== undefined && env[name]);
+    const written = isFlag ? flags[key] : variable && env[variable];
     const parsed = spec.schema.safeParse(written);
     // The value is not shown: it may be a key that was mistyped.
-    const name = isFlag ? nameOf(key) : (spec.env ?? nameOf(key));
+    const name = isFlag ? nameOf(key) : (variable ?? spec.env ?? nameOf(key));
     if (!parsed.success) command.error(`error: ${name}: ${firstIssue(parsed.error)}`);
     values[key] = parsed.data;
   }

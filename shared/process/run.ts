@@ -1,5 +1,6 @@
 // The life of a program: start, run until a signal, stop in order, leave. Used by every main.ts.
 import type { Logger } from '../log.ts';
+import { errorLine } from './terminal.ts';
 
 /** A program that takes longer than this to stop is ended as it is; everything it has is crash-safe. */
 const STOP_TIMEOUT_MS = 10_000;
@@ -66,7 +67,7 @@ export async function runProgram(
     await running;
   } catch (error) {
     log.debug({ err: error }, 'start failed');
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(errorLine(error));
     process.exit(1);
   }
 }

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 /** Put in by `node-daemon/package/bundle.ts`. */
 declare const PACKAGED_VERSION: string | undefined;
 
+/** Whether this is the Debian package. */
+export const IS_PACKAGED = typeof PACKAGED_VERSION === 'string';
+
 export const VERSION: string = typeof PACKAGED_VERSION === 'string' ? PACKAGED_VERSION : versionOfSources();
 
 function versionOfSources(): string {

@@ -68,6 +68,13 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ],
     ['control-plane/bin.mjs', ['--database-url', `mysql://root:${SECRET}@db`], {}, /--database-url: must be/],
     ['control-plane/bin.mjs', ['--rpc-url', `http://127.0.0.1:1/${SECRET}`], CONTROL_PLANE, /127\.0\.0\.1:1/],
+    ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DESTINATIONS: 'US,UK' }, /DESTINATIONS: "UK" .*GB/],
+    [
+      'control-plane/bin.mjs',
+      [],
+      { ...CONTROL_PLANE, ALLOWED_DESTINATIONS: '1' },
+      /ALLOWED_DESTINATIONS: "1"/,
+    ],
     ['node-daemon/bin.cjs', [], { NODE_CONFIG: '/nonexistent' }, /\/nonexistent/],
     ['node-daemon/bin.cjs', [], { ...NODE_DAEMON, MODEM_PORTS: 'a=/dev/x,a=/dev/y' }, /MODEM_PORTS/],
     ['node-daemon/bin.cjs', ['enrol'], {}, /url/],

@@ -1,7 +1,9 @@
 // Texts of strangers in a terminal: they are shown, and steer nothing.
 import t from 'tap';
 import { alignedTable } from '#shared/process/aligned-table.ts';
+import { createLogger } from '#shared/process/logger.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
+import { STEERING_TEXT, steeringIn } from '../../fixtures/steering-text.ts';
 
 const HOSTILE = 'a\u001b[2J\u009b31m\u0007\r\u0000\u202eb';
 const SHOWN = 'a\ufffd[2J\ufffd31m\ufffd\ufffd\ufffd\ufffdb';
@@ -21,4 +23,25 @@ t.test('JSON says the same', async (t) => {
   t.notMatch(text, /[\p{Cc}\u202e]/u);
   t.match(text, 'ü 📶');
   t.same(JSON.parse(text), value);
+});
+
+t.test('indented JSON keeps its lines', async (t) => {
+  const text = toJson({ body: STEERING_TEXT }, 2);
+  t.equal(steeringIn(text), undefined);
+  t.equal(text.split('\n').length, 3);
+  t.same(JSON.parse(text), { body: STEERING_TEXT });
+});
+
+t.test('a table and lines have none of it', async (t) => {
+  t.equal(steeringIn(alignedTable([STEERING_TEXT], [[STEERING_TEXT]])), undefined);
+  t.equal(steeringIn(onLines(STEERING_TEXT)), undefined);
+});
+
+t.test('nor has the log, which says the same', async (t) => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'info', (line) => lines.push(line));
+  log.info({ text: STEERING_TEXT, err: new Error(STEERING_TEXT) }, STEERING_TEXT);
+  t.equal(lines.length, 1);
+  t.equal(steeringIn(String(lines[0])), undefined);
+  t.match(JSON.parse(String(lines[0])), { text: STEERING_TEXT, msg: STEERING_TEXT });
 });

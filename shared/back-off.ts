@@ -1,0 +1,47 @@
+// How long to wait before the next attempt: quick once, then longer and longer, never in step with others.
+
+/** Bounds of the waits, in ms. */
+export interface BackOffLimits {
+  /** The first wait is between these, so that a short interruption is short. */
+  readonly firstMinMs: number;
+  readonly firstMaxMs: number;
+  /** No wait is longer. */
+  readonly capMs: number;
+}
+
+/**
+ * The wait before an attempt, in ms: doubled with each, the upper half of it by chance. `attempt` counts
+ * from 0, `random` is from 0 to 1.
+ */
+export function backOffMs(
+  { firstMinMs, firstMaxMs, capMs }: BackOffLimits,
+  attempt: number,
+  random: number,
+): number {
+  if (attempt === 0) return firstMinMs + random * (firstMaxMs - firstMinMs);
+  return Math.min(capMs, firstMaxMs * 2 ** Math.min(attempt, 30)) * (0.5 + random / 2);
+}
+
+/** The waits of one thing that is tried again. */
+export class BackOff {
+  readonly #limits: BackOffLimits;
+  readonly #random: () => number;
+  #attempts = 0;
+
+  constructor(limits: BackOffLimits, random: () => number = Math.random) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** The wait before the next attempt, in ms. */
+  next(): number {
+    const attempt = this.#attempts;
+    this.#attempts += 1;
+    return backOffMs(this.#limits, attempt, this.#random());
+  }
+
+  /** The thing works: the next wait is a first one again. */
+  reset(): void {
+    this.#attempts = 0;
+  }
+}

@@ -1,0 +1,37 @@
+// How the reader of a hint runs one of our programs: as they have it, and never by a name that a registry would answer.
+import { join, relative } from 'node:path';
+import { IS_PACKAGED } from './version.ts';
+
+const BINS = {
+  'control-plane': 'control-plane/bin.mjs',
+  'node-daemon': 'node-daemon/bin.cjs',
+  simrack: 'control-plane/client/bin.mjs',
+} as const;
+
+const CHECKOUT = join(import.meta.dirname, '../..');
+
+/**
+ * "node-daemon" from the Debian package, "npx --no-install node-daemon" in a checkout, "node <its file>" beside one. A plain
+ * npx would fetch a stranger's package of that name where ours is not found.
+ */
+export function ownCommand(
+  program: keyof typeof BINS,
+  { isPackaged = IS_PACKAGED, folder = currentFolder() } = {},
+): string {
+  if (isPackaged) return program;
+  return relative(CHECKOUT, folder).startsWith('..')
+    ? `node ${quoted(join(CHECKOUT, BINS[program]))}`
+    : `npx --no-install ${program}`;
+}
+
+/** It may have been deleted meanwhile. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
+}
+
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

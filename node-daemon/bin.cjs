@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-old-space-size=512
-// `npx node-daemon …`: the program from its TypeScript sources. No module itself: modules are read by the thread
+// `node-daemon …`: the program from its TypeScript sources. No module itself: modules are read by the thread
 // pool, whose size is fixed by its first use, and ports that hang must leave threads for the journal.
 // The limit of the heap is one that the program never needs; without it V8 lets garbage lie around for long.
 process.env.UV_THREADPOOL_SIZE ??= '64';

@@ -1,6 +1,7 @@
 // The daemon's options: names, defaults and checks.
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { type Destinations, destinationsOption } from '#shared/destination-list.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import { LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
@@ -55,6 +56,10 @@ export const daemonOptions = {
     about: `folder of identity and journal where nobody names one; the package has its own, else ${DEFAULT_DATA_DIR}`,
     schema: folderSchema.optional(),
   },
+  destinations: {
+    ...destinationsOption,
+    about: `${destinationsOption.about}; else those of the file, else US`,
+  },
   logLevel: {
     ...LOG_LEVEL_OPTION,
     about: `${LOG_LEVEL_OPTION.about}; else that of the file, else ${DEFAULT_LOG_LEVEL}`,
@@ -73,8 +78,9 @@ export const daemonOptions = {
 };
 
 /** What was given on the command line and in the environment. */
-export type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir'> & {
+export type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
   readonly defaultDataDir?: string | undefined;
+  readonly destinations?: Destinations | undefined;
 };
 
 /** Options and file together. */
@@ -106,6 +112,7 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): Setting
   const config = {
     ...file,
     slots: [...file.slots, ...ports],
+    destinations: options.destinations ?? file.destinations,
     // Who names ports by hand, as for a simulated rack, does not mean the modems that this host happens to have.
     discover: file.discover ?? ports.length === 0,
   };

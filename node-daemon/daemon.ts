@@ -63,10 +63,12 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   const identity = new IdentityFile({ folder: dataDir, clock, log });
   const handler = new CommandHandler({
     ...{ rack, journal, limits: host.sendLimits, calls, clock, log },
+    destinations: config.destinations,
     openMedia: async (baseUrl, ticket, events) => {
-      const url = baseUrl ?? identity.current?.controlPlaneUrl;
+      const { controlPlaneUrl, isInsecure = false } = identity.current ?? {};
+      const url = baseUrl ?? controlPlaneUrl;
       if (url === undefined) throw new Error('this node is not enrolled');
-      return MediaLink.open(url, ticket, { clock, log, events });
+      return MediaLink.open(url, ticket, { clock, log, events, isInsecure });
     },
   });
   const commands = countCommands(handler, metrics);

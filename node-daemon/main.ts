@@ -4,6 +4,7 @@ import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
+import { errorLine } from '#shared/process/terminal.ts';
 import { daemonOptions, type Settings, settingsOf } from './config.ts';
 import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
 import { ENROL_COMMAND } from './link/enrol-command.ts';
@@ -53,7 +54,7 @@ function readSettings(): Settings {
   try {
     return settingsOf(options);
   } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(errorLine(error));
     process.exit(1);
   }
 }

@@ -59,6 +59,7 @@ function meaningOf(written: WrittenConfig): NodeConfig {
     ),
     sims: simSettings(written.sims, written.sim_pin),
     sendLimits: { perSim: rateOf(per_sim), perDestination: rateOf(per_destination) },
+    destinations: written.destinations ?? DEFAULT_CONFIG.destinations,
     recovery: {
       usbReset: recovery?.usb_reset ?? fallback.usbReset,
       powerCycle: recovery?.power_cycle,

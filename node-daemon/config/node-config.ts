@@ -1,4 +1,5 @@
 // The configuration of a node: what an operator may choose beyond the options of the command line.
+import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import type { UsbId } from '../modem/profiles/profile.ts';
 import type { SendLimitSettings } from '../modem/send-limits.ts';
@@ -43,6 +44,8 @@ export interface NodeConfig {
   readonly ignore: readonly IgnoredDevice[];
   readonly sims: SimSettings;
   readonly sendLimits: SendLimitSettings;
+  /** Where may be texted and called. */
+  readonly destinations: Destinations;
   readonly recovery: RecoverySettings;
   /** A program and its arguments that turn a stick from its disk into a modem. */
   readonly modeSwitch: readonly string[] | undefined;
@@ -62,6 +65,7 @@ export const DEFAULT_CONFIG: NodeConfig = {
   ignore: [],
   sims: NO_SIM_SETTINGS,
   sendLimits: { perSim: {}, perDestination: {} },
+  destinations: DEFAULT_DESTINATIONS,
   recovery: {
     usbReset: 'authorized',
     powerCycle: undefined,

@@ -1,6 +1,7 @@
 // What the configuration file of a node may say, as it is written.
 import { normalize } from 'node:path';
 import { z } from 'zod';
+import { destinationListSchema } from '#shared/destination-list.ts';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-values.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
@@ -109,6 +110,7 @@ export const configSchema = map({
   sms: map({
     limits: map({ per_sim: rate.default({}), per_destination: rate.default({}) }).optional(),
   }).optional(),
+  destinations: destinationListSchema.optional(),
   recovery: map({
     usb_reset: choice(['authorized', 'uhubctl', 'off']).optional(),
     power_cycle: command.optional(),

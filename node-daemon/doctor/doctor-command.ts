@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config.ts';
@@ -38,7 +39,7 @@ const COMMAND = programCommand({
     // `hasColors` knows NO_COLOR.
     const hasColour = stdout.isTTY && stdout.hasColors();
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
-      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
+      stdout.write(json ? `${toJson(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = EXIT_CODES[report.verdict];
     });
     // What a daemon that hangs was asked would be waited for, for minutes.

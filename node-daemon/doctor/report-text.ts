@@ -1,5 +1,6 @@
 // The report for people: what is wrong slot by slot, and at the end what to do, worst first.
 import { styleText } from 'node:util';
+import { onLines, onOneLine } from '#shared/process/terminal.ts';
 import type { Finding, Verdict } from './finding.ts';
 import type { Report } from './report.ts';
 
@@ -25,18 +26,21 @@ export function textOf(report: Report, { hasColour, isVerbose }: TextOptions): s
     hasColour ? styleText(COLOURS[verdict], text, { validateStream: false }) : text;
   const width = Math.max(...report.findings.map(({ check }) => check.length));
   const line = ({ check, seen, verdict }: Finding): string =>
-    `  ${paint(verdict, SIGNS[verdict].padEnd(SIGN_WIDTH))} ${check.padEnd(width)}  ${seen}`;
+    `  ${paint(verdict, SIGNS[verdict].padEnd(SIGN_WIDTH))} ${check.padEnd(width)}  ${onOneLine(seen)}`;
   const sections = [null, ...report.slots].map((slot) => {
     const findings = report.findings.filter((finding) => finding.slot === slot);
     const shown = findings.filter(
       ({ verdict }) => isVerbose || verdict === 'warning' || verdict === 'problem',
     );
     const head = slot === null ? HOST : `slot ${slot}`;
-    return [[head, gistOf(findings)].filter((part) => part !== '').join(': '), ...shown.map(line)].join('\n');
+    return [
+      [onOneLine(head), onOneLine(gistOf(findings))].filter((part) => part !== '').join(': '),
+      ...shown.map(line),
+    ].join('\n');
   });
   const advice = adviceOf(report.findings).map(
     ({ where, what, verdict, seen }) =>
-      `  ${paint(verdict, SIGNS[verdict].padEnd(SIGN_WIDTH))} ${where}: ${seen}\n           ${what}`,
+      `  ${paint(verdict, SIGNS[verdict].padEnd(SIGN_WIDTH))} ${onOneLine(`${where}: ${seen}`)}\n           ${onLines(what)}`,
   );
   return [
     sections.join('\n'),

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { readBootId } from './boot-id.ts';
+import { deferred } from './deferred.ts';
 import { DiskTrouble } from './disk-trouble.ts';
 import { keepAside, readJournal } from './journal-contents.ts';
 import type { OpenJournalDisk } from './journal-disk.ts';
 import { JournalFile } from './journal-file.ts';
+import { JournalKey } from './journal-key.ts';
 import {
   applyAcknowledgement,
   applyRecord,
@@ -19,7 +21,8 @@ import {
   snapshotOf,
 } from './journal-state.ts';
 import { JournalWriter } from './journal-writer.ts';
-import { encodeRecord, type JournalRecord, type NewRecord } from './record.ts';
+import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeCutOff, removeOldAsides } from './leftovers.ts';
+import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
 const FILE_NAME = 'journal.log';
@@ -31,6 +34,8 @@ const STAGED_MAX = 10_000;
 export const COMPACT_BYTES_MIN = 1024 * 1024;
 /** The file may grow to this multiple of its last compact size. */
 const COMPACT_GROWTH = 4;
+/** What the control plane has taken lies on the disk no longer than this, also on a node where nothing happens. */
+export const COMPACT_WITHIN_MS = 60 * 60 * 1000;
 /** A lost acknowledgement costs only a repetition, so that it may wait for company. */
 const ACKNOWLEDGEMENT_DELAY_MS = 1_000;
 
@@ -70,6 +75,8 @@ export class Journal {
   readonly isNew: boolean;
   /** The boot of the system that this process lives in. */
   readonly bootId: string;
+  readonly #folder: string;
+  readonly #key: JournalKey;
   readonly #file: JournalFile;
   readonly #writer: JournalWriter;
   readonly #clock: Clock;
@@ -87,15 +94,19 @@ export class Journal {
   /** Lines that became durable since the compaction that goes on took its copy. */
   #compactionTail: Uint8Array[] | undefined;
   #compacting: Promise<void> | undefined;
+  /** The file may hold texts that nobody needs any more, or there is one beside it: compaction is due. */
+  #compactionTimer: Timer | undefined;
   /** After it, what was written may have been taken back: a kill is no better than a power cut. */
   #hasFailed = false;
   #closed = false;
 
   private constructor(
     file: JournalFile,
-    { state, isNew }: { state: JournalState; isNew: boolean },
-    { clock, log, bootId }: JournalOptions,
+    { state, key, isNew }: { state: JournalState; key: JournalKey; isNew: boolean },
+    { folder, clock, log, bootId }: JournalOptions,
   ) {
+    this.#folder = folder;
+    this.#key = key;
     this.isNew = isNew;
     this.bootId = bootId ?? readBootId();
     this.#file = file;
@@ -118,15 +129,18 @@ export class Journal {
     const { folder, clock, log } = options;
     const path = join(folder, FILE_NAME);
     const contents = await readJournal(path);
+    const key = await JournalKey.open(folder);
+    const records = contents.records.map((record) => key.keyed(record));
     const state = emptyState(randomUUID());
-    for (const record of contents.records) applyRecord(state, record);
+    for (const record of records) applyRecord(state, record);
+    await removeCutOff(path);
     dropOldOutcomes(state, clock.now());
     const file = new JournalFile(path, options.openDisk);
     const isCorrupt = contents.damage === 'corrupt';
     // Sequences of lost records may have been used: a new identity cannot collide with them.
     if (isCorrupt) renumber(state, randomUUID());
     const isNew = contents.records.length === 0 && !isCorrupt;
-    const journal = new Journal(file, { state, isNew }, options);
+    const journal = new Journal(file, { state, key, isNew }, options);
     if (isCorrupt) {
       const aside = await keepAside(path);
       log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');
@@ -135,7 +149,9 @@ export class Journal {
       if (contents.damage === 'torn') log.warn({}, 'the journal ends in a torn write: cut off');
       await file.open(contents.goodBytes);
       journal.#compactBytes = Math.max(COMPACT_BYTES_MIN, contents.goodBytes);
+      if (isStale(contents.records, records, state)) journal.#startCompaction();
     } else await journal.#rewrite();
+    await journal.#forgetAsides();
     return journal;
   }
 
@@ -156,6 +172,11 @@ export class Journal {
   /** Grows with each write and sync; undefined while there is nothing to write. */
   get steps(): number | undefined {
     return this.#writer.steps;
+  }
+
+  /** The form in which the journal keeps a digest of a text or a PDU: nobody without its key can guess the text. */
+  digestOf(plain: string): string {
+    return this.#key.digestOf(plain);
   }
 
   /** Called after facts became durable. */
@@ -200,7 +221,9 @@ export class Journal {
   /** Forgets the facts up to `sequence`: the control plane has them. */
   acknowledge(sequence: number): void {
     if (this.#closed || sequence <= this.#state.acknowledged) return;
+    const waiting = this.#state.facts.size;
     applyAcknowledgement(this.#state, sequence);
+    if (this.#state.facts.size < waiting) this.#compactInTime();
     this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, () =>
       this.#writeAcknowledgement(),
     );
@@ -222,6 +245,7 @@ export class Journal {
     if (this.#closed) return;
     if (this.#acknowledgementTimer !== undefined) this.#writeAcknowledgement();
     this.#closed = true;
+    this.#compactionTimer?.cancel();
     await this.#compacting;
     await this.#writer.drain();
     this.#trouble.stop();
@@ -284,11 +308,7 @@ export class Journal {
 
   #onGroupDurable(): void {
     this.#trouble.took();
-    if (this.#file.bytes > this.#compactBytes && this.#compacting === undefined && !this.#closed) {
-      this.#compacting = this.#compact().finally(() => {
-        this.#compacting = undefined;
-      });
-    }
+    if (this.#file.bytes > this.#compactBytes) this.#startCompaction();
     if (!this.#factsCame) return;
     this.#factsCame = false;
     for (const handler of [...this.#factHandlers]) handler();
@@ -317,6 +337,31 @@ export class Journal {
     this.#add(() => [{ kind: 'ack', sequence: this.#state.acknowledged }]);
   }
 
+  #compactInTime(): void {
+    if (this.#closed) return;
+    this.#compactionTimer ??= this.#clock.after(COMPACT_WITHIN_MS, () => {
+      this.#compactionTimer = undefined;
+      // One that goes on may have taken its copy before.
+      if (this.#compacting === undefined) this.#startCompaction();
+      else this.#compactInTime();
+    });
+  }
+
+  #startCompaction(): void {
+    if (this.#compacting !== undefined || this.#closed) return;
+    this.#compactionTimer?.cancel();
+    this.#compactionTimer = undefined;
+    this.#compacting = this.#compact()
+      .then(() => this.#forgetAsides())
+      .finally(() => {
+        this.#compacting = undefined;
+      });
+  }
+
+  async #forgetAsides(): Promise<void> {
+    if (await removeOldAsides(this.#folder, this.#clock.now())) this.#compactInTime();
+  }
+
   /** Writes a compact copy while appends go on, and takes it up with what came meanwhile at its end. */
   async #compact(): Promise<void> {
     const { journalId } = this.#state;
@@ -324,7 +369,7 @@ export class Journal {
     dropOldOutcomes(this.#state, this.#clock.now());
     this.#compactionTail = tail;
     try {
-      const compact = await this.#file.writeNew('compact', snapshotOf(this.#state));
+      const compact = await this.#file.writeNew(COMPACT_SUFFIX, snapshotOf(this.#state));
       await this.#writer.exclusively(async () => {
         if (this.#state.journalId === journalId) await this.#file.replace(compact, tail);
         else await this.#file.discard(compact);
@@ -333,6 +378,7 @@ export class Journal {
     } catch (error) {
       this.#log.warn({ err: error }, 'the journal was not compacted');
       this.#compactBytes = this.#file.bytes + COMPACT_BYTES_MIN;
+      this.#compactInTime();
     } finally {
       this.#compactionTail = undefined;
     }
@@ -341,27 +387,13 @@ export class Journal {
   /** Nothing else has the file. */
   async #rewrite(): Promise<void> {
     dropOldOutcomes(this.#state, this.#clock.now());
-    await this.#file.replace(await this.#file.writeNew('new', snapshotOf(this.#state)));
+    await this.#file.replace(await this.#file.writeNew(NEW_SUFFIX, snapshotOf(this.#state)));
     this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
   }
-}
-
-/** True for records that need room until the control plane acknowledges; outcomes were given room before. */
-function isGrowth(record: Appendable | JournalRecord): boolean {
-  if (record.kind === 'fact') return record.fact.kind !== 'sms_outcome';
-  return record.kind === 'part' || record.kind === 'intent';
 }
 
 function refused(reason: string): Appended {
   const never = deferred();
   never.reject(new JournalUnavailableError(reason));
   return { written: never.promise, durable: never.promise };
-}
-
-/** A promise that may be rejected without anybody who waits for it. */
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
-  let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
-  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
-  promise.catch(() => undefined);
-  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
 }

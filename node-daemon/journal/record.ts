@@ -5,7 +5,7 @@ import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
 /** Raised when older programs could not read what newer ones write. */
 export const JOURNAL_FORMAT = 1;
 
-/** A place in a SIM's or modem's message storage and what lay there: SHA-256 of the whole PDU. */
+/** A place in a SIM's or modem's message storage and what lay there: SHA-256 of the whole PDU, keyed (`JournalKey`). */
 export interface StorageEntry {
   /** The card that was in the modem. */
   readonly iccid: string;
@@ -22,6 +22,8 @@ export interface PartRecord {
   readonly text: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
+  /** It reached the modem later than this; absent where that is not known. */
+  readonly arrivedAfter?: string;
   readonly reference: number;
   readonly referenceBits: 8 | 16;
   readonly total: number;
@@ -136,6 +138,12 @@ export type JournalRecord =
       readonly reported?: readonly number[];
       readonly digest?: string;
     };
+
+/** True for records that need room until the control plane acknowledges; outcomes were given room before. */
+export function isGrowth(record: NewRecord | JournalRecord): boolean {
+  if (record.kind === 'fact') return record.fact.kind !== 'sms_outcome';
+  return record.kind === 'part' || record.kind === 'intent';
+}
 
 /** A record's line. */
 export function encodeRecord(record: JournalRecord): string {

@@ -1,6 +1,6 @@
 // How far this host's clock is off, as the control plane told, and the facts whose times are corrected by it.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { Fact } from '#shared/link/messages.ts';
+import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 
@@ -57,8 +57,39 @@ export class ClockCorrection {
   corrected(sequence: number, fact: Fact): Fact {
     const { offsetMs } = this;
     const isOlder = sequence < this.#firstSequence || this.#parts.journal.state.journalId !== this.#journalId;
-    if (offsetMs === 0 || isOlder || !('received_at' in fact)) return fact;
-    return { ...fact, received_at: new Date(Date.parse(fact.received_at) + offsetMs).toISOString() };
+    if (offsetMs === 0 || isOlder) return fact;
+    const shifted = (time: string): string => new Date(Date.parse(time) + offsetMs).toISOString();
+    switch (fact.kind) {
+      case 'sms_received': {
+        const { arrived_after: after } = fact;
+        const arrived = after === undefined ? {} : { arrived_after: shifted(after) };
+        return { ...fact, received_at: shifted(fact.received_at), ...arrived };
+      }
+      case 'sms_unreadable':
+        return { ...fact, received_at: shifted(fact.received_at) };
+      case 'call_ended': {
+        const answeredAt = fact.answered_at === null ? null : shifted(fact.answered_at);
+        const times = { started_at: shifted(fact.started_at), ended_at: shifted(fact.ended_at) };
+        return { ...fact, ...times, answered_at: answeredAt };
+      }
+      default:
+        return fact;
+    }
+  }
+
+  /**
+   * The slots as the control plane is to have them. A sweep from the future was timed before the clock was set: it is left
+   * out until the next one.
+   */
+  correctedSlots(slots: readonly Slot[]): Slot[] {
+    const { clock } = this.#parts;
+    const { offsetMs } = this;
+    return slots.map((slot) => {
+      if (slot.swept_at === null) return slot;
+      const sweptAt = Date.parse(slot.swept_at);
+      const told = sweptAt > clock.now() ? null : new Date(sweptAt + offsetMs).toISOString();
+      return { ...slot, swept_at: told };
+    });
   }
 
   #look(): void {

@@ -1,7 +1,8 @@
 // When to connect again after a link ended or was refused: pure, so that the waits can be read and tested.
+
+import { backOffMs } from '#shared/back-off.ts';
 import { type Comeback, comebackAfterClose, comebackAfterStatus } from '#shared/link/close.ts';
 import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
-import { backOffMs } from '../back-off.ts';
 import type { LinkEnd } from './node-link.ts';
 
 /** The first wait is short, and no two nodes of a fleet wait the same. */

@@ -1,5 +1,7 @@
 // Commands of the control plane: checked, tried at most once, answered from the journal when repeated.
 import type { Clock } from '#shared/clock.ts';
+import { problemOfDestination } from '#shared/destination.ts';
+import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
 import type { CommandErrorCode } from '#shared/link/error-code.ts';
 import {
   type CommandName,
@@ -54,6 +56,8 @@ export interface CommandHandlerParts {
     | undefined;
   /** The operator's; none where nothing is said. */
   readonly limits?: SendLimits | undefined;
+  /** Where may be texted and called; the US and its territories where nothing is said. */
+  readonly destinations?: Destinations | undefined;
 }
 
 /** Lives as long as the daemon: links come and go over a command that is under way. */
@@ -119,12 +123,20 @@ export class CommandHandler {
     if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
     if (this.#parts.calls?.isDraining === true)
       throw new CommandRefusal('slot_unavailable', 'the node is about to stop');
+    this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
     const { telephone } = modem;
     if (telephone === undefined)
       throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
     return await telephone.dial(params.call_id, params.to);
+  }
+
+  #checkDestination(to: string): void {
+    const problem = problemOfDestination(to, this.#parts.destinations ?? DEFAULT_DESTINATIONS);
+    if (problem === undefined) return;
+    const { kind, message } = problem;
+    throw new CommandRefusal(kind === 'malformed' ? 'params_invalid' : 'destination_not_allowed', message);
   }
 
   #telephoneOf({ call_id: callId }: { call_id: string }): Telephone {
@@ -156,6 +168,7 @@ export class CommandHandler {
     if (known !== undefined) return this.#recorded(commandId, known);
     if (timeLeftMs === 0) this.#refused.add(commandId);
     if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
     const { outbox } = modem;

@@ -1,8 +1,10 @@
 // Keeps this node linked to its control plane: one link, the next one before a link that is to end, waits between.
+
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { planComeback } from './comeback.ts';
@@ -76,7 +78,10 @@ export class ControlLink {
   /** Keeps a link until `stop`, whatever happens, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
-      this.#parts.log.warn({}, 'this node is not enrolled: run "node-daemon enrol <url> <code>" beside it');
+      this.#parts.log.warn(
+        {},
+        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" beside it`,
+      );
     }
     this.#clockCorrection.start();
     this.#tellLoad();

@@ -1,5 +1,7 @@
 // `node-daemon enrol <url> <code>`: what an operator pastes on the node.
 import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { onLines } from '#shared/process/terminal.ts';
 import { daemonOptions, dataDirOf } from '../config.ts';
 import { enrol } from './enrol.ts';
 
@@ -8,18 +10,19 @@ const { config, dataDir, defaultDataDir } = daemonOptions;
 export const ENROL_COMMAND = programCommand({
   usage: 'enrol <url> <code>',
   about: 'enrols this node with a code from "control-plane node add <name>"; the daemon may be running',
-  options: { config, dataDir, defaultDataDir },
+  options: {
+    ...{ config, dataDir, defaultDataDir },
+    insecure: switchOption(
+      'allow URLs without TLS (http, ws) that leave this host, now and for the daemon: whoever is on the way reads and changes all of it',
+    ),
+  },
   async run(options, [url = '', code = '']) {
-    if (/^http:\/\/(?!(localhost|127\.|\[::1\]))/i.test(url)) {
-      process.stderr.write(
-        'warning: http without TLS: whoever listens can read the code and your messages\n',
-      );
-    }
     const folder = dataDirOf(options);
-    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code });
+    const isInsecure = options.insecure;
+    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure });
     const next = isPending
       ? `it connects once the operator has run "control-plane node approve ${nodeId}" and found the same fingerprint there`
       : `a daemon on ${folder} connects within seconds`;
-    process.stdout.write(`enrolled as ${nodeId}, key ${fingerprint}; ${next}\n`);
+    process.stdout.write(`${onLines(`enrolled as ${nodeId}, key ${fingerprint}; ${next}`)}\n`);
   },
 });

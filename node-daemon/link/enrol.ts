@@ -8,6 +8,7 @@ import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type IdentityRecord, identityPath, readIdentityRecord, writePrivateFile } from './identity.ts';
+import { isPlainUrl } from './plain-url.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
@@ -22,6 +23,8 @@ export interface Enrolment {
   /** Base URL of the control plane. */
   url: string;
   code: string;
+  /** Whether URLs without TLS may leave this host; the daemon remembers it. */
+  isInsecure?: boolean;
 }
 
 /** What became of the node. */
@@ -34,14 +37,25 @@ export interface EnrolledNode {
 }
 
 /** Enrols the node of a folder. Throws `EnrolmentError`. */
-export async function enrol({ folder, url: typedUrl, code: typedCode }: Enrolment): Promise<EnrolledNode> {
+export async function enrol({
+  folder,
+  url: typedUrl,
+  code: typedCode,
+  isInsecure = false,
+}: Enrolment): Promise<EnrolledNode> {
   const url = checkedUrl(typedUrl);
+  if (isPlainUrl(url) && !isInsecure) {
+    throw new EnrolmentError(
+      `${url} has no TLS: whoever is on the way could read the code and every message, and answer in the control plane's place. ` +
+        'Give its https:// URL, or add --insecure if the whole network in between is yours',
+    );
+  }
   const code = checkedCode(typedCode);
   // A daemon may be running on the folder; another enrolment must not.
   const unlock = await lockFolder(folder, 'node-daemon enrol', 0o700);
   try {
     const pendingPath = join(folder, 'enrolment.json');
-    const pending = preparedKey(folder, pendingPath, url, code);
+    const pending = { ...preparedKey(folder, pendingPath, url, code), insecure: isInsecure };
     const { node_id, approval } = await register(url, code, pending.private_key);
     writePrivateFile(identityPath(folder), { ...pending, node_id } satisfies IdentityRecord);
     rmSync(pendingPath, { force: true });

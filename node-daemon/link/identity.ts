@@ -17,6 +17,7 @@ import { z } from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import type { Logger } from '#shared/log.ts';
+import { isPlainUrl } from './plain-url.ts';
 
 /** `enrol` writes it beside the running daemon, which is to notice within seconds. */
 const POLL_MS = 1_000;
@@ -30,14 +31,18 @@ const fileSchema = z.object({
   private_key: z.string(),
   /** SHA-256 of the code that enrolled it, so that the same command run again is the same enrolment. */
   code_sha256: z.string(),
+  /** Whether it was enrolled with --insecure: URLs without TLS may leave this host. */
+  insecure: z.boolean().default(false),
 });
-export type IdentityRecord = z.infer<typeof fileSchema>;
+export type IdentityRecord = z.input<typeof fileSchema>;
 
 export interface Identity {
   readonly nodeId: string;
   /** Base URL, http or https. */
   readonly controlPlaneUrl: string;
   readonly key: KeyObject;
+  /** Whether URLs without TLS may leave this host. */
+  readonly isInsecure?: boolean;
 }
 
 /** Where a link learns who it is. */
@@ -171,14 +176,27 @@ export class IdentityFile implements IdentitySource {
     if (text === this.#text) return;
     this.#text = text;
     try {
-      this.#current = text === undefined ? undefined : toIdentity(parseRecord(this.#path, text));
+      this.#current = text === undefined ? undefined : this.#usable(parseRecord(this.#path, text));
     } catch (error) {
       this.#log.error({ err: error }, 'the identity of this node is damaged: enrol it again');
       this.#current = undefined;
     }
     this.#handler();
   }
+
+  #usable(record: IdentityRecord): Identity | undefined {
+    if (!isRefusedPlain(record)) return toIdentity(record);
+    this.#log.error(
+      { controlPlaneUrl: record.control_plane_url },
+      'the control plane has no TLS, and this node was not enrolled with --insecure: not connecting. Enrol it again, with the https:// URL or with --insecure',
+    );
+    return undefined;
+  }
 }
+
+/** Whether what it says of the control plane is not to be used: no TLS, and not enrolled with --insecure. */
+export const isRefusedPlain = ({ control_plane_url: url, insecure = false }: IdentityRecord): boolean =>
+  !insecure && isPlainUrl(url);
 
 function parseRecord(path: string, text: string): IdentityRecord {
   try {
@@ -192,4 +210,5 @@ const toIdentity = (record: IdentityRecord): Identity => ({
   nodeId: record.node_id,
   controlPlaneUrl: record.control_plane_url,
   key: createPrivateKey(record.private_key),
+  isInsecure: record.insecure ?? false,
 });

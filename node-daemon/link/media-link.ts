@@ -13,6 +13,7 @@ import {
   parseServerMedia,
   samplesOf,
 } from '#shared/voice/media.ts';
+import { isPlainUrl } from './plain-url.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -54,12 +55,24 @@ export class MediaLink {
     });
   }
 
-  /** Opens the link. Rejects when the instance does not take it. */
-  static open(
+  /** Opens the link. Rejects when the instance does not take it, and without `isInsecure` for a URL without TLS that leaves the host. */
+  static async open(
     baseUrl: string,
     ticket: string,
-    parts: { readonly clock: Clock; readonly log: Logger; readonly events: MediaLinkEvents },
+    parts: {
+      readonly clock: Clock;
+      readonly log: Logger;
+      readonly events: MediaLinkEvents;
+      readonly isInsecure?: boolean;
+    },
   ): Promise<MediaLink> {
+    if (isPlainUrl(baseUrl) && parts.isInsecure !== true) {
+      parts.log.error(
+        { baseUrl },
+        'media link refused: no TLS, and this node was not enrolled with --insecure',
+      );
+      throw new Error('the URL of the media link has no TLS');
+    }
     const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${MEDIA_PATH}`, {
       headers: { authorization: mediaAuthorization(ticket) },
       perMessageDeflate: false,

@@ -44,7 +44,7 @@ export const COMMANDS_MAX = 4096;
 export interface NodeLinkParts {
   readonly journal: Journal;
   readonly sentFacts: SentFacts;
-  readonly clockCorrection: Pick<ClockCorrection, 'corrected'>;
+  readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly slots: () => Slot[];
   /** Troubles of the whole node, words such as "journal_unavailable". */
@@ -173,8 +173,12 @@ export class NodeLink {
   }
 
   #snapshot(): SlotsSnapshot {
-    const { journal, slots, alarms } = this.#parts;
-    return { slots: slots(), alarms: alarms(), journal_depth: journal.state.facts.size };
+    const { journal, slots, alarms, clockCorrection } = this.#parts;
+    return {
+      slots: clockCorrection.correctedSlots(slots()),
+      alarms: alarms(),
+      journal_depth: journal.state.facts.size,
+    };
   }
 
   #tellSlots(snapshot: SlotsSnapshot): void {

@@ -242,7 +242,7 @@ function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean 
 function emptySlot(name: string): Slot {
   return {
     ...{ slot: name, state: 'lost', reason: 'absent', device_id: null, iccid: null, number: null },
-    ...{ operator: null, signal_dbm: null, model: null, usb_path: null, storage: null },
+    ...{ operator: null, signal_dbm: null, model: null, usb_path: null, storage: null, swept_at: null },
   };
 }
 

@@ -1,7 +1,7 @@
 // The recovery ladder: which step is next for a modem in trouble. Pure.
 //
 //   reopen → reinitialise → radio → restart → usb_reset → power_cycle → give_up ──(long)──► reopen …
-import { type BackOffLimits, backOffMs } from '../back-off.ts';
+import { type BackOffLimits, backOffMs } from '#shared/back-off.ts';
 import type { Trouble } from './trouble.ts';
 
 /** Gentlest first. */

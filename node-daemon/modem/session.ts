@@ -27,6 +27,7 @@ import { type Sim, SimGuard } from './sim-guard.ts';
 import { SimLoss } from './sim-loss.ts';
 import type { SimSettings } from './sim-settings.ts';
 import { SimUnlock } from './sim-unlock.ts';
+import { UNKNOWN_SERVICE } from './slot-service.ts';
 import { SmsInbox } from './sms-inbox.ts';
 import { SmsOutbox } from './sms-outbox.ts';
 import { StorageAccess } from './storage-access.ts';
@@ -148,9 +149,7 @@ export class ModemSession {
   async run(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
-      this.#parts.report({
-        ...{ state: 'starting', reason: null, signal_dbm: null, operator: null, storage: null },
-      });
+      this.#parts.report({ ...UNKNOWN_SERVICE, state: 'starting', reason: null });
       await this.#identify();
       await this.#optional(setFullFunctionality(this.#channel, (delayMs) => this.#pause(delayMs)));
       return await this.#serve(await this.#awaitSim());
@@ -299,7 +298,8 @@ export class ModemSession {
     const sendingDone = (): Promise<void> => outbox.sendingDone();
     const access = new StorageAccess(channel, storageForm, (storage) => report({ storage }));
     const device = this.#imei;
-    this.#inbox = new SmsInbox({ ...parts, iccid, device, access, sendingDone, storages: storages.readable });
+    const sweeps = { storages: storages.readable, onSwept: (at: string) => report({ swept_at: at }) };
+    this.#inbox = new SmsInbox({ ...parts, ...sweeps, iccid, device, access, sendingDone });
   }
 
   async #startCalls(iccid: string, network: NetworkWatch): Promise<void> {

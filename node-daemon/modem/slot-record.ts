@@ -3,9 +3,13 @@ import type { Clock } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Place } from './place.ts';
 import type { SlotReport } from './session.ts';
+import { UNKNOWN_SERVICE } from './slot-service.ts';
 
 /** States of a slot whose modem answers, whatever its SIM does. */
 const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);
+
+/** What changes all the time: told with the next report. */
+const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
 
 /** A slot without its name. */
 export type NamelessSlot = Omit<Slot, 'slot'>;
@@ -18,13 +22,12 @@ export class SlotRecord {
   #answeringSince: number | undefined;
   #answeredMs = 0;
 
-  /** `onChange` is called after a report that says anything new, unless that is only how full the storage is. */
+  /** `onChange` is called after a report that says anything new, unless that is only how full the storage is, or another sweep. */
   constructor(place: Place | undefined, clock: Clock, onChange: (before: NamelessSlot) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
     this.#slot = {
-      ...{ device_id: null, iccid: null, number: null, operator: null, signal_dbm: null, model: null },
-      storage: null,
+      ...{ ...UNKNOWN_SERVICE, device_id: null, iccid: null, number: null, model: null },
       state: place === undefined ? 'lost' : 'starting',
       usb_path: place?.usb?.path ?? null,
       reason: place === undefined ? 'absent' : null,
@@ -51,7 +54,7 @@ export class SlotRecord {
   }
 
   reportLost(reason: string): void {
-    this.report({ state: 'lost', reason, operator: null, signal_dbm: null, storage: null });
+    this.report({ ...UNKNOWN_SERVICE, state: 'lost', reason });
   }
 
   report(report: SlotReport): void {
@@ -59,7 +62,8 @@ export class SlotRecord {
     const slot = { ...before, ...report };
     if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
     this.#slot = slot;
-    if (Object.keys(report).every((key) => key === 'storage')) return;
+    const isFirstSweep = before.swept_at === null && slot.swept_at !== null;
+    if (!isFirstSweep && Object.keys(report).every((key) => QUIET.has(key))) return;
     if (this.isAnswering) this.#answeringSince ??= this.#clock.now();
     else {
       this.#answeredMs = this.answeredMs;

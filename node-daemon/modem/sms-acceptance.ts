@@ -34,8 +34,11 @@ export class SmsAcceptance {
     this.#parts = parts;
   }
 
-  /** Resolves when the message is durable; rejects when the journal refuses. `entry`: where it lies. */
-  accept(received: ReceivedPdu, entry?: StorageEntry): Promise<void> {
+  /**
+   * Resolves when the message is durable; rejects when the journal refuses. `entry`: where it lies; `arrivedAfter`: when it was
+   * not there yet.
+   */
+  accept(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
     const { clock, iccid } = this.#parts;
     const receivedAt = new Date(clock.now()).toISOString();
     if (received.decoded === undefined) {
@@ -51,14 +54,15 @@ export class SmsAcceptance {
       return this.#acceptUnreadable(received.pdu, { reason, receivedAt, entry });
     }
     const { text } = content;
+    const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
     // Nothing for anybody to read: a silent message, or a lamp of a telephone that is to be lit.
     const isForNobody = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
     if (isForNobody) return this.#parts.journal.append(...readRecords(entry));
     if (concatenation !== undefined && concatenation.total > 1) {
-      const part = { ...concatenation, from, text, sentAt, receivedAt };
+      const part = { ...concatenation, from, text, ...times };
       return this.#parts.journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
     }
-    const facts = receivedFacts(iccid, { from, text, sentAt, receivedAt, partial: false });
+    const facts = receivedFacts(iccid, { from, text, ...times, partial: false });
     return this.#parts.journal.append(...factRecords(facts, placeOfEntry(entry)));
   }
 

@@ -20,6 +20,7 @@ export function receivedFacts(iccid: string, message: JoinedMessage): FactOf<'sm
     body,
     sent_at: message.sentAt,
     received_at: message.receivedAt,
+    ...(message.arrivedAfter === undefined ? {} : { arrived_after: message.arrivedAfter }),
     partial: message.partial || bodies.length > 1,
   }));
 }

@@ -27,8 +27,9 @@ import {
   type StoredMessage,
 } from './sms-storage.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
+import { SweepTimes } from './sweep-times.ts';
 
-/** A full store of 255 messages at SIM speed. */
+/** Of 255 messages at SIM speed. */
 const LIST_TIMEOUT_MS = 60_000;
 /** Announced messages that wait to be read. Beyond it the sweep finds them. */
 const READS_MAX = 512;
@@ -52,20 +53,18 @@ export interface SmsInboxParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Storages to sweep. */
   readonly storages: readonly string[];
   readonly access: StorageAccess;
   /** Resolves when the SIM is still this one: what was read before is its own, what is deleted next, too. */
   readonly confirmSim: () => Promise<void>;
   /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
   readonly sendingDone: () => Promise<void>;
+  readonly onSwept?: (at: string) => void;
 }
 
 /**
- * One worker takes reads first, deletions next, sweeps last, so that what was announced is a fact as soon
- * as can be and the choice of storage never changes under a command. Only the first sweep of a
- * storage goes before all: what lies there is older than what is announced. The disk is on nobody's way: what
- * was read goes to the journal while the next is read.
+ * One worker takes reads first, deletions next, sweeps last, so that what was announced is soon a fact and no storage changes under a
+ * command. The first sweep of a storage goes before all: it holds what is older. Journal writes never delay the next read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
@@ -80,6 +79,7 @@ export class SmsInbox {
   readonly #sweeps = new Set<string>();
   /** Storages that were not swept yet: what is announced there comes with the first sweep. */
   readonly #unswept: Set<string>;
+  readonly #sweepTimes: SweepTimes;
   /** Storages of the modem whose messages came before this card did; `undefined` when it is the same as ever. */
   #stranded: { readonly formerIccid: string; readonly storages: Set<string> } | undefined;
   #jobsBeforeSweep = 0;
@@ -103,6 +103,7 @@ export class SmsInbox {
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
     this.#stranded = strandedIn(parts);
+    this.#sweepTimes = new SweepTimes(parts.storages, parts.onSwept);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
@@ -144,7 +145,6 @@ export class SmsInbox {
     if (announced === undefined) return;
     const isPlace = announced !== 'somewhere' && this.#reads.length < READS_MAX;
     if (isPlace) this.#reads.push(announced);
-    // What is announced before the first sweep comes with it.
     if (!isPlace || this.#unswept.has(announced.storage))
       for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
@@ -212,11 +212,12 @@ export class SmsInbox {
     this.#sweeps.delete(storage);
     const found = this.#found;
     const usage = found === undefined ? undefined : await this.#parts.access.usage(storage);
+    const beganAt = this.#parts.clock.now();
     try {
       const { settled, entries } = await this.#takeAll(storage, 'background');
       if (usage !== undefined) found?.set(storage, { ...usage, entries });
       void settled.then((areSettled) => {
-        if (areSettled) this.#onSettled(storage);
+        if (areSettled) this.#onSettled(storage, beganAt);
       });
     } finally {
       this.#unswept.delete(storage);
@@ -224,8 +225,9 @@ export class SmsInbox {
   }
 
   /** All that lay in a storage is journalled: from now on what comes there is this card's. */
-  #onSettled(storage: string): void {
+  #onSettled(storage: string, beganAt: number): void {
     const { device, iccid, journal } = this.#parts;
+    this.#sweepTimes.note(storage, beganAt);
     this.#stranded?.storages.delete(storage);
     if (device === undefined || (this.#stranded?.storages.size ?? 0) > 0) return;
     this.#stranded = undefined;
@@ -304,7 +306,7 @@ export class SmsInbox {
   #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
     const { journal } = this.#parts;
     const holder = holderOf(this.#placeIn(storage));
-    const listed = new Map(messages.map(({ index, pdu }) => [index, digestOf(pdu)]));
+    const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(digestOf(pdu))]));
     const gone = [...journal.state.entries.values()].filter(
       ({ entry }) =>
         holderOf(entry) === holder && entry.storage === storage && listed.get(entry.index) !== entry.digest,
@@ -322,7 +324,11 @@ export class SmsInbox {
 
   /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
   #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
-    const entry: StorageEntry = { ...this.#placeIn(storage), index, digest: digestOf(pdu) };
+    const entry: StorageEntry = {
+      ...this.#placeIn(storage),
+      index,
+      digest: this.#parts.journal.digestOf(digestOf(pdu)),
+    };
     const key = entryKey(entry);
     // What was to be deleted there may be gone: this reading decides.
     this.#deletions.delete(key);
@@ -362,7 +368,7 @@ export class SmsInbox {
     if (isDeleted && !unread) return this.#parts.journal.append(...readRecords(entry));
     return this.#stranded?.storages.has(entry.storage)
       ? this.#acceptance.acceptStranded(readPdu(pdu), entry, this.#stranded.formerIccid)
-      : this.#acceptance.accept(readPdu(pdu), entry);
+      : this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage));
   }
 
   /** One deletion for one message: by now the place may hold the next one. */

@@ -112,7 +112,7 @@ export class HostDesk implements NodeDesk {
 
   #send({ slot, id, to, text }: CheckedInput<'send'>): Promise<SendAnswer> {
     const { commands, host } = this.#parts;
-    const digest = digestOf(text);
+    const digest = host.journal.digestOf(digestOf(text));
     return this.#sentBefore.give(id, { to, digest }, async (isRepeat) => {
       // One that was given before is known whatever is in the slot now.
       const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
@@ -122,7 +122,7 @@ export class HostDesk implements NodeDesk {
         params: { iccid, to, body: text, segments_max: SEGMENTS_MAX },
       });
       if (answer.ok) return { ...(answer.result as SmsOutcome), is_repeat: isRepeat };
-      const isOfInput = answer.code === 'params_invalid' || answer.code === 'rate_limited';
+      const isOfInput = ['params_invalid', 'destination_not_allowed', 'rate_limited'].includes(answer.code);
       throw new DeskError(
         isOfInput ? 'refused' : 'unavailable',
         `not sent (${answer.code}): ${answer.message}`,

@@ -2,7 +2,7 @@
 import type { Slot } from '#shared/link/messages.ts';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { onOneLine } from '#shared/process/terminal.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { JSON_OPTION, print, WHERE, withDesk } from './with-desk.ts';
 
 const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'SIGNAL', 'NUMBER', 'MODEL', 'IMEI', 'ICCID', 'USB'];
@@ -14,7 +14,7 @@ export const LIST_COMMAND = programCommand({
   run: ({ json, ...where }) =>
     withDesk('list', where, async (desk) => {
       const slots = await desk.ask('slots', {});
-      if (json) print(JSON.stringify(slots, undefined, 2));
+      if (json) print(toJson(slots, 2));
       else if (slots.length === 0) print('no modem is there, and no slot is named');
       else print(alignedTable(HEADER, slots.map(rowOf)));
     }),
@@ -28,5 +28,5 @@ function rowOf(slot: Slot): string[] {
   return [
     ...[slot.slot, stateOf(slot), operator, signal === null ? null : `${signal} dBm`],
     ...[number, model, imei, iccid, usbPath],
-  ].map((cell) => onOneLine(cell ?? '-'));
+  ].map((cell) => cell ?? '-');
 }

@@ -1,10 +1,10 @@
 // `node-daemon logs`: what the running daemon has logged last.
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
-import { hasColors, onOneLine } from '#shared/process/terminal.ts';
+import { hasColors, onOneLine, toJson } from '#shared/process/terminal.ts';
 import { settingsOf } from '../config.ts';
 import { DeskError } from './desk-error.ts';
-import { JSON_OPTION, print, WHERE } from './with-desk.ts';
+import { JSON_OPTION, printDrawn, WHERE } from './with-desk.ts';
 
 /** pino's numbers. */
 const LEVELS: ReadonlyMap<unknown, readonly [name: string, color: number]> = new Map([
@@ -40,7 +40,7 @@ export const LOGS_COMMAND = programCommand({
     const ended = new AbortController();
     process.stdout.on('error', () => ended.abort());
     for await (const line of desk.follow('logs', { signal: ended.signal, isFollowed })) {
-      print(json ? JSON.stringify(line) : shown(line, isColored));
+      printDrawn(json ? toJson(line) : shown(line, isColored));
     }
   },
 });

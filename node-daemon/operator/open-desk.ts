@@ -78,7 +78,10 @@ async function openOwnDesk(
   }
   return new HostDesk({
     host,
-    commands: new CommandHandler({ rack, journal, limits, calls, clock, log }),
+    commands: new CommandHandler({
+      ...{ rack, journal, limits, calls, clock, log },
+      destinations: settings.config.destinations,
+    }),
     activity: new SlotActivity(host, () => null),
     async onClose() {
       await host.stop();

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import type { Settings } from '../config.ts';
 import type { NodeDesk, SendAnswer } from './desk.ts';
 import { DeskError, EXIT_CODES } from './desk-error.ts';
@@ -36,7 +37,7 @@ export const SEND_COMMAND = programCommand({
       const id = usedId ?? `operator_${randomUUID()}`;
       try {
         const outcome = await sendOnce(desk, settings, { slot, id, to, text });
-        print(json ? JSON.stringify({ id, ...outcome }) : shown(outcome));
+        print(json ? toJson({ id, ...outcome }) : shown(outcome));
         process.exitCode = exitCodeOf(outcome);
         if (usedId !== undefined && outcome.is_repeat)
           printAside('a repeat: nothing was sent now, this is what became of the message with that id');

@@ -9,7 +9,7 @@ interface Message {
   readonly digest: string;
 }
 
-/** 32 bits tell two texts apart, and do not tell a short one. */
+/** 32 bits tell two texts apart. They tell a short text to whoever tries all: the journal keeps them with its key. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** Ids that are in use: in the journal, and those that are on their way there. */

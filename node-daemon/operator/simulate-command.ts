@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import { integerOption } from '#shared/process/options.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions } from '../config.ts';
 import { DeskError } from './desk-error.ts';
@@ -33,7 +34,7 @@ export const SIMULATE_COMMAND = programCommand({
     if (!existsSync(SIMULATOR)) {
       throw new DeskError(
         'unavailable',
-        'the simulator is not part of this package: in a clone of the repository, "npm ci" and "npx node-daemon simulate"',
+        'the simulator is not part of this package: in a clone of the repository, "npm ci" and "npx --no-install node-daemon simulate"',
       );
     }
     const { createLogger } = await import('#shared/process/logger.ts');
@@ -112,9 +113,9 @@ const introduction = (
   url: string,
 ): string => `${modems} simulated modems and a daemon on them run until Ctrl-C. In another terminal:
 
-  npx node-daemon watch --data-dir ${dataDir}
-  npx node-daemon list --data-dir ${dataDir}
-  npx node-daemon at 1-1.1 AT+CSQ --data-dir ${dataDir}
-  npx node-daemon ussd 1-1.1 '*100#' --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} watch --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} list --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} at 1-1.1 AT+CSQ --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} ussd 1-1.1 '*100#' --data-dir ${dataDir}
 
 The rack's own interface, for messages, calls and faults: ${url} (hardware-sim/README.md)`;

@@ -1,6 +1,6 @@
 // `node-daemon sms <slot>`: messages on the SIM, on the modem and in the journal.
 import { programCommand } from '#shared/process/commands.ts';
-import { onOneLine } from '#shared/process/terminal.ts';
+import { onOneLine, toJson } from '#shared/process/terminal.ts';
 import type { SlotMessages } from './desk.ts';
 import { JSON_OPTION, print, WHERE, withDesk } from './with-desk.ts';
 
@@ -11,7 +11,7 @@ export const SMS_COMMAND = programCommand({
   run: ({ json, ...where }, [slot = '']) =>
     withDesk('sms', where, async (desk) => {
       const messages = await desk.ask('messages', { slot });
-      print(json ? JSON.stringify(messages, undefined, 2) : shown(messages));
+      print(json ? toJson(messages, 2) : shown(messages));
     }),
 });
 
@@ -33,4 +33,4 @@ function shown({ storages, stored, waiting, parts }: SlotMessages): string {
 }
 
 const row = (cells: readonly (string | null)[], text: string): string =>
-  `  ${[...cells.filter((cell) => cell !== null && cell !== ''), onOneLine(text)].join('  ')}`;
+  onOneLine(`  ${[...cells.filter((cell) => cell !== null && cell !== ''), text].join('  ')}`);

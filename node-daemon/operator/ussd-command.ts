@@ -1,7 +1,7 @@
 // `node-daemon ussd <slot> <code>`: asks the network, and shows its answer.
 import { z } from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
-import { onOneLine } from '#shared/process/terminal.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { EXIT_CODES } from './desk-error.ts';
 import { JSON_OPTION, print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.ts';
 
@@ -24,8 +24,8 @@ export const USSD_COMMAND = programCommand({
     withDesk('ussd', where, async (desk) => {
       const answer = await desk.ask('ussd', { slot, code, replies, timeout_ms: timeout });
       const { text, waits, problem } = answer;
-      if (json) print(JSON.stringify(answer));
-      else if (text !== null) for (const line of text.split('\n')) print(onOneLine(line));
+      if (json) print(toJson(answer));
+      else if (text !== null) print(text);
       if (waits) printAside('the network waits for a reply: --reply gives one. The dialogue is ended');
       if (problem === null) return;
       printAside(problem);

@@ -1,7 +1,7 @@
 // `node-daemon watch`: the slots, live: a table on a terminal, else a line for each change.
 import { setTimeout as pause } from 'node:timers/promises';
 import { programCommand } from '#shared/process/commands.ts';
-import { hasColors } from '#shared/process/terminal.ts';
+import { hasColors, onOneLine } from '#shared/process/terminal.ts';
 import type { Settings } from '../config.ts';
 import type { NodeDesk, WatchedHost } from './desk.ts';
 import { DeskError } from './desk-error.ts';
@@ -136,7 +136,7 @@ function linesOfChanges(): Display {
         ]);
         if (told.get(slot.slot) === state) continue;
         told.set(slot.slot, state);
-        print(watchLine(host?.at ?? '', slot));
+        print(onOneLine(watchLine(host?.at ?? '', slot)));
       }
     },
     close: () => undefined,

@@ -119,7 +119,7 @@ const aligned = (row: readonly string[], columns: readonly Column[]): string =>
     .join(' '.repeat(BETWEEN))
     .trimEnd();
 
-const cut = (line: string, columns: number): string => [...line].slice(0, columns).join('');
+const cut = (line: string, columns: number): string => [...onOneLine(line)].slice(0, columns).join('');
 
 /** The state's cell has a colour. */
 function colored(

@@ -1,6 +1,7 @@
 // What the operator's tools have in common: where the daemon is, how its desk is opened, how they end.
 import { z } from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { onLines } from '#shared/process/terminal.ts';
 import { daemonOptions, type Settings, settingsOf } from '../config.ts';
 import type { NodeDesk } from './desk.ts';
 import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
@@ -44,5 +45,8 @@ export async function withDesk(
   }
 }
 
-export const print = (text: string): void => void process.stdout.write(`${text}\n`);
-export const printAside = (text: string): void => void process.stderr.write(`${text}\n`);
+/** What modems, networks and senders say is in it: none of it steers a terminal. */
+export const print = (text: string): void => printDrawn(onLines(text));
+export const printAside = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
+/** With colours of ours: what strangers wrote in it was escaped before. */
+export const printDrawn = (text: string): void => void process.stdout.write(`${text}\n`);

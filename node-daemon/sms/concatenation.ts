@@ -7,6 +7,8 @@ export interface MessagePart extends ConcatenationHeader {
   readonly text: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
+  /** It reached the modem later than this; absent where that is not known. */
+  readonly arrivedAfter?: string;
 }
 
 /** What parts of one message have in common; senders use references again, so that it is no identity. */
@@ -28,25 +30,36 @@ export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'ne
 export interface JoinedMessage {
   readonly from: string;
   readonly text: string;
-  /** The earliest valid time stamp of the service centre. */
+  /** The earliest time stamp of the service centre; null where any of the parts has no valid one. */
   readonly sentAt: string | null;
   /** When the first part came. */
   readonly receivedAt: string;
+  /** All of its parts reached the modem later than this. */
+  readonly arrivedAfter?: string;
   readonly partial: boolean;
 }
 
-/** Joins one or more parts of one message in their order, whatever is missing. */
+/**
+ * Joins one or more parts of one message in their order, whatever is missing. Its times are those of the earliest part:
+ * senders use references again, and a part that waited may be from before the number changed hands.
+ */
 export function joinParts(parts: readonly [MessagePart, ...MessagePart[]]): JoinedMessage {
   const ordered = [...parts].sort((a, b) => a.part - b.part);
-  const stamps = ordered.flatMap((part) => part.sentAt ?? []);
+  const arrivedAfter = earliest(ordered.map((part) => part.arrivedAfter ?? null));
   return {
     from: parts[0].from,
     text: ordered.map((part) => part.text).join(''),
-    sentAt: stamps.reduce<string | null>(
-      (first, stamp) => (first !== null && Date.parse(first) <= Date.parse(stamp) ? first : stamp),
-      null,
-    ),
+    sentAt: earliest(ordered.map((part) => part.sentAt)),
     receivedAt: parts.map((part) => part.receivedAt).sort()[0] ?? parts[0].receivedAt,
+    ...(arrivedAfter === null ? {} : { arrivedAfter }),
     partial: new Set(ordered.map((part) => part.part)).size < parts[0].total,
   };
+}
+
+/** Null where any of them is. */
+function earliest(times: readonly (string | null)[]): string | null {
+  return times.reduce((first, time) => {
+    if (first === null || time === null) return null;
+    return Date.parse(first) <= Date.parse(time) ? first : time;
+  });
 }

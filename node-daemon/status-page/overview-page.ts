@@ -1,6 +1,8 @@
 // The first page: how the node is, the rack as it stands there, calls, and what happened last.
+
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { eventList } from './event-list.ts';
 import type { NodeStatus } from './node-status.ts';
 import { page } from './page.ts';
@@ -42,7 +44,7 @@ function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatu
 
 function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
   const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}: what comes in waits in the journal, nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>node-daemon enrol</code> with the URL and the code that the control plane gave.`;
+  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code that the control plane gave.`;
   const texts = [
     ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),

@@ -1,7 +1,13 @@
 // The daemon's data folder: can it be written, and is there room.
 import { constants, type Stats, statSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
-import { type Identity, type IdentityRecord, identityPath, readIdentityRecord } from '../../link/identity.ts';
+import {
+  type Identity,
+  type IdentityRecord,
+  identityPath,
+  isRefusedPlain,
+  readIdentityRecord,
+} from '../../link/identity.ts';
 
 export interface DataFolder {
   readonly path: string;
@@ -15,7 +21,7 @@ export interface DataFolder {
 
 /** Who this node is, as far as this user may read it. */
 export type Enrolment =
-  | ({ readonly kind: 'enrolled' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
+  | ({ readonly kind: 'enrolled' | 'refused_plain' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
   | { readonly kind: 'not_enrolled' | 'damaged' | 'foreign' };
 
 /** Never rejects. */
@@ -51,7 +57,8 @@ export function readEnrolment(folder: string): Enrolment {
 
 function enrolmentOf(record: IdentityRecord | undefined): Enrolment {
   if (record === undefined) return { kind: 'not_enrolled' };
-  return { kind: 'enrolled', nodeId: record.node_id, controlPlaneUrl: record.control_plane_url };
+  const kind = isRefusedPlain(record) ? 'refused_plain' : 'enrolled';
+  return { kind, nodeId: record.node_id, controlPlaneUrl: record.control_plane_url };
 }
 
 function statOf(path: string): Stats | string {

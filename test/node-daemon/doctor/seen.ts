@@ -59,6 +59,7 @@ export const slotOf = (differs: Partial<Slot> = {}): Slot => ({
     usb_path: '1-1.1',
     reason: null,
     storage: null,
+    swept_at: null,
   },
   ...differs,
 });

@@ -1,15 +1,20 @@
 // Enrolment on the node: interrupted anywhere, the same command is the same enrolment; the daemon sees what came of it.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { readEnrolment } from '#node-daemon/doctor/host/data-folder.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
 import { IdentityFile } from '#node-daemon/link/identity.ts';
+import { MediaLink } from '#node-daemon/link/media-link.ts';
+import { isPlainUrl } from '#node-daemon/link/plain-url.ts';
 import { systemClock } from '#shared/clock.ts';
-import { silentLogger } from '#shared/log.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
@@ -20,18 +25,20 @@ const OTHER_CODE = '7KQ2M-0000A-1111B-2222D';
 /** A control plane that burns each code for the first key that shows it. `answers` may lose what it says. */
 async function startPlane(t: Test) {
   const keys = new Map<string, string>();
-  const plane = { url: '', keys, answers: true, requests: 0 };
+  const plane = { url: '', keys, answers: true, requests: 0, upgrades: 0 };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let text = '';
-    for await (const chunk of request) text += String(chunk);
     plane.requests += 1;
-    const { code, public_key: key } = JSON.parse(text) as { code: string; public_key: string };
+    const { code, public_key: key } = JSON.parse(await text(request)) as { code: string; public_key: string };
     if (!keys.has(code)) keys.set(code, key);
     if (!plane.answers) request.socket.destroy();
     else if (keys.get(code) === key) response.end(JSON.stringify({ node_id: 'lab' }));
     else response.writeHead(403).end(JSON.stringify({ error: 'enrolment_refused', message: 'no' }));
   };
   const server = createServer((request, response) => void answer(request, response));
+  server.on('upgrade', (_request, socket) => {
+    plane.upgrades += 1;
+    socket.destroy();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   plane.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   t.teardown(() => server.close());
@@ -163,4 +170,85 @@ t.test('what cannot be written is named, with its file', async (t) => {
   });
   t.equal(limited.status, 1);
   t.match(limited.stderr, `error: ${other}/enrolment.json cannot be written: `);
+});
+
+t.test('a URL without TLS that leaves this host is refused before anything is sent or kept', async (t) => {
+  const plane = await startPlane(t);
+  const { port } = new URL(plane.url);
+  const folder = temporaryFolder(t);
+  for (const url of [
+    // By it Linux reaches this host, and its name says nothing of that.
+    `http://0.0.0.0:${port}`,
+    ...['http://sim.example', 'HTTP://sim.example', 'http://10.0.0.1:8080', 'http://[2001:db8::1]'],
+    ...['http://127.sim.example', 'http://localhost.sim.example', 'http://127.0.0.1.sim.example'],
+  ])
+    await t.rejects(enrol({ folder, url, code: CODE }), /has no TLS.*https:.*--insecure/, url);
+  t.equal(plane.requests, 0);
+  t.same(readdirSync(folder), []);
+  for (const host of ['localhost', '127.0.0.1', '127.1', '2130706433'])
+    t.match(await enrol({ folder, url: `http://${host}:${port}`, code: CODE }), { nodeId: 'lab' }, host);
+  for (const url of [
+    'https://sim.example',
+    'wss://sim.example',
+    'ws://127.8.8.8',
+    'http://[::1]:1',
+    'ws://[::1]',
+  ])
+    t.equal(isPlainUrl(url), false, url);
+  for (const url of ['ws://sim.example', 'WS://10.0.0.1', 'ws://127.sim.example'])
+    t.equal(isPlainUrl(url), true, url);
+});
+
+t.test(
+  'with --insecure it is enrolled, and the daemon remembers; without that it connects to no such URL',
+  async (t) => {
+    const plane = await startPlane(t);
+    const folder = temporaryFolder(t);
+    const url = plane.url.replace('127.0.0.1', '0.0.0.0');
+    const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
+    const command = async (...words: string[]) => {
+      const child = spawn(process.execPath, [bin, 'enrol', url, CODE, '--data-dir', folder, ...words]);
+      const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+      const [status] = await once(child, 'exit');
+      const [stdout, stderr] = await printed;
+      return { status, stdout, stderr };
+    };
+    const refused = await command();
+    t.equal(refused.status, 1);
+    t.match(refused.stderr, /^error: .*has no TLS[\s\S]*--insecure/);
+    t.equal(plane.requests, 0);
+    t.match(await command('--insecure'), { status: 0, stdout: /^enrolled as lab/ });
+
+    const logged: string[] = [];
+    const log = {
+      ...silentLogger,
+      error: (_fields: unknown, message: string) => void logged.push(message),
+    } as Logger;
+    const identity = new IdentityFile({ folder, clock: systemClock, log });
+    t.teardown(() => identity.close());
+    await identity.open();
+    t.match(identity.current, { nodeId: 'lab', controlPlaneUrl: url, isInsecure: true });
+    // As a version before this one wrote it.
+    const { insecure: _, ...older } = identityIn(folder);
+    writeFileSync(join(folder, 'identity.json'), JSON.stringify(older));
+    await until('no control plane', () => identity.current === undefined, 5_000);
+    t.match(logged, [/has no TLS.*--insecure/]);
+    t.match(readEnrolment(folder), { kind: 'refused_plain' });
+    t.equal((await command('--insecure')).status, 0, 'the same command again');
+    await until('it is back', () => identity.current?.nodeId === 'lab', 5_000);
+  },
+);
+
+t.test('nor does audio go where the control plane names a URL without TLS', async (t) => {
+  const plane = await startPlane(t);
+  const url = plane.url.replace('127.0.0.1', '0.0.0.0');
+  const events = { onPlayout: () => undefined, onClear: () => ({ played: 0, dropped: 0 }) };
+  const parts = {
+    ...{ clock: systemClock, log: silentLogger },
+    events: { ...events, onDigits: () => undefined, onEnd: () => undefined },
+  };
+  await t.rejects(MediaLink.open(url, 'ticket', parts), /has no TLS/);
+  t.equal(plane.upgrades, 0);
+  await t.rejects(MediaLink.open(url, 'ticket', { ...parts, isInsecure: true }), /hang up/);
+  t.equal(plane.upgrades, 1, 'allowed, and not taken by this one');
 });

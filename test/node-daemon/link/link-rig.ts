@@ -18,6 +18,7 @@ export const SLOT: Slot = {
   ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: '8901000000000000017' },
   ...{ number: null, operator: null, signal_dbm: null, model: 'EC25', usb_path: '1-1.2', reason: null },
   storage: null,
+  swept_at: null,
 };
 
 export const receivedFact = (body: string): Fact => ({

@@ -9,6 +9,7 @@ const SLOT: Slot = {
   ...{ slot: 'top-left', state: 'registered', reason: null, usb_path: '1-1.2', model: 'EC25' },
   ...{ device_id: '350000000000017', iccid: '8901000000000000017', number: '+12065550017' },
   ...{ operator: '00101', signal_dbm: -71, storage: { used: 3, total: 20 } },
+  swept_at: null,
 };
 
 function setUp(view: Partial<NodeView> = {}) {

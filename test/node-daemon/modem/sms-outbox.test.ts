@@ -14,7 +14,7 @@ t.test('a message is accepted with its reference, and the outcome is a fact', as
   const outcome = { status: 'accepted', message_references: [1], at };
   t.same(await send('c1'), { ok: true, result: outcome });
   t.same([...journal.state.facts.values()], [{ kind: 'sms_outcome', command_id: 'c1', outcome }]);
-  t.same(modem.port.received, ['AT+CMGS=16', '0031000B915155001032F40000A702C834']);
+  t.same(modem.port.received, ['AT+CMGS=16', '0031000B913101550581F80000A702C834']);
 });
 
 t.test('the intent is durable before the modem sees the message', async (t) => {

@@ -25,7 +25,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     child.stderr.on('data', (chunk) => {
       log += String(chunk);
     });
-    await until('it says what to do', () => output.includes('npx node-daemon list'), 60_000);
+    await until('it says what to do', () => output.includes('npx --no-install node-daemon list'), 60_000);
     const [, dataDir = ''] = /list --data-dir (\S+)/.exec(output) ?? [];
     const slots = async (): Promise<string> =>
       (await runProgram('node-daemon', ['list', '--data-dir', dataDir], {})).stdout;

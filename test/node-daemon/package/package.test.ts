@@ -98,7 +98,7 @@ t.test('the rules speak of the modems of the profiles, and of no others', async 
   t.same(inRules.sort(), known.map(({ vendor, product }) => `${vendor}:${product}`).sort());
 });
 
-t.test('it is run with the threads and the memory of `npx node-daemon`', async (t) => {
+t.test('it is run with the threads and the memory of `node-daemon`', async (t) => {
   const installed = readFileSync(join(PACKAGE, 'node-daemon.sh'), 'utf8');
   const fromSources = readFileSync(join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'utf8');
   for (const setting of [/--max-old-space-size=\d+/, /UV_THREADPOOL_SIZE\D+(\d+)/]) {

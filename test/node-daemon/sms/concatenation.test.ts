@@ -22,13 +22,18 @@ t.test('a surrogate pair that was cut between parts is whole again', async (t) =
   t.equal(message.text, '😀');
 });
 
-t.test('the earliest time stamp counts, zones respected, invalid ones left out', async (t) => {
-  const message = joinParts([
-    part(1, 'a', { sentAt: '2026-11-21T08:00:00+00:00' }),
-    part(2, 'b', { sentAt: '2026-11-21T08:30:00+01:00' }),
-    part(3, 'c'),
-  ]);
-  t.equal(message.sentAt, '2026-11-21T08:30:00+01:00');
+t.test('the earliest time stamp counts, zones respected; none where one of them is invalid', async (t) => {
+  const early = part(1, 'a', { sentAt: '2026-11-21T08:30:00+01:00' });
+  const late = part(2, 'b', { sentAt: '2026-11-21T08:00:00+00:00' });
+  t.equal(joinParts([late, early]).sentAt, '2026-11-21T08:30:00+01:00');
+  t.equal(joinParts([late, early, part(3, 'c')]).sentAt, null);
+});
+
+t.test('it came after the earliest of what is known of all parts', async (t) => {
+  const early = part(1, 'a', { arrivedAfter: '2026-11-21T07:00:00.000Z' });
+  const late = part(2, 'b', { arrivedAfter: '2026-11-21T08:00:00.000Z' });
+  t.equal(joinParts([late, early]).arrivedAfter, '2026-11-21T07:00:00.000Z');
+  t.equal(joinParts([late, early, part(3, 'c')]).arrivedAfter, undefined);
 });
 
 t.test('a part is new, repeated, or of another message', async (t) => {

@@ -1,4 +1,5 @@
 // Can the journal be written, and is there room for it?
+import { ownCommand } from '#shared/process/own-command.ts';
 import { type Outcome, ok, problem, skipped, warning } from '../../finding.ts';
 import type { DataFolder } from '../../host/data-folder.ts';
 import type { HostCheck } from '../check.ts';
@@ -26,7 +27,7 @@ export const dataFolder: HostCheck = ({ host }) => {
     case 'missing':
       return warning(
         `${path} is not there`,
-        'enrol this node, which makes it: node-daemon enrol <url> <code>; or name the right folder with --data-dir',
+        `enrol this node, which makes it: ${ownCommand('node-daemon')} enrol <url> <code>; or name the right folder with --data-dir`,
       );
     case 'writable':
       return roomOf(host.dataFolder);

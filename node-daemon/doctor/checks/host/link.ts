@@ -1,4 +1,5 @@
 // Is the running daemon's link up?
+import { ownCommand } from '#shared/process/own-command.ts';
 import { ok, problem, skipped, warning } from '../../finding.ts';
 import type { HostCheck } from '../check.ts';
 
@@ -15,6 +16,6 @@ export const link: HostCheck = ({ desk, host }) => {
   if (host.enrolment.kind === 'not_enrolled') return problem('down: this node is not enrolled', 'enrol it');
   return problem(
     'down',
-    'see what "node-daemon logs" says: the control plane may be away, or this node revoked',
+    `see what "${ownCommand('node-daemon')} logs" says: the control plane may be away, or this node revoked`,
   );
 };

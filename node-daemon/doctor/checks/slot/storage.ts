@@ -1,4 +1,5 @@
 // Is there room for messages on SIM and modem?
+import { ownCommand } from '#shared/process/own-command.ts';
 import { fieldsOf, integerField } from '../../../at/fields.ts';
 import { ok, problem, skipped, warning } from '../../finding.ts';
 import { modemCheck } from '../check.ts';
@@ -16,8 +17,7 @@ export const storage = modemCheck((modem) => {
   if (uses.length === 0) return skipped('the modem does not tell (AT+CPMS?)');
   const seen = uses.map(({ memory, used, total }) => `${memory} ${used} of ${total}`).join(', ');
   const share = Math.max(...uses.map(({ used, total }) => used / total));
-  const advice =
-    'the daemon empties it as it reads: is it running, its journal writable? What stays is not for it; "node-daemon sms <slot>" shows it';
+  const advice = `the daemon empties it as it reads: is it running, its journal writable? What stays is not for it; "${ownCommand('node-daemon')} sms <slot>" shows it`;
   if (share >= 1) return problem(`${seen}: full, messages wait in the network`, advice);
   return share >= WARNING_SHARE ? warning(seen, advice) : ok(seen);
 });

@@ -1,0 +1,13 @@
+// Promises that are settled from outside.
+
+/** A promise that may be rejected without anybody who waits for it. */
+export function deferred(): {
+  promise: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+} {
+  let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  promise.catch(() => undefined);
+  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
+}

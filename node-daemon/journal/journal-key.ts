@@ -1,0 +1,81 @@
+// Digests of texts that only this node can make: of a short text, anybody finds out what a plain digest is of.
+import { createHmac, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from './journal-disk.ts';
+import type { JournalRecord } from './record.ts';
+
+const FILE_NAME = 'journal.key';
+const KEY_BYTES = 32;
+const DIGEST_BYTES = 16;
+
+/** What older programs wrote: SHA-256 of a PDU, or the first 32 bits of that of a text. */
+const PLAIN_DIGEST = /^[0-9a-f]{8}([0-9a-f]{56})?$/;
+
+/** Keys the digests of one journal. The key lies beside it, in a file of its own. */
+export class JournalKey {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** Reads the key of a folder; makes one, durably, where there is none. Rejects when the disk refuses. */
+  static async open(folder: string): Promise<JournalKey> {
+    const path = join(folder, FILE_NAME);
+    const known = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new Error(`cannot read ${path}: ${error.message}`, { cause: error });
+    });
+    if (known?.length === KEY_BYTES) return new JournalKey(known);
+    const key = randomBytes(KEY_BYTES);
+    await writeDurably(path, key);
+    await syncFolder(folder);
+    return new JournalKey(key);
+  }
+
+  /** The keyed form of a plain digest. */
+  digestOf(plain: string): string {
+    const mac = createHmac('sha256', this.#key).update(plain).digest();
+    return `k1.${mac.subarray(0, DIGEST_BYTES).toString('base64url')}`;
+  }
+
+  /** The record of an older program with its digest keyed; the record itself where there is nothing to do. */
+  keyed(record: JournalRecord): JournalRecord {
+    switch (record.kind) {
+      case 'fact':
+      case 'part':
+      case 'read':
+      case 'deleted':
+      case 'gone':
+        return isPlain(record.entry) ? { ...record, entry: this.#keyed(record.entry) } : record;
+      case 'intent':
+      case 'outcome':
+        return isPlain(record) ? this.#keyed(record) : record;
+      default:
+        return record;
+    }
+  }
+
+  #keyed<T extends { readonly digest: string }>(written: T): T {
+    return { ...written, digest: this.digestOf(written.digest) };
+  }
+}
+
+const isPlain = <T extends { readonly digest?: string }>(
+  written: T | undefined,
+): written is T & { readonly digest: string } =>
+  written?.digest !== undefined && PLAIN_DIGEST.test(written.digest);
+
+async function writeDurably(path: string, bytes: Buffer): Promise<void> {
+  const partial = `${path}.new`;
+  const handle = await open(partial, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(partial, path);
+}

@@ -12,7 +12,12 @@ export function check<T>(
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const field = issue?.path.join('.') ?? '';
+  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : [];
+  const field = unknown ?? issue?.path.join('.') ?? '';
   if (field === '') throw new Refusal('invalid_request', 'the body must be a JSON object');
-  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, { details: { field } });
+  throw new Refusal(
+    fieldRefusal,
+    `"${field}": ${unknown === undefined ? issue?.message : 'is not known here'}`,
+    { details: { field } },
+  );
 }

@@ -7,6 +7,8 @@ export interface Subscription {
   wallet: string;
   /** E.164. */
   number: string;
+  /** The chain whose code speaks for the wallet; undefined where the key of the wallet does. */
+  accountChainId: number | undefined;
   createdAt: Date;
   expiresAt: Date;
 }

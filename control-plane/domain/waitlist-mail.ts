@@ -3,6 +3,9 @@
 /** Where the link of a mail leads. */
 export const UNSUBSCRIBE_PATH = '/waitlist/unsubscribe';
 
+/** Between two mails to an address, however often the pool opens and whoever registers it. */
+export const MAIL_INTERVAL_MS = 7 * 24 * 60 * 60 * 1000;
+
 const MINUTE_MS = 60_000;
 
 /** How an attempt ended. */

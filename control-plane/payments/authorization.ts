@@ -2,11 +2,13 @@
 import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
 import { z } from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
+import { type AccountSignatures, signatureBytes } from './account-signature.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
-import { PaymentRejected } from './rejection.ts';
+import { PaymentRejected, unavailable } from './rejection.ts';
 
 /** An authorization that ends sooner may end before it is mined. */
 const EXPIRY_MARGIN_SECONDS = 10;
@@ -53,16 +55,18 @@ export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer):
   if (terms.value !== offer.amountAtomic) throw new PaymentRejected('invalid_amount');
 }
 
+/** The accounts with code of each chain that money may come in on. */
+export type AccountsByChain = (chainId: number) => AccountSignatures | undefined;
+
 /**
- * The authorization for the offer's token. Throws `PaymentRejected` unless the payer signed it for that; `Refusal`
- * `overloaded` when that cannot be told now.
+ * The authorization for the offer's token. Throws `PaymentRejected` unless the payer's key signed it for that, or the code of the
+ * payer's account accepts it; `Refusal` `overloaded` or `settlement_unavailable` when neither can be found out now.
  */
 export async function checkSignature(
   { signature: text, ...message }: SignedAuthorization,
   offer: Offer,
+  accounts: AccountsByChain,
 ): Promise<TransferAuthorization> {
-  const signature = canonicalSignature(text);
-  if (signature === undefined) throw new PaymentRejected('invalid_signature');
   const digest = hashTypedData({
     domain: {
       name: offer.assetName,
@@ -74,9 +78,34 @@ export async function checkSignature(
     primaryType: 'TransferWithAuthorization',
     message,
   });
-  const isSigned = await signers.isSignedBy({ signer: message.from, digests: [digest], signature });
-  if (!isSigned) throw new PaymentRejected('invalid_signature');
-  return { ...message, signature, chainId: offer.chainId, asset: offer.asset };
+  const signed = { ...message, chainId: offer.chainId, asset: offer.asset };
+  const ofKey = canonicalSignature(text);
+  if (
+    ofKey !== undefined &&
+    (await signers.isSignedBy({ signer: message.from, digests: [digest], signature: ofKey }))
+  ) {
+    return { ...signed, signature: ofKey, signedBy: 'key' };
+  }
+  const ofAccount = signatureBytes(text);
+  if (ofAccount === undefined || !(await isAccepted(accounts, offer, message.from, digest, ofAccount))) {
+    throw new PaymentRejected('invalid_signature');
+  }
+  return { ...signed, signature: ofAccount, signedBy: 'account' };
+}
+
+async function isAccepted(
+  accounts: AccountsByChain,
+  { chainId }: Offer,
+  account: Address,
+  digest: Hex,
+  signature: Hex,
+): Promise<boolean> {
+  try {
+    return (await accounts(chainId)?.isAccepted(account, digest, signature)) ?? false;
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
+    throw unavailable(cause);
+  }
 }
 
 /** Throws `PaymentRejected` unless there is time to settle, and not absurdly much. */

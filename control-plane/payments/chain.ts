@@ -5,30 +5,18 @@ import {
   ContractFunctionRevertedError,
   createPublicClient,
   domainSeparator,
+  getContractError,
   type Hex,
+  isErc6492Signature,
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
+import { accountSignatures } from './account-signature.ts';
+import { SAFE_DEPTH_BLOCKS } from './offer.ts';
 import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
-import { type RpcOptions, rpcOf, searchBack } from './rpc.ts';
+import { isUnreachable, type RpcOptions, rpcOf, searchBack } from './rpc.ts';
 import { isPaid, resultIn, TOKEN_ABI, type TransferResult } from './token-events.ts';
-
-/** The call that moves the authorized money. */
-export const transferCall = (authorization: TransferAuthorization) =>
-  ({
-    address: authorization.asset,
-    abi: TOKEN_ABI,
-    functionName: 'transferWithAuthorization',
-    args: [
-      authorization.from,
-      authorization.to,
-      authorization.value,
-      authorization.validAfter,
-      authorization.validBefore,
-      authorization.nonce,
-      authorization.signature,
-    ],
-  }) as const;
+import { transferCall } from './transfer-call.ts';
 
 const RECEIPT_POLL_MS = 200;
 
@@ -38,20 +26,40 @@ const GAS_MARGIN_PERCENT = 130n;
 /** How far back a used authorization is searched: an authorization lives a day at most (2 s blocks). */
 const LOG_DEPTH_BLOCKS = 45_000n;
 
+/** In a block so deep the log shows what the state shows, however far a node's log lags behind. */
+const LOG_LAG_BLOCKS = 64n;
+
+/** A call that is ready to be signed. */
+export interface PricedCall {
+  to: Address;
+  data: Hex;
+  /** What it may use, the limit of the transaction. */
+  gas: bigint;
+}
+
 export type Simulation =
-  | { kind: 'ok'; gas: bigint }
+  | { kind: 'ok'; call: PricedCall }
+  /** It needs more gas than a transfer may. */
+  | { kind: 'too_costly' }
   /** `isUsed`: used or cancelled already, in a block or in one to come. */
   | { kind: 'reverted'; reason: string; isUsed: boolean };
 /** What became of an authorization that can move no more money. */
 export type Use =
-  | { kind: 'paid'; transaction: Hex }
+  | { kind: 'paid'; transaction: Hex; blockNumber: bigint }
   /** Used for another transfer of its payer, or cancelled. */
-  | { kind: 'spent'; transaction: Hex };
+  | { kind: 'spent'; transaction: Hex; blockNumber: bigint };
+
+export interface ChainOptions extends RpcOptions {
+  /** Sends our transactions, where we do. */
+  relayer?: Address | undefined;
+  /** So many blocks on top of one it stays, where the RPC has no `safe` block. */
+  safeDepthBlocks?: number | undefined;
+}
 
 export type Chain = ReturnType<typeof connectChain>;
 
 /** Every method rejects when the RPC cannot be reached: that says nothing about the payment. */
-export function connectChain(options: RpcOptions) {
+export function connectChain(options: ChainOptions) {
   const publicClient = createPublicClient({ ...rpcOf(options), cacheTime: 0 });
 
   /** What the token says of itself. Throws when its domain separator is not that of its name and version. */
@@ -78,14 +86,21 @@ export function connectChain(options: RpcOptions) {
 
   /** What the transfer would do and cost; anyone may send it. */
   async function simulate(authorization: TransferAuthorization): Promise<Simulation> {
+    const isDeployed =
+      isErc6492Signature(authorization.signature) &&
+      (await publicClient.getCode({ address: authorization.from })) !== undefined;
+    const { to, data, gasMax } = transferCall(authorization, isDeployed);
     try {
-      const account = authorization.to;
-      const gas = await publicClient.estimateContractGas({ ...transferCall(authorization), account });
-      return { kind: 'ok', gas: (gas * GAS_MARGIN_PERCENT) / 100n };
+      // Sent by whoever will send it: code may look at that.
+      const account = options.relayer ?? authorization.to;
+      const needed = await publicClient.estimateGas({ account, to, data, gas: gasMax });
+      if (needed > gasMax) return { kind: 'too_costly' };
+      const roomy = (needed * GAS_MARGIN_PERCENT) / 100n;
+      return { kind: 'ok', call: { to, data, gas: roomy < gasMax ? roomy : gasMax } };
     } catch (error) {
-      const reverted =
-        error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
-      if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
+      if (isGasShort(error)) return { kind: 'too_costly' };
+      const reverted = revertOf(error);
+      if (reverted === undefined) throw error;
       const reason = reverted.reason ?? reverted.shortMessage;
       // The words are Circle's, and tell of a block that is not mined yet, too; other tokens have other words.
       const isUsed = /used or canceled/i.test(reason) || (await isNonceUsed(authorization));
@@ -128,7 +143,7 @@ export function connectChain(options: RpcOptions) {
    * True once the authorization was used, or cancelled by the payer: it can move no more money. Asked of
    * the state after `blockNumber`, so that a node that lags does not answer for an earlier one.
    */
-  function isNonceUsed(authorization: TransferAuthorization, blockNumber?: bigint): Promise<boolean> {
+  function isNonceUsed(authorization: AuthorizedTransfer, blockNumber?: bigint): Promise<boolean> {
     return publicClient.readContract({
       address: authorization.asset,
       abi: TOKEN_ABI,
@@ -142,7 +157,7 @@ export function connectChain(options: RpcOptions) {
    * What the log tells of a used authorization; undefined when nothing does. A node that lags tells nothing: from that
    * alone nothing follows.
    */
-  async function findUse(authorization: TransferAuthorization): Promise<Use | undefined> {
+  async function findUse(authorization: AuthorizedTransfer): Promise<Use | undefined> {
     const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
       publicClient.getContractEvents({
         ...{ address: authorization.asset, abi: TOKEN_ABI, eventName, ...range },
@@ -152,10 +167,26 @@ export function connectChain(options: RpcOptions) {
       const [used] = await events('AuthorizationUsed', range);
       if (used !== undefined) {
         const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
-        return { kind: isPaid(receipt, authorization) ? 'paid' : 'spent', transaction: used.transactionHash };
+        const { transactionHash: transaction, blockNumber } = receipt;
+        return { kind: isPaid(receipt, authorization) ? 'paid' : 'spent', transaction, blockNumber };
       }
       const [cancelled] = await events('AuthorizationCanceled', range);
-      return cancelled && { kind: 'spent', transaction: cancelled.transactionHash };
+      if (cancelled === undefined) return undefined;
+      const { transactionHash: transaction, blockNumber } = cancelled;
+      return { kind: 'spent', transaction, blockNumber };
+    });
+  }
+
+  /**
+   * Whether an authorization was used so long ago that the log would show by what, had it been within the blocks that `findUse`
+   * searches. False while an RPC cannot say.
+   */
+  async function isLongUsed(authorization: TransferAuthorization): Promise<boolean> {
+    const { number } = await head();
+    if (number < LOG_LAG_BLOCKS) return false;
+    return isNonceUsed(authorization, number - LOG_LAG_BLOCKS).catch((error: unknown) => {
+      if (isUnreachable(error)) throw error;
+      return false;
     });
   }
 
@@ -163,6 +194,21 @@ export function connectChain(options: RpcOptions) {
   async function head(): Promise<{ number: bigint; timestamp: bigint }> {
     const { number, timestamp } = await publicClient.getBlock({ blockTag: 'latest' });
     return { number, timestamp };
+  }
+
+  /** The newest block that no reorganisation takes back: the one that the RPC calls `safe`, else one `safeDepthBlocks` down. */
+  async function safeBlock(): Promise<{ number: bigint; timestamp: bigint }> {
+    try {
+      const { number, timestamp } = await publicClient.getBlock({ blockTag: 'safe' });
+      return { number, timestamp };
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      const { number: newest } = await head();
+      const depth = BigInt(options.safeDepthBlocks ?? SAFE_DEPTH_BLOCKS);
+      const blockNumber = newest > depth ? newest - depth : 0n;
+      const { number, timestamp } = await publicClient.getBlock({ blockNumber });
+      return { number, timestamp };
+    }
   }
 
   return {
@@ -174,6 +220,28 @@ export function connectChain(options: RpcOptions) {
     awaitResult,
     isNonceUsed,
     findUse,
+    isLongUsed,
+    safeBlock,
     head,
+    accounts: accountSignatures(options.chainId, publicClient),
   };
 }
+
+/** What a call that the chain refused says; undefined where the call did not come so far. */
+function revertOf(error: unknown): ContractFunctionRevertedError | undefined {
+  if (!(error instanceof BaseError)) return undefined;
+  const named = getContractError(error, {
+    abi: TOKEN_ABI,
+    args: [],
+    functionName: 'transferWithAuthorization',
+  });
+  const reverted = named.walk((cause) => cause instanceof ContractFunctionRevertedError);
+  return reverted instanceof ContractFunctionRevertedError ? reverted : undefined;
+}
+
+/** Whether the RPC says that the call ends for want of gas: more than was allowed, or than a block has. */
+const isGasShort = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  /out of gas|outofgas|gas required exceeds|exceeds block gas limit/i.test(
+    `${error.shortMessage} ${error.details}`,
+  );

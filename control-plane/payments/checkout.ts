@@ -1,21 +1,23 @@
 // One paid POST /subscribe, from header to subscription. Every exit says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
+import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { observe, type PaymentOutcome } from '../metrics/observation.ts';
 import { checkWindow } from './authorization.ts';
-import type { Chain, Simulation } from './chain.ts';
-import { methodOf, type PaymentHeaders, readCredential } from './credential.ts';
-import type { Sale } from './offer.ts';
+import type { Chain, Simulation, Use } from './chain.ts';
+import { type Credential, methodOf, type PaymentHeaders, readCredential } from './credential.ts';
+import type { Finality } from './finality.ts';
+import type { Offer, Sale } from './offer.ts';
 import type {
   Applied,
   ClaimResult,
+  KnownPayment,
   Payment,
   PaymentLedger,
-  PaymentState,
   TransferAuthorization,
 } from './payment.ts';
 import { receiptHeaders } from './receipt.ts';
-import { PaymentRejected } from './rejection.ts';
+import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -23,16 +25,28 @@ import type { Settlement } from './settlement.ts';
 export interface Till {
   chain: Chain;
   settlement: Settlement;
+  finality: Finality;
   /** Of our own relayer, where it is one that settles. */
   wallet?: RelayerWallet;
 }
 
+/** Which networks are open now. */
+export interface OpenNetworks {
+  isOpen(chainId: number): boolean;
+  readonly openOffers: readonly Offer[];
+  /** Whether each token that is configured has been read, or is known without that. */
+  readonly areKnown: boolean;
+}
+
 export interface CheckoutParts {
   sale: Sale;
+  networks: OpenNetworks;
   /** By chain id; each offer of the sale has one. */
   tills: ReadonlyMap<number, Till>;
   ledger: PaymentLedger;
   clock: Clock;
+  /** So many years from now a subscription may be paid ahead. */
+  paidAheadYearsMax: number;
 }
 
 /** A year that was paid for. */
@@ -43,6 +57,9 @@ export interface Paid extends Applied {
 
 /** Seconds after which a payer whose settlement is open should ask `/auth`. */
 const PENDING_RETRY_SECONDS = 10;
+
+/** Seconds. A number is free again when a payment fails, or a SIM is back on the network. */
+const POOL_RETRY_SECONDS = 60;
 
 /**
  * Takes a payment and gives it its year.
@@ -66,6 +83,7 @@ export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): P
 
 function outcomeOf(error: unknown): PaymentOutcome {
   if (error instanceof PaymentRejected) return 'rejected';
+  if (error instanceof DatabaseUnavailable) return 'unavailable';
   if (!(error instanceof Refusal)) return 'failed';
   return OUTCOME_OF[error.code] ?? 'invalid';
 }
@@ -73,24 +91,39 @@ function outcomeOf(error: unknown): PaymentOutcome {
 const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
   ...{ settlement_pending: 'pending', settlement_unavailable: 'unavailable' },
   ...{ payment_already_used: 'already_used', pool_exhausted: 'pool_exhausted', overloaded: 'unavailable' },
+  ...{ paid_ahead: 'paid_ahead', rate_limited: 'refused_for_a_while' },
 };
 
 async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
-  const credential = await readCredential(headers, parts.sale);
+  const credential = await credentialIn(headers, parts);
   const { authorization } = credential;
   const { chain, settlement } = tillOf(parts, authorization);
   // What is known of it comes first: clock and chain say nothing of a payment that is under way.
   refuseKnown(await parts.ledger.find(authorization), authorization, now());
-  checkWindow(authorization, now());
+  const isOpen = parts.networks.isOpen(authorization.chainId);
+  const isOver = refusesWindow(authorization, now());
+  if (isOver !== undefined) {
+    // It may have moved the money while it could.
+    if (isOver.code === 'authorization_expired' && isOpen && (await isUsed(chain, authorization)))
+      return settledByOthers(parts, authorization, now());
+    throw isOver;
+  }
+  if (!isOpen) throw unavailable();
   const simulation = await simulate(chain, authorization);
-  if (simulation.kind === 'reverted' && !simulation.isUsed) throw rejectionOf(simulation.reason);
+  // The same authorization in another request may have been sent since.
+  if (simulation.kind !== 'ok') refuseKnown(await parts.ledger.find(authorization), authorization, now());
+  if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
+  if (simulation.kind === 'reverted') {
+    if (simulation.isUsed) return settledByOthers(parts, authorization, now());
+    throw rejectionOf(simulation.reason);
+  }
 
-  const payment = claimed(await parts.ledger.claim(authorization, now()), authorization, now());
+  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax };
+  const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
   observe({ kind: 'payment_verified', method: methodOf(headers) });
-  if (simulation.kind === 'reverted') return settledByOthers(settlement, payment);
 
-  const result = await settlement.settle(payment, simulation.gas);
+  const result = await settlement.settle(payment, simulation.call);
   switch (result.kind) {
     case 'applied':
       return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
@@ -105,14 +138,32 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   }
 }
 
+async function credentialIn(
+  headers: PaymentHeaders,
+  { networks, sale, tills }: CheckoutParts,
+): Promise<Credential> {
+  try {
+    return await readCredential(headers, sale, (chainId) => tills.get(chainId)?.chain.accounts);
+  } catch (error) {
+    const isForUnknown = error instanceof PaymentRejected && error.code !== 'payment_required';
+    if (!isForUnknown || networks.areKnown) throw error;
+    // It may be in a token that could not be read since the start, and on its way already.
+    throw new Refusal(
+      'unavailable',
+      'this payment cannot be checked at the moment: send the same one again, and sign no other',
+      { headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
+    );
+  }
+}
+
 function tillOf({ tills }: CheckoutParts, { chainId }: TransferAuthorization): Till {
   const till = tills.get(chainId);
   if (till === undefined) throw new Error(`no chain ${chainId}`);
   return till;
 }
 
-function refuseKnown(state: PaymentState | undefined, authorization: TransferAuthorization, now: Date): void {
-  switch (state) {
+function refuseKnown(known: KnownPayment | undefined, authorization: TransferAuthorization, now: Date): void {
+  switch (known?.state) {
     case undefined:
     case 'released':
       return;
@@ -120,15 +171,35 @@ function refuseKnown(state: PaymentState | undefined, authorization: TransferAut
     case 'in_flight':
       throw pending();
     case 'reverted':
-      throw refusedOnChain(authorization, now);
+      // The facilitator has it, and may be the one that presents it.
+      throw known.isSigned ? refusedOnChain(authorization, now) : shownToFacilitator();
     // Its transaction is public: whoever presents it again proves nothing.
     case 'applied':
+    case 'taken_back':
       throw alreadyUsed();
     case 'refunding':
     case 'refunded':
       throw new Refusal('payment_already_used', 'this payment bought nothing and is sent back to its payer');
     case 'void':
       throw new PaymentRejected('authorization_used');
+  }
+}
+
+function refusesWindow(authorization: TransferAuthorization, now: Date): PaymentRejected | undefined {
+  try {
+    checkWindow(authorization, now);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PaymentRejected) return error;
+    throw error;
+  }
+}
+
+async function isUsed(chain: Chain, authorization: TransferAuthorization): Promise<boolean> {
+  try {
+    return await chain.isNonceUsed(authorization);
+  } catch (cause) {
+    throw unavailable(cause);
   }
 }
 
@@ -145,24 +216,66 @@ function claimed(claim: ClaimResult, authorization: TransferAuthorization, now: 
     case 'claimed':
       return claim.payment;
     case 'taken':
-      refuseKnown(claim.state, authorization, now);
+      refuseKnown(claim.known, authorization, now);
       throw pending();
+    case 'payer_busy':
+      throw new Refusal(
+        'settlement_pending',
+        'Another payment of this wallet is still open. Nothing was charged for this one. Wait for Retry-After seconds, then call /auth before you pay again.',
+        { headers: { 'Retry-After': String(claim.retryAfterSeconds) } },
+      );
+    case 'paid_ahead':
+      throw new Refusal(
+        'paid_ahead',
+        `The subscription is paid until ${claim.expiresAt.toISOString()}. Nothing was charged. Pay again later; sign in with /auth for a token.`,
+        { details: { expires_at: claim.expiresAt.toISOString() } },
+      );
+    case 'refused_for_a_while':
+      throw new Refusal(
+        'rate_limited',
+        'The token refused the last transfers of this wallet after they were sent. Nothing was charged. Wait for Retry-After seconds.',
+        { headers: { 'Retry-After': String(claim.retryAfterSeconds) } },
+      );
+    case 'foreign_account':
+      throw new PaymentRejected('foreign_account');
     case 'pool_exhausted':
       throw new Refusal('pool_exhausted', 'no number is free at the moment; nothing was charged', {
         details: { check_availability: '/availability', join_waitlist: '/waitlist', available: 0 },
+        headers: { 'Retry-After': String(POOL_RETRY_SECONDS) },
       });
   }
 }
 
-// The authorization was on chain before it came to us, readable by everyone: the payer's subscription gets
-// its year, but whoever presents it proves nothing and gets no token.
-async function settledByOthers(settlement: Settlement, payment: Payment): Promise<never> {
+// The authorization was on chain before it came to us, readable by everyone: the payer's subscription gets its year, but who
+// presents it proves nothing and gets no token. Nothing is written for one that was cancelled or used for something else.
+async function settledByOthers(
+  parts: CheckoutParts,
+  authorization: TransferAuthorization,
+  now: Date,
+): Promise<never> {
+  const { chain, settlement } = tillOf(parts, authorization);
+  const [use, isLongUsed] = await usesOf(chain, authorization);
+  if (use?.kind === 'spent') throw new PaymentRejected('authorization_used');
+  if (use === undefined && isLongUsed) throw alreadyUsed();
+  const payment = claimed(await parts.ledger.noteUsed(authorization, now), authorization, now);
   const result = await settlement.settleByOthers(payment).catch((cause: unknown) => {
     throw pending(cause);
   });
   if (result.kind === 'applied') throw alreadyUsed();
   if (result.kind === 'void') throw new PaymentRejected('authorization_used');
   throw pending();
+}
+
+async function usesOf(
+  chain: Chain,
+  authorization: TransferAuthorization,
+): Promise<[Use | undefined, boolean]> {
+  try {
+    const use = await chain.findUse(authorization);
+    return [use, use === undefined && (await chain.isLongUsed(authorization))];
+  } catch (cause) {
+    throw pending(cause);
+  }
 }
 
 // Revert reasons of Circle's FiatToken.
@@ -182,6 +295,12 @@ const alreadyUsed = (): Refusal =>
     'this authorization was used before; sign in with /auth to get a token',
   );
 
+const shownToFacilitator = (): Refusal =>
+  new Refusal(
+    'payment_already_used',
+    'This authorization was shown to the payment facilitator, which has not settled it. It brings no token any more. Call /auth: it answers when you can pay again.',
+  );
+
 const pending = (cause?: unknown): Refusal =>
   new Refusal(
     'settlement_pending',
@@ -195,13 +314,7 @@ function refusedOnChain({ validBefore }: TransferAuthorization, now: Date): Refu
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
   return new Refusal(
     'settlement_pending',
-    `the token refused the transfer and nothing was charged; this authorization stays usable until ${new Date(expiresMs).toISOString()}: pay anew after that`,
+    `The transfer was refused and nothing was charged. Anybody can still send this authorization until ${new Date(expiresMs).toISOString()}: pay anew after that.`,
     { headers: { 'Retry-After': String(waitSeconds) } },
   );
 }
-
-const unavailable = (cause: unknown): Refusal =>
-  new Refusal('settlement_unavailable', 'payments cannot be settled at the moment; nothing was charged', {
-    cause,
-    headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) },
-  });

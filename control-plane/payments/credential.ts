@@ -1,6 +1,7 @@
 // Which of the three payment headers came, and what it pays.
 import { Refusal } from '../domain/refusal.ts';
 import type { PaymentMethod } from '../metrics/observation.ts';
+import type { AccountsByChain } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { TransferAuthorization } from './payment.ts';
@@ -39,7 +40,11 @@ export function methodOf({ payment, paymentSignature, authorization }: PaymentHe
  * Reads the one credential there is. Throws `PaymentRejected` when there is none, or when it pays no offer of the sale;
  * `Refusal` `invalid_request` when there are several.
  */
-export async function readCredential(headers: PaymentHeaders, sale: Sale): Promise<Credential> {
+export async function readCredential(
+  headers: PaymentHeaders,
+  sale: Sale,
+  accounts: AccountsByChain,
+): Promise<Credential> {
   const { payment, paymentSignature, authorization } = headers;
   const mpp = MPP_SCHEME.test(authorization ?? '')
     ? authorization?.replace(MPP_SCHEME, '').trim()
@@ -53,11 +58,11 @@ export async function readCredential(headers: PaymentHeaders, sale: Sale): Promi
     );
   }
   if (mpp !== undefined) {
-    const { challengeId, ...paid } = await readMpp(mpp, sale);
+    const { challengeId, ...paid } = await readMpp(mpp, sale, accounts);
     return { protocol: { kind: 'mpp', challengeId }, ...paid };
   }
   const [header] = x402;
   if (header === undefined) throw new PaymentRejected('payment_required');
-  const { version, ...paid } = await readX402(header, sale.offers);
+  const { version, ...paid } = await readX402(header, sale.offers, accounts);
   return { protocol: { kind: 'x402', version }, ...paid };
 }

@@ -41,21 +41,33 @@ export class Facilitator implements Submitter {
     this.#parts = parts;
   }
 
-  /** What it refuses to verify was given to nobody else, and can be released. */
+  /**
+   * Once it was shown an authorization it can settle that, whatever it answers, and present it here itself: only one that it certainly has not
+   * seen can be presented again.
+   */
   async submit(payment: Payment): Promise<Submission> {
-    const { ledger } = this.#parts;
+    const { ledger, log } = this.#parts;
+    if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) {
+      return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
+    }
     if (payment.state === 'claimed') {
       try {
         await this.#verify(payment.authorization);
       } catch (cause) {
-        await ledger.release(payment.id, 'the facilitator did not take it', this.#now());
-        return { kind: 'unsigned', cause };
+        if (isNeverSent(cause)) {
+          await ledger.releaseUnshown(payment.id, 'the facilitator was not reached', this.#now());
+          return { kind: 'unsigned', cause };
+        }
+        log.warn({ err: cause, payment: payment.id }, 'the facilitator did not take a payment');
+        await ledger.setReverted(payment.id, 'the facilitator did not take it', this.#now());
+        return { kind: 'refused' };
       }
     }
-    if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) {
-      return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
-    }
     return { kind: 'handed_over', hash: await this.#settle(payment) };
+  }
+
+  async sendAgain(payment: Payment): Promise<void> {
+    await this.#settle(payment);
   }
 
   /** There is no transaction of ours that could still be mined: it is asked anew. */
@@ -107,8 +119,7 @@ export class Facilitator implements Submitter {
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await response.text();
-    if (text.length > ANSWER_BYTES_MAX) throw new Error('the facilitator answers too much');
+    const text = await boundedText(response);
     // A refusal may come with 400 or 402 and still be an answer.
     if (response.status >= 500) throw new Error(`the facilitator answers ${response.status}`);
     return JSON.parse(text);
@@ -118,6 +129,33 @@ export class Facilitator implements Submitter {
     return new Date(this.#parts.clock.now());
   }
 }
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength;
+    if (length > ANSWER_BYTES_MAX) throw new Error('the facilitator answers too much');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** No connection came about. Anything else may have shown it the request. */
+const isNeverSent = (error: unknown): boolean => {
+  const { cause } = error instanceof Error ? error : {};
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return NEVER_SENT.has(code);
+};
+
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 function offerOf({ offers }: Sale, { chainId, asset }: TransferAuthorization): Offer {
   const offer = offers.find((one) => one.chainId === chainId && one.asset === asset);

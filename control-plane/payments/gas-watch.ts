@@ -12,6 +12,8 @@ export interface RelayerFunds {
 export interface GasWatchParts {
   /** By chain id. */
   wallets: ReadonlyMap<number, RelayerWallet>;
+  /** A chain that is closed is not asked. */
+  isOpen(chainId: number): boolean;
   /** With fewer transfers left than this it warns. */
   transfersMin: number;
   log: Logger;
@@ -32,8 +34,9 @@ export class GasWatch {
 
   /** Reads every balance; a chain that does not answer is logged. Never rejects. */
   async look(): Promise<void> {
-    const { log, onFunds, wallets } = this.#parts;
-    const reading = [...wallets].map(async ([chainId, wallet]) => {
+    const { isOpen, log, onFunds, wallets } = this.#parts;
+    const open = [...wallets].filter(([chainId]) => isOpen(chainId));
+    const reading = open.map(async ([chainId, wallet]) => {
       try {
         const funds = await wallet.funds();
         onFunds(chainId, funds);

@@ -3,6 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isAddressEqual, keccak256, stringToBytes } from 'viem';
 import { z } from 'zod';
 import {
+  type AccountsByChain,
   addressSchema,
   authorizationSchema,
   checkSignature,
@@ -92,6 +93,7 @@ export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
 export async function readMpp(
   credential: string,
   sale: Sale,
+  accounts: AccountsByChain,
 ): Promise<{ authorization: TransferAuthorization; offer: Offer; challengeId: string }> {
   const { challenge, payload } = decode(credentialSchema, credential);
   if (challenge.method !== METHOD || challenge.intent !== INTENT || payload.type !== 'authorization') {
@@ -113,7 +115,7 @@ export async function readMpp(
   const isBound = authorization.nonce === keccak256(stringToBytes(`${id}${realm}`));
   const endsWithIt = authorization.validBefore <= BigInt(Math.ceil(Date.parse(challenge.expires) / 1000));
   if (!isBound || !endsWithIt) throw new PaymentRejected('invalid_challenge');
-  return { authorization: await checkSignature(authorization, offer), offer, challengeId: id };
+  return { authorization: await checkSignature(authorization, offer, accounts), offer, challengeId: id };
 }
 
 function idOf(fields: ChallengeFields, secret: string): string {

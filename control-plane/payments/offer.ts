@@ -2,6 +2,9 @@
 import type { Address } from 'viem';
 import type { ChainId } from '#shared/api/payment-networks.ts';
 
+/** Where an RPC has no `safe` block, so many on top of one make it final. On Base 2 minutes; deeper reorganisations were not seen there. */
+export const SAFE_DEPTH_BLOCKS = 64;
+
 /** A network as an operator configures it. */
 export interface PaymentNetwork {
   chainId: ChainId;
@@ -27,7 +30,7 @@ export interface Offer {
   chainId: ChainId;
   /** The token contract. */
   asset: Address;
-  /** EIP-712 domain of the token, read from the chain at start. */
+  /** EIP-712 domain of the token, as its chain has it. */
   assetName: string;
   assetVersion: string;
   assetDecimals: number;
@@ -45,7 +48,8 @@ export interface Sale {
   realm: string;
   /** Key of the HMAC that makes MPP challenges ours. */
   challengeSecret: string;
-  offers: readonly Offer[];
+  /** As far as they are known; those of a network that is closed are not in the 402. */
+  readonly offers: readonly Offer[];
 }
 
 /** Time that a payer gets between challenge and credential. */

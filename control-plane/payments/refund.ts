@@ -97,6 +97,8 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
   switch (state) {
     case 'applied':
       throw refuse('its money bought a year, which is not taken back');
+    case 'taken_back':
+      throw refuse('the chain took its money back, and there is nothing to send');
     case 'claimed':
       throw refuse('nothing was put on the chain, and no money moved');
     case 'refunding':

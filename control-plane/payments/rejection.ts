@@ -1,4 +1,5 @@
 // Why a payment is answered with the challenge again. Thrown only while it is certain that no money moved.
+import { Refusal } from '../domain/refusal.ts';
 
 export type RejectionCode =
   | 'payment_required'
@@ -20,7 +21,18 @@ export type RejectionCode =
   | 'insufficient_funds'
   | 'payer_blocked'
   | 'asset_paused'
-  | 'transfer_refused';
+  | 'transfer_refused'
+  | 'transfer_too_costly'
+  | 'foreign_account';
+
+/** Not 402: nothing is wrong with the payment. */
+export const unavailable = (cause?: unknown): Refusal =>
+  new Refusal('settlement_unavailable', 'payments cannot be settled at the moment; nothing was charged', {
+    cause,
+    headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) },
+  });
+
+const UNAVAILABLE_RETRY_SECONDS = 10;
 
 export class PaymentRejected extends Error {
   override name = 'PaymentRejected';

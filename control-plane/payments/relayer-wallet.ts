@@ -3,14 +3,13 @@ import {
   type Address,
   createPublicClient,
   createWalletClient,
-  encodeFunctionData,
   type Hex,
   keccak256,
   parseTransaction,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { transferCall } from './chain.ts';
-import type { SignedTransaction, TransferAuthorization } from './payment.ts';
+import type { PricedCall } from './chain.ts';
+import type { SignedTransaction } from './payment.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
 
 /** Gas of one transfer, generously: what the watch over the balance reckons with. */
@@ -25,9 +24,10 @@ export class RelayerUnfunded extends Error {
 export interface RelayerWallet {
   readonly address: Address;
   /**
-   * Signs for its next nonce. Calls must not overlap: two would take the same nonce. Throws `RelayerUnfunded`.
+   * Signs for its next nonce, which is `nonceMin` or later. Calls must not overlap: two would take the same nonce. Throws
+   * `RelayerUnfunded`.
    */
-  sign(authorization: TransferAuthorization, gas: bigint): Promise<SignedTransaction>;
+  sign(call: PricedCall, nonceMin: number): Promise<SignedTransaction>;
   /**
    * The same call under the same nonce for more, where the fee has risen above what was signed; else `undefined`.
    * Throws `RelayerUnfunded`.
@@ -47,14 +47,8 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
   const publicClient = createPublicClient({ ...rpc, cacheTime: 0 });
   const walletClient = createWalletClient({ ...rpc, account });
 
-  interface Call {
-    to: Address;
-    data: Hex;
-    gas: bigint;
-    nonce: number;
-  }
-
-  const priced = (call: Call) => walletClient.prepareTransactionRequest({ ...call, type: 'eip1559' });
+  const priced = (call: PricedCall & { nonce: number }) =>
+    walletClient.prepareTransactionRequest({ ...call, type: 'eip1559' });
 
   async function signFunded(request: Awaited<ReturnType<typeof priced>>): Promise<SignedTransaction> {
     const balance = await publicClient.getBalance({ address });
@@ -68,10 +62,9 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
   return {
     address,
 
-    async sign(authorization, gas) {
-      const nonce = await publicClient.getTransactionCount({ address, blockTag: 'pending' });
-      const data = encodeFunctionData(transferCall(authorization));
-      return signFunded(await priced({ to: authorization.asset, data, gas, nonce }));
+    async sign(call, nonceMin) {
+      const pending = await publicClient.getTransactionCount({ address, blockTag: 'pending' });
+      return signFunded(await priced({ ...call, nonce: Math.max(pending, nonceMin) }));
     },
 
     async raised({ raw, nonce }) {

@@ -1,10 +1,14 @@
 // Our own relayer: signs the transfer, stores the transaction, broadcasts it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Chain } from './chain.ts';
+import type { Chain, PricedCall } from './chain.ts';
 import type { Payment, PaymentLedger, SignedTransaction } from './payment.ts';
 import { RelayerUnfunded, type RelayerWallet } from './relayer-wallet.ts';
+import { isInvalidTransaction } from './rpc.ts';
 import type { Submission, Submitter } from './submitter.ts';
+
+/** By then every node behind an RPC knows of a transaction that one of them has taken, unless it was dropped. */
+const NONCE_MEMORY_MS = 30_000;
 
 export interface RelayerParts {
   chain: Chain;
@@ -18,15 +22,28 @@ export class Relayer implements Submitter {
   readonly #parts: RelayerParts;
   // Its nonces are taken one at a time (one process; several relayers are several processes).
   #signing: Promise<unknown> = Promise.resolve();
+  /** Of the last transaction that the RPC took. A node beside the one that took it may not count it yet. */
+  #taken: { nonce: number; atMs: number } | undefined;
 
   constructor(parts: RelayerParts) {
     this.#parts = parts;
   }
 
-  submit(payment: Payment, gas: bigint): Promise<Submission> {
-    const submitted = this.#signing.then(() => this.#signAndBroadcast(payment, gas));
+  submit(payment: Payment, call: PricedCall): Promise<Submission> {
+    const submitted = this.#signing.then(() => this.#signAndBroadcast(payment, call));
     this.#signing = submitted.catch(() => undefined);
     return submitted;
+  }
+
+  sendAgain(payment: Payment, call: PricedCall): Promise<void> {
+    const { chain, ledger, wallet } = this.#parts;
+    const sent = this.#signing.then(async () => {
+      const transaction = await wallet.sign(call, this.#nonceMin());
+      if (!(await ledger.replaceTransaction(payment.id, transaction, this.#now()))) return;
+      await chain.broadcast(transaction.raw);
+    });
+    this.#signing = sent.catch(() => undefined);
+    return sent;
   }
 
   async push({ id, transaction }: Payment): Promise<boolean> {
@@ -34,16 +51,16 @@ export class Relayer implements Submitter {
     if (transaction === undefined || (await wallet.minedNonce()) > transaction.nonce) return false;
     // One of the two is mined at most: they have one nonce.
     const raised = await wallet.raised(transaction);
-    if (raised !== undefined && !(await ledger.setInFlight(id, raised, this.#now()))) return true;
+    if (raised !== undefined && !(await ledger.replaceTransaction(id, raised, this.#now()))) return true;
     await chain.broadcast((raised ?? transaction).raw).catch(() => undefined);
     return true;
   }
 
-  async #signAndBroadcast(payment: Payment, gas: bigint): Promise<Submission> {
+  async #signAndBroadcast(payment: Payment, call: PricedCall): Promise<Submission> {
     const { chain, ledger, log, wallet } = this.#parts;
     let transaction: SignedTransaction;
     try {
-      transaction = await wallet.sign(payment.authorization, gas);
+      transaction = await wallet.sign(call, this.#nonceMin());
     } catch (cause) {
       if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'the relayer cannot pay for gas');
       await ledger.release(payment.id, 'could not be signed', this.#now());
@@ -53,11 +70,24 @@ export class Relayer implements Submitter {
     if (!(await ledger.setInFlight(payment.id, transaction, this.#now()))) {
       return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
     }
-    await chain.broadcast(transaction.raw).catch((error: unknown) =>
-      // It may have reached the network all the same.
-      log.warn({ err: error, payment: payment.id }, 'broadcast failed'),
-    );
+    try {
+      await chain.broadcast(transaction.raw);
+      this.#taken = { nonce: transaction.nonce, atMs: this.#parts.clock.now() };
+    } catch (error) {
+      log.warn({ err: error, payment: payment.id }, 'broadcast failed');
+      // Anything else may have reached the network all the same.
+      if (isInvalidTransaction(error)) {
+        await ledger.setReverted(payment.id, 'no node takes the transaction', this.#now());
+        return { kind: 'refused' };
+      }
+    }
     return { kind: 'signed', hash: transaction.hash };
+  }
+
+  #nonceMin(): number {
+    if (this.#taken === undefined) return 0;
+    const ageMs = this.#parts.clock.now() - this.#taken.atMs;
+    return ageMs >= 0 && ageMs < NONCE_MEMORY_MS ? this.#taken.nonce + 1 : 0;
   }
 
   #now(): Date {

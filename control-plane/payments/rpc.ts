@@ -1,5 +1,14 @@
 // How viem reaches a chain: its time-outs, its errors without the key of the provider, its search through old blocks.
-import { BaseError, defineChain, HttpRequestError, http, type PublicClient, TimeoutError } from 'viem';
+import {
+  BaseError,
+  defineChain,
+  HttpRequestError,
+  http,
+  type PublicClient,
+  RpcRequestError,
+  TimeoutError,
+} from 'viem';
+import { sleep, systemClock } from '#shared/clock.ts';
 
 /** Where a chain is asked. */
 export interface RpcOptions {
@@ -27,9 +36,28 @@ export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   const transport = http(shownRpc(rpcUrl), {
     timeout: rpcTimeoutMs,
     retryCount: 1,
-    fetchFn: (_shown, init) => fetch(rpcUrl, init),
+    fetchFn: (_shown, init) => fetchAnyway(rpcUrl, init),
   });
   return { chain, transport };
+}
+
+/** A connection that breaks is made anew so often, after these pauses. viem does all of it once more. */
+const RECONNECT_PAUSES_MS = [25, 100, 300];
+
+/**
+ * `fetch`, of which a lost connection costs milliseconds: a broadcast that is lost costs a payer the wait for a block. What
+ * took its whole time is not asked again, and an answer, whatever it says, is one.
+ */
+function fetchAnyway(
+  url: string,
+  init: RequestInit = {},
+  [pauseMs, ...pausesMs]: readonly number[] = RECONNECT_PAUSES_MS,
+): Promise<Response> {
+  return fetch(url, init).catch((error: unknown) => {
+    const { signal } = init;
+    if (pauseMs === undefined || !(error instanceof TypeError) || signal?.aborted) throw error;
+    return sleep(systemClock, pauseMs, signal ?? undefined).then(() => fetchAnyway(url, init, pausesMs));
+  });
 }
 
 /** An RPC as it may be shown. */
@@ -39,6 +67,17 @@ export const shownRpc = (rpcUrl: string): string => new URL(rpcUrl).origin;
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null;
+
+/**
+ * Whether a node refused a transaction for what it is, and every node always will. What depends on fees, nonces, funds or the load of the node
+ * is none of this: those may change.
+ */
+export const isInvalidTransaction = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((cause) => cause instanceof RpcRequestError) !== null &&
+  /exceeds (the )?block gas limit|gas limit (is )?too high|intrinsic gas too (low|high)|exceeds maximum (transaction )?gas|max initcode|oversized data|transaction type not supported|invalid (chain id|sender)/i.test(
+    error.details,
+  );
 
 /** Searches `depthBlocks` back from the newest block, newest first. */
 export async function searchBack<T>(

@@ -3,10 +3,10 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';
-import type { Chain } from './chain.ts';
+import type { Chain, PricedCall } from './chain.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
-import { isUnreachable } from './rpc.ts';
-import type { Submitter } from './submitter.ts';
+import { checkEach, ROUND_MAX } from './round.ts';
+import { refusalOf, type Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
 const CLAIM_AGE_MS_MAX = 120_000;
@@ -14,12 +14,18 @@ const CLAIM_AGE_MS_MAX = 120_000;
 /** After the wait of its request, a payment in flight is left alone for this long. */
 const SETTLING_MARGIN_MS = 10_000;
 
+/** So long after its end an authorization that was used, and the chain does not show by what, holds no number any more. */
+const NUMBER_HELD_S = 15n * 60n;
+
+/** So long after its end its use is no longer searched: the log that is searched goes no further back. */
+const SEARCHED_S = 24n * 60n * 60n;
+
 export type SettlementResult =
   /** `transaction`: the one that moved the money. */
   | { kind: 'applied'; applied: Applied; transaction: Hex }
   /** Nothing was signed, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
-  /** Ours moved nothing. The authorization is public: until it expires somebody else may still send it. */
+  /** It moved nothing so far. The authorization is public: until it expires somebody else may still send it. */
   | { kind: 'reverted' }
   /** The chain shows that it was used for something else, cancelled or expired: it can never move. */
   | { kind: 'void' }
@@ -44,20 +50,21 @@ export class Settlement {
   }
 
   /** Settles a claimed payment. Never rejects once something was signed. */
-  async settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
+  async settle(payment: Payment, call: PricedCall): Promise<SettlementResult> {
     const { chain, clock } = this.#parts;
     const startedAt = clock.now();
-    const result = await this.#settle(payment, gas);
+    const result = await this.#settle(payment, call);
     const seconds = Math.max(0, clock.now() - startedAt) / 1000;
     observe({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
     return result;
   }
 
-  async #settle(payment: Payment, gas: bigint): Promise<SettlementResult> {
+  async #settle(payment: Payment, call: PricedCall): Promise<SettlementResult> {
     const { chain, log, settlementWaitMs, submitter } = this.#parts;
     try {
-      const sent = await submitter.submit(payment, gas);
+      const sent = await submitter.submit(payment, call);
       if (sent.kind === 'unsigned') return sent;
+      if (sent.kind === 'refused') return { kind: 'reverted' };
       if (sent.hash !== undefined) {
         const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
         if (result.kind === 'transferred') return await this.#apply(payment, result.transaction);
@@ -65,68 +72,79 @@ export class Settlement {
         if (result.kind === 'reverted' && sent.kind === 'signed')
           return await this.#settleReverted(payment, result.blockNumber);
       }
-      return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
+      return (await this.#settleUsed(payment, undefined, sent.kind === 'signed')) ?? { kind: 'pending' };
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
     }
     return { kind: 'pending' };
   }
 
-  /**
-   * Settles a claimed payment whose authorization is in somebody else's transaction, mined or not yet.
-   */
+  /** Settles a payment in flight whose authorization is in somebody else's transaction, mined or not yet. */
   async settleByOthers(payment: Payment): Promise<SettlementResult> {
-    const isOurs = await this.#parts.ledger.setInFlight(payment.id, undefined, this.#now());
-    if (!isOurs) return { kind: 'pending' };
     return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
   }
 
-  /** Finishes every payment that no request is working on. `onApplied` is told of each new year. */
+  /** Finishes every payment that no request is working on, and reports each new year to `onApplied`. Never rejects for one payment. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
-    const { chain, ledger, clock, log, settlementWaitMs } = this.#parts;
-    const untouchedSince = clock.now() - settlementWaitMs - SETTLING_MARGIN_MS;
-    const unfinished = await ledger.unfinished(chain.chainId, new Date(untouchedSince));
-    for (const payment of unfinished) {
-      try {
-        const result = await this.#finish(payment);
-        if (result.kind === 'applied') onApplied(result.applied);
-        // A claim ages: touched each minute it would never be old enough.
-        if (result.kind === 'pending' && payment.state !== 'claimed')
-          await ledger.touch(payment.id, this.#now());
-        if (result.kind === 'pending') continue;
-        log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
-        observe({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
-      } catch (error) {
-        log.error({ err: error, payment: payment.id }, 'cannot reconcile a payment yet');
-        // The others would wait for the same RPC; it is asked again in a minute.
-        if (isUnreachable(error)) return;
-        await ledger.touch(payment.id, this.#now());
-      }
-    }
+    const { chain, ledger, clock, settlementWaitMs } = this.#parts;
+    const before = new Date(clock.now() - settlementWaitMs - SETTLING_MARGIN_MS);
+    const unfinished = await ledger.unfinished(chain.chainId, { before, now: this.#now(), limit: ROUND_MAX });
+    await checkEach(this.#parts, unfinished, async (payment) => {
+      const result = await this.#finish(payment);
+      if (result.kind === 'applied') onApplied(result.applied);
+      // A claim ages: checked each minute it would never be old enough.
+      if (result.kind === 'pending' && payment.state !== 'claimed')
+        await ledger.noteCheck(payment.id, this.#now());
+      if (result.kind === 'pending') return;
+      this.#parts.log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
+      observe({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
+    });
   }
 
   async #finish(payment: Payment): Promise<SettlementResult> {
     const { chain, clock, ledger, submitter } = this.#parts;
+    const { authorization } = payment;
     if (payment.state === 'claimed') {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
       // Somebody else may have put it on the chain, for which the request died that knew it.
-      if (await chain.isNonceUsed(payment.authorization)) return this.settleByOthers(payment);
-      await ledger.release(payment.id, 'abandoned before signing', this.#now());
-      return { kind: 'unsigned', cause: undefined };
+      if (!(await chain.isNonceUsed(authorization))) {
+        await ledger.release(payment.id, 'abandoned before signing', this.#now());
+        return { kind: 'unsigned', cause: undefined };
+      }
+      if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) return { kind: 'pending' };
+      return this.settleByOthers(payment);
     }
-    const { authorization } = payment;
     // Of one block: what is not used in a block that is late enough never will be.
     const { number, timestamp } = await chain.head();
     const used = await this.#settleUsed(payment, number);
-    if (used !== undefined) return used;
-    // A facilitator that did not take it has read it all the same.
-    if (payment.state === 'released') return { kind: 'pending' };
+    if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, timestamp) : used;
     if (timestamp >= authorization.validBefore) {
       await ledger.setVoid(payment.id, 'expired before it was mined', this.#now());
       return { kind: 'void' };
     }
     if (payment.state === 'reverted') return { kind: 'pending' };
+    // What the token has refused once it may refuse each time, and each time costs gas.
+    const refused = await refusalOf(chain, payment);
+    if (refused !== undefined) return this.#settleReverted(payment, refused.blockNumber);
     return (await submitter.push(payment)) ? { kind: 'pending' } : this.#submitAnew(payment);
+  }
+
+  /** The authorization was used, and the chain does not show by what: an RPC that lags, or one use that is long past. */
+  async #searchOn(payment: Payment, timestamp: bigint): Promise<SettlementResult> {
+    const { ledger, log } = this.#parts;
+    const overSinceS = timestamp - payment.authorization.validBefore;
+    if (overSinceS >= SEARCHED_S) {
+      log.error(
+        { payment: payment.id },
+        'payment ended: its authorization was used, and the RPC shows no transfer',
+      );
+      await ledger.setVoid(payment.id, 'used, and the chain shows by what nowhere', this.#now());
+      return { kind: 'void' };
+    }
+    if (overSinceS >= NUMBER_HELD_S) {
+      await ledger.giveNumberBack(payment.id, 'used, and the chain does not show by what yet', this.#now());
+    }
+    return { kind: 'pending' };
   }
 
   /** Where there is no transaction of ours that could still be mined. */
@@ -134,27 +152,31 @@ export class Settlement {
     const { chain, ledger, submitter } = this.#parts;
     const simulation = await chain.simulate(payment.authorization);
     if (simulation.kind === 'ok') {
-      await submitter.submit(payment, simulation.gas);
+      await submitter.submit(payment, simulation.call);
       return { kind: 'pending' };
     }
     // Used in a block that is not mined yet.
-    if (simulation.isUsed) return { kind: 'pending' };
-    await ledger.setReverted(payment.id, this.#now());
+    if (simulation.kind === 'reverted' && simulation.isUsed) return { kind: 'pending' };
+    await ledger.setReverted(payment.id, 'it would be refused now', this.#now());
     return { kind: 'reverted' };
   }
 
   async #settleReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
-    const used = await this.#settleUsed(payment, blockNumber);
+    const used = await this.#settleUsed(payment, blockNumber, true);
     if (used !== undefined) return used;
-    await this.#parts.ledger.setReverted(payment.id, this.#now());
+    await this.#parts.ledger.setReverted(payment.id, undefined, this.#now());
     return { kind: 'reverted' };
   }
 
   /**
    * What follows from what the chain shows; undefined while the authorization is not used. Asked of the state after
-   * `blockNumber`, where one is given.
+   * `blockNumber`, where one is given. `isSent`: our own transaction is on its way, or mined.
    */
-  async #settleUsed(payment: Payment, blockNumber?: bigint): Promise<SettlementResult | undefined> {
+  async #settleUsed(
+    payment: Payment,
+    blockNumber?: bigint,
+    isSent = payment.transaction !== undefined,
+  ): Promise<SettlementResult | undefined> {
     const { chain, ledger, log } = this.#parts;
     const { authorization, transaction, transferHash } = payment;
     // A receipt that pays is enough, whatever else the RPC does not find.
@@ -168,6 +190,8 @@ export class Settlement {
       log.warn({ payment: payment.id }, 'an authorization was used and the RPC does not show by what');
       return { kind: 'pending' };
     }
+    // Its payer has cancelled it in front of our transaction, which costs gas all the same: that counts against the payer.
+    if (isSent) await ledger.setReverted(payment.id, undefined, this.#now());
     await ledger.setVoid(payment.id, `used for something else by ${use.transaction}`, this.#now());
     return { kind: 'void' };
   }

@@ -17,7 +17,7 @@ export const TOKEN_ABI = parseAbi([
 /** What a transaction did. */
 export type TransferResult =
   /** `transaction`: the one that was mined, which may have another fee than the one that was asked for. */
-  | { kind: 'transferred'; transaction: Hex }
+  | { kind: 'transferred'; transaction: Hex; blockNumber: bigint }
   /** This very transaction was mined in that block and moved nothing of ours. */
   | { kind: 'reverted'; blockNumber: bigint }
   /** It is not mined, as far as the RPC knows. */
@@ -29,9 +29,10 @@ export function resultIn(
   authorization: AuthorizedTransfer,
   hash: Hex,
 ): TransferResult {
-  if (isPaid(receipt, authorization)) return { kind: 'transferred', transaction: receipt.transactionHash };
-  if (receipt.transactionHash !== hash) return { kind: 'unknown' };
-  return { kind: 'reverted', blockNumber: receipt.blockNumber };
+  const { transactionHash: transaction, blockNumber } = receipt;
+  if (isPaid(receipt, authorization)) return { kind: 'transferred', transaction, blockNumber };
+  if (transaction !== hash) return { kind: 'unknown' };
+  return { kind: 'reverted', blockNumber };
 }
 
 // The token writes the use of an authorization and its transfer one after the other. Any other transfer of

@@ -3,6 +3,7 @@ import { isAddressEqual } from 'viem';
 import { z } from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
+  type AccountsByChain,
   addressSchema,
   authorizationSchema,
   checkSignature,
@@ -51,11 +52,15 @@ export interface X402Credential {
  * offers and its signature, but not against the clock: what is expired may have been used before. Throws
  * `PaymentRejected`.
  */
-export async function readX402(header: string, offers: readonly Offer[]): Promise<X402Credential> {
+export async function readX402(
+  header: string,
+  offers: readonly Offer[],
+  accounts: AccountsByChain,
+): Promise<X402Credential> {
   const json = decode(header);
   const version = z.object({ x402Version: z.number() }).safeParse(json).data?.x402Version;
-  if (version === 1) return readV1(parse(envelopeV1Schema, json), offers);
-  if (version === 2) return readV2(parse(envelopeV2Schema, json), offers);
+  if (version === 1) return readV1(parse(envelopeV1Schema, json), offers, accounts);
+  if (version === 2) return readV2(parse(envelopeV2Schema, json), offers, accounts);
   throw new PaymentRejected(version === undefined ? 'invalid_encoding' : 'unsupported_version');
 }
 
@@ -63,6 +68,7 @@ export async function readX402(header: string, offers: readonly Offer[]): Promis
 async function readV1(
   { scheme, network, payload }: z.output<typeof envelopeV1Schema>,
   offers: readonly Offer[],
+  accounts: AccountsByChain,
 ): Promise<X402Credential> {
   if (scheme !== 'exact') throw new PaymentRejected('unsupported_scheme');
   const ofNetwork = offers.filter(({ chainId }) => NETWORKS[chainId].network === network);
@@ -72,7 +78,7 @@ async function readV1(
   for (const offer of ofNetwork) {
     try {
       checkTerms(authorization, offer);
-      const signed = await checkSignature({ ...authorization, signature }, offer);
+      const signed = await checkSignature({ ...authorization, signature }, offer, accounts);
       return { version: 1, authorization: signed, offer };
     } catch (error) {
       if (!(error instanceof PaymentRejected)) throw error;
@@ -85,6 +91,7 @@ async function readV1(
 async function readV2(
   { accepted, payload }: z.output<typeof envelopeV2Schema>,
   offers: readonly Offer[],
+  accounts: AccountsByChain,
 ): Promise<X402Credential> {
   if (accepted.scheme !== 'exact') throw new PaymentRejected('unsupported_scheme');
   const ofNetwork = offers.filter(({ chainId }) => caip2(chainId) === accepted.network);
@@ -96,7 +103,7 @@ async function readV2(
   if (name !== offer.assetName || version !== offer.assetVersion) throw new PaymentRejected('invalid_domain');
   checkTerms(payload.authorization, offer);
   const signed = { ...payload.authorization, signature: payload.signature };
-  return { version: 2, authorization: await checkSignature(signed, offer), offer };
+  return { version: 2, authorization: await checkSignature(signed, offer, accounts), offer };
 }
 
 function decode(header: string): unknown {

@@ -1,8 +1,6 @@
 // Who holds the number of a SIM when a call begins.
 import type { Database, DatabaseTransaction } from './database.ts';
-
-/** Clocks that are right are off by less. */
-const CLOCK_ERROR_MAX_MS = 5_000;
+import { isCallOfHolding } from './holdings.ts';
 
 /** The number of a SIM and who holds it: a call that began before they held it was not for them. */
 export async function holderOfSim(
@@ -10,11 +8,10 @@ export async function holderOfSim(
   iccid: string,
   startedAt: Date,
 ): Promise<{ number: string | null; subscriptionId: string | null }> {
-  const heldBy = new Date(startedAt.getTime() + CLOCK_ERROR_MAX_MS);
   const row = await db
     .selectFrom('numbers')
     .leftJoin('subscriptions', (join) =>
-      join.onRef('subscriptions.number', '=', 'numbers.number').on('subscriptions.created_at', '<=', heldBy),
+      join.onRef('subscriptions.number', '=', 'numbers.number').on(isCallOfHolding(startedAt)),
     )
     .select(['numbers.number', 'subscriptions.id as subscriptionId'])
     .where('numbers.iccid', '=', iccid)

@@ -82,15 +82,17 @@ export async function findCall(
     .executeTakeFirst();
 }
 
-/** Whose call it is, as noted when it began; undefined when it is not noted, or has ended. */
+/** Whose call of this node it is, as noted when it began; undefined when it is not noted, or has ended. */
 export async function findLiveCall(
   db: Database,
   callId: string,
+  nodeId: string,
 ): Promise<{ number: string | null; subscriptionId: string | null } | undefined> {
   return db
     .selectFrom('calls')
     .select(['number', 'subscription_id as subscriptionId'])
     .where('id', '=', callId)
+    .where('node_id', '=', nodeId)
     .where('state', '<>', 'ended')
     .executeTakeFirst();
 }

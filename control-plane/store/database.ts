@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import type { Connections } from '../metrics/database-metrics.ts';
 import { observe } from '../metrics/observation.ts';
+import { watched } from './availability.ts';
 import { migrate } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
 import { newestMigration } from './table-catalog.ts';
@@ -72,7 +74,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   if ('url' in where) {
     const postgres = openPostgresPool(where.url, where.connectionsMax);
     connections = () => connectionsOf(postgres);
-    pool = observed(postgres);
+    pool = watched(postgres, () => observe({ kind: 'query_failed', errorClass: 'connection' }));
   } else {
     unlock = await lockFolder(
       where.folder,
@@ -103,16 +105,6 @@ const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connectio
   ...{ busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount },
 });
 
-/** The same pool; that no connection can be had is told. */
-const observed = (pool: Pool): PostgresPool => ({
-  end: () => pool.end(),
-  connect: () =>
-    pool.connect().catch((error: unknown) => {
-      observe({ kind: 'query_failed', errorClass: 'connection' });
-      throw error;
-    }),
-});
-
 function observeQuery(event: LogEvent): void {
   observe({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
   if (event.level === 'error') observe({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
@@ -120,7 +112,8 @@ function observeQuery(event: LogEvent): void {
 
 /** What Postgres says has a SQLSTATE (five characters); what the way to it says has none. */
 function errorClassOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
+  const said = error instanceof DatabaseUnavailable ? error.cause : error;
+  const code = (said as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code.slice(0, 2) : 'connection';
 }
 

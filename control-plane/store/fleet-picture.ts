@@ -4,6 +4,8 @@ import type { SlotState } from '#shared/link/messages.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import type { Database } from './database.ts';
+import { isSwept } from './holdings.ts';
+import { type Refusals, readRefusals } from './node-refusals.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
 /** `pending`: enrolled, and waits for an operator's word. */
@@ -11,9 +13,12 @@ export type NodeStanding = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enro
 
 /**
  * What the number of a slot is to the market, the first that fits: `held` or `reserved`, in service or not; `out_of_service`,
- * itself or its slot; `quarantined`; `on_sale`; `offline`, its SIM is not on the network or not in a linked node.
+ * itself or its slot; `quarantined`; `unadmitted`; `unswept`, not sold until its SIM is swept; `on_sale`; `offline`, its SIM is not on the
+ * network or not in a linked node.
  */
-export type NumberUse = 'held' | 'reserved' | 'out_of_service' | 'quarantined' | 'on_sale' | 'offline';
+export type NumberUse =
+  | ('held' | 'reserved' | 'out_of_service' | 'quarantined')
+  | ('unadmitted' | 'unswept' | 'on_sale' | 'offline');
 
 export interface PicturedSlot {
   node: string;
@@ -48,24 +53,34 @@ export interface PicturedNode {
   name: string;
   standing: NodeStanding;
   alarms: string[];
-  /** SMS that were not kept: nobody had the number. */
+  /** SMS that were not kept: nobody had the number when they were sent. */
   unheldMessages: number;
   enrolledAt: Date | null;
   /** Facts that wait at the node; null where it does not tell. */
   journalDepth: number | null;
-  /** Of its key, while that waits for an operator's word. */
+  /** Of its key, while an operator's word is awaited: that it may connect, or take SIMs again. */
   fingerprint: string | null;
+  /** It takes no SIM that it does not hold, until it is approved. */
+  isSuspended: boolean;
+  /** What was refused of it, by reason. */
+  refused: Refusals;
   slots: PicturedSlot[];
 }
 
 /** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
 export async function pictureFleet(db: Database, now: Date): Promise<PicturedNode[]> {
-  const [nodes, sims, out] = await Promise.all([readNodes(db, now), readSims(db, now), readOutOfService(db)]);
+  const [nodes, sims, out, refusals] = await Promise.all([
+    readNodes(db, now),
+    readSims(db, now),
+    readOutOfService(db),
+    readRefusals(db),
+  ]);
   const byNode = new Map<string, SimRow[]>();
   for (const sim of sims) byNode.set(sim.node, [...(byNode.get(sim.node) ?? []), sim]);
   return nodes
     .map(({ unregistered, ...node }) => ({
       ...node,
+      refused: refusals.get(node.name) ?? {},
       slots: slotsOf(node, byNode.get(node.name) ?? [], unregistered).map((slot) => {
         const outOfService = out.get(placeOf(slot)) ?? null;
         return { ...slot, outOfService, use: useOf({ ...slot, outOfService }) };
@@ -76,14 +91,14 @@ export async function pictureFleet(db: Database, now: Date): Promise<PicturedNod
 
 /** What nothing but its place keeps from being sold is not on sale where the place does. */
 function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
-  if (use !== 'on_sale') return use;
+  if (use !== 'on_sale' && use !== 'unswept') return use;
   if (outOfService !== null) return 'out_of_service';
   return state === 'registered' ? use : 'offline';
 }
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 
-type NodeRow = Omit<PicturedNode, 'slots'> & { unregistered: UnregisteredSlot[] };
+type NodeRow = Omit<PicturedNode, 'slots' | 'refused'> & { unregistered: UnregisteredSlot[] };
 type SimRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
   state: SlotState;
   storageUsed: number | null;
@@ -121,6 +136,7 @@ const EMPTY = {
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow & { publicKey: Buffer | null }>`
     select id as name, journal_depth as "journalDepth", public_key as "publicKey", unheld_messages as "unheldMessages", enrolled_at as "enrolledAt",
+      claims_suspended_at is not null as "isSuspended",
       case when revoked_at is null then alarms else '{}' end as alarms,
       case when revoked_at is null then unregistered_slots else '[]' end as unregistered,
       case when revoked_at is not null then 'revoked' when enrolled_at is null then 'not_enrolled'
@@ -129,7 +145,10 @@ async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
     from nodes`.execute(db);
   return rows.map(({ publicKey, ...node }) => ({
     ...node,
-    fingerprint: node.standing === 'pending' && publicKey !== null ? keyFingerprint(publicKey) : null,
+    fingerprint:
+      (node.standing === 'pending' || node.isSuspended) && publicKey !== null
+        ? keyFingerprint(publicKey)
+        : null,
   }));
 }
 
@@ -144,7 +163,9 @@ async function readSims(db: Database, now: Date): Promise<SimRow[]> {
       case when numbers.number is null then null
         when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
         when numbers.out_of_service_at is not null then 'out_of_service'
-        when numbers.quarantined_until > ${now}::timestamptz then 'quarantined' else 'on_sale' end as use,
+        when numbers.quarantined_until > ${now}::timestamptz then 'quarantined'
+        when numbers.unadmitted_since is not null then 'unadmitted'
+        when not ${isSwept} then 'unswept' else 'on_sale' end as use,
       up.direction as "callDirection", up.state as "callState"
     from sims
     left join numbers on numbers.iccid = sims.iccid and numbers.retired_at is null

@@ -7,7 +7,13 @@ import { listPayments } from './payment-list.ts';
 
 const PAYMENTS_MAX = 500;
 
-export async function readFleet(trx: DatabaseTransaction, now: Date): Promise<Omit<FleetSnapshot, 'gas'>> {
+/** What a node claimed in vain is trouble for so long. */
+const CLAIM_TROUBLE_MS = 60 * 60_000;
+
+export async function readFleet(
+  trx: DatabaseTransaction,
+  now: Date,
+): Promise<Omit<FleetSnapshot, 'gas' | 'closedChains'>> {
   const stuck = await listPayments(trx, { isStuck: true, limit: PAYMENTS_MAX }, now);
   return {
     now,
@@ -28,21 +34,18 @@ export async function readFleet(trx: DatabaseTransaction, now: Date): Promise<Om
  * its new key.
  */
 async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReading[]> {
-  const rows = await trx
-    .selectFrom('nodes')
-    .select(['id', 'link_alive_until', 'journal_depth'])
-    .where('enrolled_at', 'is not', null)
-    .where('revoked_at', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('approval_pending_since', 'is', null),
-        eb.exists(eb.selectFrom('sims').select('iccid').whereRef('sims.node_id', '=', 'nodes.id')),
-      ]),
-    )
-    .execute();
-  return rows.map(({ id, link_alive_until: until, journal_depth: journalDepth }) => ({
-    ...{ id, isLinked: until !== null && until > now, journalDepth },
-  }));
+  const since = new Date(now.getTime() - CLAIM_TROUBLE_MS);
+  const { rows } = await sql<Omit<NodeReading, 'claims'> & NodeReading['claims']>`
+    select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth",
+      claims_suspended_at is not null as "isSuspended",
+      (select count(*)::int from sim_claims where node_id = nodes.id and seen_at > ${since}::timestamptz) as sims,
+      (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
+        and reason in ('facts', 'calls') and last_at > ${since}::timestamptz) as others
+    from nodes where enrolled_at is not null and revoked_at is null and (
+      approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
+    trx,
+  );
+  return rows.map(({ id, isLinked, journalDepth, ...claims }) => ({ id, isLinked, journalDepth, claims }));
 }
 
 /** Registered slots have a SIM; the others are on the row of their node, and may have one, too. What an operator took out is his. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { holdingOfFact, isOfHolding, isUndated } from './holdings.ts';
 import type { MessagesTable } from './tables.ts';
 
 /** A row as read: `id` counts up over the whole service. */
@@ -125,61 +126,73 @@ export interface ReceivedMessage {
   body: string;
   partial: boolean;
   receivedAt: Date;
-  /** By whichever clock is later, with the error of both: it did not come after this. */
-  latestAt: Date;
+  /** When the service centre had it; null where its stamp is invalid or cannot be right. */
+  sentAt: Date | null;
+  /** When the node read it, by its clock. */
+  readAt: Date;
+  /** It reached the modem later than this; null where that is not known. */
+  arrivedAfter: Date | null;
 }
 
-/**
- * Stores received SMS, in their order and in one statement, for whoever holds the numbers of the SIMs.
- * Skips what nobody holds, and counts it as `unheld`, and what is known already.
- *
- * What came before a holder had the number was for an earlier one, or for nobody. Of a subscription that began in
- * the future, by a clock that was ahead, that cannot be told.
- */
+/** Texts that are kept for nobody, and are in no inbox. */
+export interface NobodysMessages {
+  /** Nobody had the number when the service centre had them. */
+  unheld: number;
+  /** Nobody can say whether that was in the time of the holder. */
+  undated: number;
+}
+
+/** Stores received SMS, in their order and in one statement, for whoever had the numbers of the SIMs when they were sent. */
 export async function insertReceived(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
-): Promise<{ subscriptionIds: Set<string>; unheld: number }> {
-  if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0 };
-  const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
+): Promise<{ subscriptionIds: Set<string> } & NobodysMessages> {
+  if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0, undated: 0 };
   const { rows } = await sql<{ subscription_id: string }>`
     insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
       created_at, received_at)
     select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
       fact.partial, ${now}::timestamptz, fact.received_at
-    from unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
-        ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[],
-        ${column('latestAt')}::timestamptz[])
-      with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, latest_at, position)
+    from ${factRows(messages)}
     join numbers on numbers.iccid = fact.iccid
-    join subscriptions on ${isHolder(now)}
+    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}
+    where ${isOfHolding}
     order by fact.position
     -- One that is being purged is waited for, and is no holder then.
     for key share of subscriptions
     on conflict (fact_key) do nothing
     returning subscription_id`.execute(trx);
   const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
-  const unheld = rows.length === messages.length ? 0 : await countOfUnheld(trx, messages, now);
-  return { subscriptionIds, unheld };
+  const nobodys =
+    rows.length === messages.length
+      ? { unheld: 0, undated: 0 }
+      : await countNobodysMessages(trx, messages, now);
+  return { subscriptionIds, ...nobodys };
 }
 
-const isHolder = (now: Date) => sql`subscriptions.number = numbers.number
-  and (subscriptions.created_at <= fact.latest_at or subscriptions.created_at > ${now}::timestamptz)`;
+function factRows(messages: readonly ReceivedMessage[]) {
+  const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
+  return sql`unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
+      ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[],
+      ${column('sentAt')}::timestamptz[], ${column('readAt')}::timestamptz[], ${column('arrivedAfter')}::timestamptz[])
+    with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, sent_at, read_at,
+      arrived_after, position)`;
+}
 
-async function countOfUnheld(
+async function countNobodysMessages(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count
-    from unnest(${messages.map(({ iccid }) => iccid)}::text[],
-      ${messages.map(({ latestAt }) => latestAt)}::timestamptz[]) as fact (iccid, latest_at)
-    where not exists (
-      select from numbers join subscriptions on ${isHolder(now)} where numbers.iccid = fact.iccid
-    )`.execute(trx);
-  return rows[0]?.count ?? 0;
+): Promise<NobodysMessages> {
+  const { rows } = await sql<{ theirs: number; undated: number }>`
+    select count(*) filter (where ${isOfHolding})::int as theirs,
+      count(*) filter (where ${isUndated} and not ${isOfHolding})::int as undated
+    from ${factRows(messages)}
+    join numbers on numbers.iccid = fact.iccid
+    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}`.execute(trx);
+  const { theirs = 0, undated = 0 } = rows[0] ?? {};
+  return { unheld: messages.length - theirs - undated, undated };
 }
 
 /**
@@ -246,6 +259,17 @@ export async function settleOutcome(
     })
     .where('command_id', '=', commandId)
     .execute();
+}
+
+/** Whether this node was asked to send it: no other one knows what became of it. */
+export async function isSentBy(db: Database, nodeId: string, commandId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('command_id', '=', commandId)
+    .where('command_node_id', '=', nodeId)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Records that nobody knows, or that it was never tried. Only a message that is not settled yet changes. */

@@ -21,6 +21,11 @@ import * as operations from './migrations/0012-operations.ts';
 import * as alerts from './migrations/0013-alerts.ts';
 import * as consoleTables from './migrations/0014-console.ts';
 import * as toldAlerts from './migrations/0015-told-alerts.ts';
+import * as simAdmission from './migrations/0016-sim-admission.ts';
+import * as holdings from './migrations/0017-holdings.ts';
+import * as messageRetention from './migrations/0018-message-retention.ts';
+import * as mailedAddresses from './migrations/0019-mailed-addresses.ts';
+import * as paymentTrust from './migrations/0021-payment-trust.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -39,6 +44,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0013-alerts': alerts,
   '0014-console': consoleTables,
   '0015-told-alerts': toldAlerts,
+  '0016-sim-admission': simAdmission,
+  '0017-holdings': holdings,
+  '0018-message-retention': messageRetention,
+  '0019-mailed-addresses': mailedAddresses,
+  '0021-payment-trust': paymentTrust,
 };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from './database.ts';
 
 /**
- * Lets a node's key have a link, also one that may. With `fingerprint` only if it is that of the key. Throws `OperatorRefusal`
+ * Lets a node's key have a link, also one that may, and lets it take SIMs of other nodes again. With `fingerprint` only if it is that of the key. Throws `OperatorRefusal`
  * for another key, and for a node that is not enrolled.
  */
 export async function approveNode(
@@ -14,7 +14,7 @@ export async function approveNode(
 ): Promise<{ fingerprint: string }> {
   const row = await db
     .updateTable('nodes')
-    .set({ approval_pending_since: null })
+    .set({ approval_pending_since: null, claims_suspended_at: null })
     .where('id', '=', node)
     .where('public_key', 'is not', null)
     .where('revoked_at', 'is', null)
@@ -22,6 +22,7 @@ export async function approveNode(
     .executeTakeFirst();
   if (row?.public_key == null) throw await whyNot(db, node);
   const own = keyFingerprint(row.public_key);
+  await db.deleteFrom('sim_claims').where('node_id', '=', node).execute();
   // The transaction around it takes the approval back.
   if (fingerprint !== undefined && fingerprint !== own)
     throw new OperatorRefusal(`the key of ${node} is another one now: ${own}`);

@@ -60,29 +60,36 @@ export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): 
   return isKnown ? 'replaced' : 'unauthorized';
 }
 
-export async function closeLink(db: Database, linkId: string): Promise<void> {
+/** Notes when a link ended: the node's SIMs are its own for a while after that. */
+export async function closeLink(db: Database, linkId: string, now: Date): Promise<void> {
   await db
     .updateTable('nodes')
-    .set({ link_id: null, link_alive_until: null })
+    .set({ link_id: null, link_alive_until: now })
     .where('link_id', '=', linkId)
     .execute();
 }
 
-/** Notes how far a journal is committed. Until the end of the transaction no other one does so for it. */
+/**
+ * Notes how far a journal is committed, and returns how far it was. Until the end of the transaction no other one does so for it.
+ * Throws where another link has begun the journal at this moment.
+ */
 export async function setAcknowledged(
   trx: DatabaseTransaction,
   journal: { nodeId: string; journalId: string; sequence: number },
-): Promise<void> {
-  await trx
-    .insertInto('journals')
-    .values({ node_id: journal.nodeId, journal_id: journal.journalId, acknowledged: journal.sequence })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['node_id', 'journal_id'])
-        .doUpdateSet({ acknowledged: journal.sequence })
-        .where('journals.acknowledged', '<', journal.sequence),
+): Promise<number> {
+  const { nodeId, journalId, sequence } = journal;
+  const { rows } = await sql<{ before: number | null; is_new: boolean }>`
+    with known as materialized (
+      select acknowledged from journals where node_id = ${nodeId} and journal_id = ${journalId} for update
     )
-    .execute();
+    insert into journals (node_id, journal_id, acknowledged)
+    select ${nodeId}, ${journalId}, ${sequence}::bigint from (select) as one left join known on true
+    on conflict (node_id, journal_id) do update
+      set acknowledged = greatest(journals.acknowledged, excluded.acknowledged)
+    returning (select acknowledged from known) as before, xmax = 0 as is_new`.execute(trx);
+  const [noted] = rows;
+  if (noted?.before === null && !noted.is_new) throw new Error('another link begins this journal');
+  return noted?.before ?? 0;
 }
 
 /** Counts received SMS that were not kept because nobody holds the number of their SIM. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import { type Database, inTransaction } from './database.ts';
+import { endTenures } from './sim-tenures.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
 /** Notes a code for the node, which is new or known. Codes given before are void. */
@@ -55,7 +56,20 @@ export async function revokeNode(db: Database, nodeId: string, now: Date): Promi
       .where('id', '=', nodeId)
       .returning('id')
       .executeTakeFirst();
-    // A statement of its own: it sees the slots that a link was writing until the node was locked.
+    // Statements of their own: they see the slots that a link was writing until the node was locked.
+    const held = await trx
+      .selectFrom('sim_tenures')
+      .select('iccid')
+      .where('node_id', '=', nodeId)
+      .where('until', 'is', null)
+      .orderBy('iccid')
+      .forUpdate()
+      .execute();
+    await endTenures(
+      trx,
+      held.map(({ iccid }) => iccid),
+      now,
+    );
     await trx.deleteFrom('sims').where('node_id', '=', nodeId).execute();
     return row !== undefined;
   });
@@ -75,6 +89,8 @@ export interface NodeRow {
   alarms: string[];
   unregisteredSlots: UnregisteredSlot[];
   sims: number;
+  /** Since when it takes no SIM that it does not hold. */
+  claimsSuspendedAt: Date | null;
 }
 
 export async function listNodes(db: Database): Promise<NodeRow[]> {
@@ -90,6 +106,7 @@ export async function listNodes(db: Database): Promise<NodeRow[]> {
       'link_alive_until as linkAliveUntil',
       'alarms',
       'unregistered_slots as unregisteredSlots',
+      'claims_suspended_at as claimsSuspendedAt',
       sql<number>`(select count(*)::int from sims where sims.node_id = nodes.id)`.as('sims'),
     ])
     .orderBy('id')

@@ -1,7 +1,10 @@
-// Numbers that can be sold: they and their slot in service, nobody has them, no payment has reserved them, their SIM is on the
-// network now, and their last holder is forgotten.
+// Numbers that can be sold: admitted, they and their slot in service, nobody has them, no payment has reserved them, their SIM is on
+// the network now and was swept since their last holder, who is forgotten.
 import { type ExpressionBuilder, sql } from 'kysely';
+import { isSellable } from '../domain/sellable-number.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { isSwept } from './holdings.ts';
+import { withdrawAdmission } from './number-admission.ts';
 import type { Tables } from './tables.ts';
 
 /** Any constant of our own will do. */
@@ -23,6 +26,15 @@ export async function countAvailable(db: Database, now: Date): Promise<number> {
 
 /** Picks a free number and locks its row until the transaction ends; concurrent callers get others. */
 export async function pickAvailable(trx: DatabaseTransaction, now: Date): Promise<string | undefined> {
+  for (;;) {
+    const number = await findAvailable(trx, now);
+    if (number === undefined || isSellable(number)) return number;
+    // A row from before numbers were checked.
+    await withdrawAdmission(trx, number, now);
+  }
+}
+
+async function findAvailable(trx: DatabaseTransaction, now: Date): Promise<string | undefined> {
   const row = await trx
     .selectFrom('numbers')
     .select('number')
@@ -35,7 +47,12 @@ export async function pickAvailable(trx: DatabaseTransaction, now: Date): Promis
   return row?.number;
 }
 
-export function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date) {
+/** `evenUnswept`: also where only the sweep of its SIM is missing. */
+export function isAvailable(
+  eb: ExpressionBuilder<Tables, 'numbers'>,
+  now: Date,
+  { evenUnswept = false } = {},
+) {
   const isTaken = eb.exists(
     eb.selectFrom('subscriptions').select('id').whereRef('subscriptions.number', '=', 'numbers.number'),
   );
@@ -50,6 +67,7 @@ export function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date)
       .whereRef('sims.iccid', '=', 'numbers.iccid')
       .where('sims.state', '=', 'registered')
       .where('nodes.link_alive_until', '>', now)
+      .$if(!evenUnswept, (sims) => sims.where(isSwept))
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(
@@ -65,6 +83,7 @@ export function isAvailable(eb: ExpressionBuilder<Tables, 'numbers'>, now: Date)
   const isInService = eb.and([
     eb('out_of_service_at', 'is', null),
     eb('retired_at', 'is', null),
+    eb('unadmitted_since', 'is', null),
     eb.or([eb('quarantined_until', 'is', null), eb('quarantined_until', '<=', now)]),
   ]);
   return eb.and([isInService, eb.not(isTaken), eb.not(isReserved), isOnline]);

@@ -2,23 +2,28 @@
 import { sql } from 'kysely';
 import { maskedWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { isSellable } from '../domain/sellable-number.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from './database.ts';
+import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 
 /**
  * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
  * `reserved` for a payment; `quarantined`, not sold until its last holder's messages have ceased; `out_of_service`, also where
- * its slot is; `available`, on sale; `offline`, its SIM is not on the network or not in a linked node.
+ * its slot is; `unadmitted`, its SIM was never seen before and waits for an operator or a probe; `available`, on sale; `unswept`, its SIM
+ * has to be swept before; `offline`, its SIM is not on the network or not in a linked node.
  */
 export type NumberState = (typeof NUMBER_STATES)[number];
 
 export const NUMBER_STATES = [
   'available',
+  'unswept',
   'offline',
   'reserved',
   'held',
   'quarantined',
   'out_of_service',
+  'unadmitted',
   'retired',
 ] as const;
 
@@ -49,7 +54,10 @@ const listed = (db: Database, now: Date) =>
       seen
         .selectFrom('numbers')
         .selectAll()
-        .select((eb) => isAvailable(eb, now).as('is_available')),
+        .select((eb) => [
+          isAvailable(eb, now).as('is_available'),
+          isAvailable(eb, now, { evenUnswept: true }).as('is_available_once_swept'),
+        ]),
     )
     .with('listed', (listed) =>
       listed
@@ -88,8 +96,12 @@ const listed = (db: Database, now: Date) =>
             .then<NumberState>('quarantined')
             .when('slot_service.slot', 'is not', null)
             .then<NumberState>('out_of_service')
+            .when('seen.unadmitted_since', 'is not', null)
+            .then<NumberState>('unadmitted')
             .when('seen.is_available', '=', true)
             .then<NumberState>('available')
+            .when('seen.is_available_once_swept', '=', true)
+            .then<NumberState>('unswept')
             .else<NumberState>('offline')
             .end()
             .as('state'),
@@ -221,6 +233,7 @@ export async function importNumbers(
   now: Date,
 ): Promise<{ added: number; back: number; known: number }> {
   return inTransaction(db, async (trx) => {
+    await clearUnadmitted(trx, rows);
     const there = await trx
       .selectFrom('numbers')
       .select(['number', 'iccid', 'retired_at'])
@@ -247,6 +260,7 @@ export async function importNumbers(
     const byIccid = new Map(served.map(({ iccid, number }) => [iccid, number]));
     const problems: string[] = [];
     for (const { line, number, iccid } of rows) {
+      if (!isSellable(number)) problems.push(`line ${line}: ${number} is not a US mobile number`);
       const owner = byNumber.get(number);
       const other = byIccid.get(iccid);
       if (owner !== undefined && owner.retired_at === null && owner.iccid !== iccid)
@@ -266,7 +280,7 @@ export async function importNumbers(
     for (const { number, iccid } of back) {
       await trx
         .updateTable('numbers')
-        .set({ iccid, retired_at: null })
+        .set({ iccid, retired_at: null, unadmitted_since: null })
         .where('number', '=', number)
         .execute();
     }

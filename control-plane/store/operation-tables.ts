@@ -48,6 +48,8 @@ export interface ProbesTable {
   kind: ProbeKind;
   /** False: an operator asked for it. */
   is_scheduled: boolean;
+  /** It proves the number of a SIM that is not admitted yet, and says nothing of slots. */
+  is_admission: ColumnType<boolean, boolean | undefined, never>;
   /** In its text; nobody can guess it. */
   token: string;
   from_number: string;

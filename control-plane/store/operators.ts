@@ -49,6 +49,12 @@ export interface SessionLimits {
   createdAfter: Date;
 }
 
+/** Of all operators, as `keyOfHash` writes them. */
+export async function operatorKeys(db: Database): Promise<Set<string>> {
+  const rows = await db.selectFrom('operators').select('key_hash').execute();
+  return new Set(rows.map(({ key_hash: hash }) => keyOfHash(Buffer.from(hash))));
+}
+
 /** Opens a session for the holder of a key, in one statement. Undefined when nobody has that key. */
 export async function openSession(
   db: Database,

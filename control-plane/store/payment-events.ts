@@ -1,4 +1,5 @@
 // The history of payments: what changes the state of one adds a line to it, in the same statement or transaction.
+import type { Updateable } from 'kysely';
 import type { PaymentState } from '../payments/payment.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import type { PaymentsTable } from './tables.ts';
@@ -12,7 +13,7 @@ export interface PaymentEvent {
 }
 
 /** What `movePayment` sets; its history takes state, transaction, failure and time from here. */
-type Move = Partial<PaymentsTable> & { state: PaymentState; updated_at: Date };
+type Move = Updateable<PaymentsTable> & { state: PaymentState; updated_at: Date };
 
 /**
  * Moves a payment out of one of `from`, and notes it in one statement with that, unless neither its state nor its

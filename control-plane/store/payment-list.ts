@@ -27,6 +27,8 @@ export interface PaymentRow {
   payer: string;
   pay_to: string;
   nonce: string;
+  /** Seconds since the Unix epoch: the authorization is good until then. */
+  valid_before: string;
   /** Reserved for it, or bought with it. */
   number: string | null;
   subscription_id: string | null;
@@ -62,6 +64,8 @@ export async function listPayments(
     query = query.where(({ eb, and, or }) =>
       or([
         eb('payments.state', '=', 'refunding'),
+        // Until an operator ends the subscription that nothing paid for.
+        and([eb('payments.state', '=', 'taken_back'), eb('subscriptions.expires_at', '>', now)]),
         and([
           eb('payments.state', 'in', ['in_flight', 'reverted', 'void']),
           eb('payments.transfer_hash', 'is not', null),
@@ -98,6 +102,7 @@ const rows = (db: Database) =>
       'payer',
       'pay_to',
       'nonce',
+      sql<string>`payments.valid_before::text`.as('valid_before'),
       fn.coalesce('reserved_number', 'subscriptions.number').as('number'),
       'subscription_id',
       'transaction_hash',

@@ -1,60 +1,80 @@
-// The payment ledger in the database: one unique row per authorization, states that only move forward.
-import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
-import { type Address, getAddress, type Hex } from 'viem';
+// The ledger of payments: one row per authorization, states that only move forward.
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Hex } from 'viem';
 import {
   type Applied,
-  type ClaimResult,
   NumberMissing,
-  type Payment,
   type PaymentLedger,
   type PaymentState,
-  type TransferAuthorization,
+  type SignedTransaction,
 } from '../payments/payment.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import { lockReservations, pickAvailable } from './number-pool.ts';
+import { claim, findKnown, lockHolder, NEVER_CHECKED, noteUsed } from './payment-claims.ts';
 import { addPaymentEvent, movePayment } from './payment-events.ts';
+import { OPEN_STATES, toPayment } from './payment-rows.ts';
 import { extendOrCreate } from './subscriptions.ts';
-import type { PaymentsTable } from './tables.ts';
+import type { Tables } from './tables.ts';
 
-/** More unfinished payments than this are finished in the next round. */
-const UNFINISHED_MAX = 100;
-
-/** A released authorization that somebody read may be used until it expires, and is looked for so much longer. */
-const RELEASED_WATCH_S = 15 * 60;
+/** A payment is checked in so many rounds, one a minute; after that each pause is twice as long as the one before, up to a limit. */
+const CHECKS_EACH_ROUND = 10;
+const CHECK_MINUTES_MAX = 15;
 
 /** Its money bought a year, or goes back to the payer. */
-const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'refunding', 'refunded']);
+const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'taken_back', 'refunding', 'refunded']);
 
 export function createPaymentLedger(db: Database): PaymentLedger {
   return {
-    claim: (authorization, now) => db.transaction().execute((trx) => claim(trx, authorization, now)),
-
-    async find(authorization) {
-      const row = await db
-        .selectFrom('payments')
-        .select('state')
-        .where((eb) => eb.and(keyOf(authorization)))
-        .executeTakeFirst();
-      return row?.state;
-    },
+    find: (authorization) => findKnown(db, authorization),
+    claim: (authorization, terms) => db.transaction().execute((trx) => claim(trx, authorization, terms)),
+    noteUsed: (authorization, now) => db.transaction().execute((trx) => noteUsed(trx, authorization, now)),
 
     setInFlight: (id, transaction, now) =>
       movePayment(db, id, ['claimed', 'in_flight'], {
         state: 'in_flight',
-        raw_transaction: transaction?.raw ?? null,
-        transaction_hash: transaction?.hash ?? null,
-        transaction_nonce: transaction?.nonce ?? null,
+        ...columnsOf(transaction),
         updated_at: now,
       }),
 
-    release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
-    setReverted: (id, now) => end(db, id, ['in_flight'], { state: 'reverted', updated_at: now }),
-    setVoid: (id, failure, now) =>
-      end(db, id, ['in_flight', 'reverted', 'released'], { state: 'void', failure, updated_at: now }),
+    async replaceTransaction(id, transaction, now) {
+      for (const state of ['in_flight', 'applied'] as const) {
+        const change = { state, ...columnsOf(transaction), updated_at: now };
+        if (await movePayment(db, id, [state], change)) return true;
+      }
+      return false;
+    },
 
-    async touch(id, now) {
-      await db.updateTable('payments').set({ updated_at: now }).where('id', '=', id).execute();
+    release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
+    releaseUnshown: (id, failure, now) =>
+      end(db, id, ['in_flight'], { state: 'released', failure, updated_at: now }),
+    setReverted: (id, failure, now) =>
+      end(db, id, ['in_flight'], { state: 'reverted', failure: failure ?? null, updated_at: now }),
+    setVoid: (id, failure, now) => end(db, id, OPEN_STATES, { state: 'void', failure, updated_at: now }),
+
+    giveNumberBack: (id, failure, now) =>
+      db.transaction().execute(async (trx) => {
+        const given = await trx
+          .updateTable('payments')
+          .set({ reserved_number: null, failure })
+          .where('id', '=', id)
+          .where('state', '=', 'in_flight')
+          .where('reserved_number', 'is not', null)
+          .returning('state')
+          .executeTakeFirst();
+        if (given === undefined) return;
+        await addPaymentEvent(trx, id, { state: given.state, transactionHash: null, why: failure, at: now });
+      }),
+
+    async noteCheck(id, now) {
+      await db
+        .updateTable('payments')
+        .set({
+          checks: sql`checks + 1`,
+          next_check_at: sql`case when checks >= ${CHECKS_EACH_ROUND}
+            then ${now}::timestamptz + least(${CHECK_MINUTES_MAX}, power(2, checks - ${CHECKS_EACH_ROUND})) * interval '1 minute' end`,
+        })
+        .where('id', '=', id)
+        .execute();
     },
 
     apply: (id, transferHash, now) => db.transaction().execute((trx) => apply(trx, id, transferHash, now)),
@@ -65,7 +85,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
           .updateTable('payments')
           .set({ transfer_hash: transferHash, failure })
           .where('id', '=', id)
-          .where('state', 'in', ['in_flight', 'reverted', 'released'])
+          .where('state', 'in', ['in_flight', 'reverted'])
           .where('transfer_hash', 'is', null)
           .returning('state')
           .executeTakeFirst();
@@ -74,28 +94,69 @@ export function createPaymentLedger(db: Database): PaymentLedger {
         await addPaymentEvent(trx, id, event);
       }),
 
-    async unfinished(chainId, before) {
+    async unfinished(chainId, { before, now, limit }) {
+      const rows = await db
+        .selectFrom((payments) =>
+          payments
+            .selectFrom('payments')
+            .selectAll()
+            .select(sql<number>`row_number() over (partition by payer order by created_at, id)`.as('turn'))
+            .where('chain_id', '=', chainId)
+            .where('state', 'in', OPEN_STATES)
+            .where('updated_at', '<', before)
+            .where((eb) => isDue(eb, now))
+            .as('due'),
+        )
+        .selectAll()
+        .orderBy('turn')
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      return rows.map(toPayment);
+    },
+
+    async notFinal(chainId, { now, limit }) {
       const rows = await db
         .selectFrom('payments')
         .selectAll()
         .where('chain_id', '=', chainId)
-        .where((eb) =>
-          eb.or([
-            eb('state', 'in', ['claimed', 'in_flight', 'reverted']),
-            eb.and([
-              eb('state', '=', 'released'),
-              eb('valid_before', '>', String(Math.floor(before.getTime() / 1000 - RELEASED_WATCH_S))),
-            ]),
-          ]),
-        )
-        .where('updated_at', '<', before)
+        .where('state', '=', 'applied')
+        .where('final_at', 'is', null)
+        .where((eb) => isDue(eb, now))
         .orderBy('updated_at')
-        .limit(UNFINISHED_MAX)
+        .limit(limit)
         .execute();
       return rows.map(toPayment);
     },
+
+    async setFinal(id, transferHash, now) {
+      await db
+        .updateTable('payments')
+        .set({ final_at: now, transfer_hash: transferHash })
+        .where('id', '=', id)
+        .where('state', '=', 'applied')
+        .execute();
+    },
+
+    async setTakenBack(id, failure, now) {
+      await movePayment(db, id, ['applied'], {
+        state: 'taken_back',
+        failure,
+        final_at: now,
+        updated_at: now,
+      });
+    },
   };
 }
+
+const isDue = (eb: ExpressionBuilder<Tables, 'payments'>, now: Date) =>
+  eb.or([eb('next_check_at', 'is', null), eb('next_check_at', '<=', now)]);
+
+const columnsOf = (transaction: SignedTransaction | undefined) => ({
+  raw_transaction: transaction?.raw ?? null,
+  transaction_hash: transaction?.hash ?? null,
+  transaction_nonce: transaction?.nonce ?? null,
+});
 
 /** Payments by state; states without any are left out. */
 export async function countPayments(db: Database): Promise<Map<PaymentState, number>> {
@@ -112,7 +173,7 @@ export async function countOpenPayments(db: Database): Promise<Map<number, numbe
   const rows = await db
     .selectFrom('payments')
     .select(['chain_id', sql<number>`count(*)::int`.as('count')])
-    .where('state', 'in', ['claimed', 'in_flight', 'reverted'])
+    .where('state', 'in', OPEN_STATES)
     .groupBy('chain_id')
     .execute();
   return new Map(rows.map(({ chain_id, count }) => [Number(chain_id), count]));
@@ -122,55 +183,10 @@ export async function countOpenPayments(db: Database): Promise<Map<number, numbe
 async function end(
   db: Database,
   id: string,
-  from: PaymentState[],
-  change: { state: PaymentState; failure?: string; updated_at: Date },
+  from: readonly PaymentState[],
+  change: { state: PaymentState; failure?: string | null; updated_at: Date },
 ): Promise<void> {
   await movePayment(db, id, from, { ...change, reserved_number: null });
-}
-
-async function claim(
-  trx: DatabaseTransaction,
-  authorization: TransferAuthorization,
-  now: Date,
-): Promise<ClaimResult> {
-  await lockReservations(trx);
-  const key = keyOf(authorization);
-  const known = await trx
-    .selectFrom('payments')
-    .select(['id', 'state'])
-    .where((eb) => eb.and(key))
-    .executeTakeFirst();
-  if (known !== undefined && known.state !== 'released') return { kind: 'taken', state: known.state };
-
-  const holder = await lockHolder(trx, key.payer);
-  const number = holder === undefined ? await pickAvailable(trx, now) : undefined;
-  if (holder === undefined && number === undefined) return { kind: 'pool_exhausted' };
-
-  const claimed = {
-    ...key,
-    pay_to: authorization.to.toLowerCase(),
-    value: String(authorization.value),
-    valid_after: String(authorization.validAfter),
-    valid_before: String(authorization.validBefore),
-    signature: authorization.signature,
-    state: 'claimed' as const,
-    reserved_number: number ?? null,
-    raw_transaction: null,
-    transaction_hash: null,
-    transaction_nonce: null,
-    transfer_hash: null,
-    failure: null,
-    updated_at: now,
-  };
-  const row = await trx
-    .insertInto('payments')
-    .values({ ...claimed, id: `pay_${randomBytes(12).toString('hex')}`, created_at: now })
-    .onConflict((conflict) => conflict.columns(['chain_id', 'asset', 'payer', 'nonce']).doUpdateSet(claimed))
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const why = number === undefined ? null : `${number} reserved`;
-  await addPaymentEvent(trx, row.id, { state: 'claimed', transactionHash: null, why, at: now });
-  return { kind: 'claimed', payment: toPayment(row) };
 }
 
 async function apply(
@@ -181,13 +197,14 @@ async function apply(
 ): Promise<Applied | undefined> {
   const payment = await trx
     .selectFrom('payments')
-    .select(['payer', 'reserved_number', 'state'])
+    .select(['payer', 'reserved_number', 'state', 'chain_id', 'signed_by'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirstOrThrow();
   if (IS_SPENT.has(payment.state)) return undefined;
   const number = payment.reserved_number ?? (await numberFor(trx, payment.payer, now));
-  const applied = await extendOrCreate(trx, { wallet: payment.payer, number, now });
+  const accountChainId = payment.signed_by === 'account' ? payment.chain_id : null;
+  const applied = await extendOrCreate(trx, { wallet: payment.payer, number, accountChainId, now });
   await trx
     .updateTable('payments')
     .set({
@@ -196,6 +213,7 @@ async function apply(
       subscription_id: applied.subscription.id,
       transfer_hash: transferHash,
       failure: null,
+      ...NEVER_CHECKED,
       updated_at: now,
     })
     .where('id', '=', id)
@@ -213,48 +231,4 @@ async function numberFor(trx: DatabaseTransaction, payer: string, now: Date): Pr
   const number = await pickAvailable(trx, now);
   if (number === undefined) throw new NumberMissing('the money came and no number is free');
   return number;
-}
-
-/** The subscription of a wallet, which is not purged until this transaction ends. */
-async function lockHolder(trx: DatabaseTransaction, payer: string): Promise<{ id: string } | undefined> {
-  return trx
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('wallet', '=', payer)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
-function keyOf(authorization: TransferAuthorization) {
-  return {
-    chain_id: authorization.chainId,
-    asset: authorization.asset.toLowerCase(),
-    payer: authorization.from.toLowerCase(),
-    nonce: authorization.nonce.toLowerCase(),
-  };
-}
-
-function toPayment(row: PaymentsTable): Payment {
-  const { raw_transaction: raw, transaction_hash: hash, transaction_nonce: nonce } = row;
-  return {
-    id: row.id,
-    state: row.state,
-    updatedAt: row.updated_at,
-    transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
-    transaction:
-      raw !== null && hash !== null && nonce !== null
-        ? { raw: raw as Hex, hash: hash as Hex, nonce }
-        : undefined,
-    authorization: {
-      chainId: row.chain_id,
-      asset: getAddress(row.asset),
-      from: getAddress(row.payer),
-      to: getAddress(row.pay_to as Address),
-      value: BigInt(row.value),
-      validAfter: BigInt(row.valid_after),
-      validBefore: BigInt(row.valid_before),
-      nonce: row.nonce as Hex,
-      signature: row.signature as Hex,
-    },
-  };
 }

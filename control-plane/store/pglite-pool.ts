@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 
 /** Callers that may wait for the one connection; more means that the embedded database is the wrong choice. */
 const WAITERS_MAX = 10_000;
@@ -39,7 +40,8 @@ export async function openPglitePool(folder: string): Promise<PostgresPool> {
         busy = true;
         return client;
       }
-      if (waiters.length >= WAITERS_MAX) throw new Error('too many requests wait for the embedded database');
+      if (waiters.length >= WAITERS_MAX)
+        throw new DatabaseUnavailable(new Error('too many requests wait for the embedded database'));
       return new Promise((resolve) => waiters.push(resolve));
     },
     end: () => pglite.close(),

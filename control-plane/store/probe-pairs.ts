@@ -15,7 +15,7 @@ export interface ProbeSim {
 
 const PLACES = sql`
   select numbers.number, numbers.iccid, sims.node_id as node, sims.slot, sims.operator as carrier,
-    numbers.out_of_service_at is not null as is_out,
+    numbers.out_of_service_at is not null as is_out, numbers.unadmitted_since is null as is_admitted,
     slot_service.by as slot_out_by, slot_service.judged_from,
     exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
     exists (select from payments where payments.reserved_number = numbers.number) as is_reserved,
@@ -33,12 +33,12 @@ export interface SpareSim extends ProbeSim {
   judged_from: Date | null;
 }
 
-/** Those whose number or slot an operator took out of service are left alone. By node and slot. */
+/** Admitted ones; those whose number or slot an operator took out of service are left alone. By node and slot. */
 export async function findSpareSims(db: Database, now: Date): Promise<SpareSim[]> {
   const { rows } = await sql<SpareSim>`
     select number, iccid, node, slot, carrier, slot_out_by is not null as is_out, judged_from
     from (${PLACES}) as places
-    where not is_held and not is_reserved and not is_out and is_registered
+    where not is_held and not is_reserved and not is_out and is_registered and is_admitted
       and link_alive_until > ${now}::timestamptz and slot_out_by is distinct from 'operator'
     order by node, slot`.execute(db);
   return rows;

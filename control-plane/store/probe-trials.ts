@@ -23,10 +23,10 @@ export async function findTrials(db: Database, { node, slot }: SlotPlace): Promi
   const { rows } = await sql<Trial>`
     with trials as (
       select position, kind, 'sender' as role, result, failed_end, to_node || '/' || to_slot as partner, started_at
-      from probes where from_node = ${node} and from_slot = ${slot}
+      from probes where from_node = ${node} and from_slot = ${slot} and not is_admission
       union all
       select position, kind, 'recipient', result, failed_end, from_node || '/' || from_slot, started_at
-      from probes where to_node = ${node} and to_slot = ${slot}
+      from probes where to_node = ${node} and to_slot = ${slot} and not is_admission
     ), counted as (
       select *, row_number() over (partition by kind, role order by position desc) as place from trials
       where (result = 'delivered' or result = 'failed' and failed_end in (role, 'either'))

@@ -10,6 +10,8 @@ export interface Probe {
   kind: ProbeKind;
   /** False: an operator asked for it. */
   isScheduled: boolean;
+  /** It proves the number of a SIM that is not admitted yet. */
+  isAdmission: boolean;
   token: string;
   sender: ProbeSim;
   recipient: ProbeSim;
@@ -33,6 +35,7 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
     .insertInto('probes')
     .values({
       ...{ id: probe.id, kind: probe.kind, is_scheduled: probe.isScheduled, token: probe.token },
+      is_admission: probe.isAdmission,
       ...{ from_number: sender.number, from_iccid: sender.iccid, from_node: sender.node },
       ...{ from_slot: sender.slot, from_carrier: sender.carrier },
       ...{ to_number: recipient.number, to_iccid: recipient.iccid, to_node: recipient.node },

@@ -1,6 +1,7 @@
 // The end of a subscription: what it held is deleted, and its number goes back to the pool, after its quarantine.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
+import { endByNow, endHolding } from './holdings.ts';
 import type { Tables } from './tables.ts';
 
 /** Housekeeping finds a subscription past its grace time for this long before anything is deleted. */
@@ -23,6 +24,7 @@ export async function purgeLapsed(
 ): Promise<string[]> {
   const expiredAt = new Date(now.getTime() - graceMs);
   await noteLapsed(db, expiredAt, now);
+  await endByNow(db, now);
   const purged: string[] = [];
   let rowsLeft = ROWS_MAX;
   for (const id of await findLapsed(db, expiredAt, now)) {
@@ -31,7 +33,7 @@ export async function purgeLapsed(
     rowsLeft -= await deleteCalls(db, id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
     const quarantinedUntil = quarantineMs === 0 ? null : new Date(now.getTime() + quarantineMs);
-    if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil })) purged.push(id);
+    if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil, now })) purged.push(id);
   }
   return purged;
 }
@@ -105,7 +107,7 @@ async function deleteCalls(
 async function deleteSubscription(
   db: Database,
   id: string,
-  { expiredAt, quarantinedUntil }: { expiredAt: Date; quarantinedUntil: Date | null },
+  { expiredAt, quarantinedUntil, now }: { expiredAt: Date; quarantinedUntil: Date | null; now: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // Payments that claim or extend it, and messages that come in, hold its row: what they wrote is seen below.
@@ -117,9 +119,10 @@ async function deleteSubscription(
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('messages').select('id').whereRef('subscription_id', '=', 'subscriptions.id'))),
       )
-      .returning('number')
+      .returning(['number', 'created_at'])
       .executeTakeFirst();
     if (deleted === undefined) return false;
+    await endHolding(trx, { number: deleted.number, from: deleted.created_at, now });
     await trx
       .updateTable('numbers')
       .set({ quarantined_until: quarantinedUntil })

@@ -1,81 +1,144 @@
 // The SIMs that nodes hold, where they sit, the numbers they bring, and the subscriptions they are bound to.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
+import { isSellable } from '../domain/sellable-number.ts';
+import { decideClaims, type SimSlot } from '../domain/sim-claim.ts';
 import { storableText } from '../domain/storable-text.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+import { lockTenures, readContested, writeClaims, writeTenures } from './sim-tenures.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
-type HeldSlot = Slot & { iccid: string };
+/** How claims of SIMs are judged. */
+export interface ClaimRules {
+  /** Time in which a node whose link ended may come back before another one can take its SIMs. */
+  waitMs: number;
+  /** Since when this instance has taken links. */
+  servedSince: Date;
+  /** Its link ends here, whatever the store says of it. */
+  isLinkedHere(nodeId: string): boolean;
+  /** Numbers of SIMs never seen are on sale at once. */
+  admitsNew: boolean;
+}
+
+export interface SlotChange {
+  /** SIMs whose reported number another SIM has. */
+  conflicts: Array<{ iccid: string; number: string }>;
+  /** SIMs whose reported number cannot be sold. */
+  unsellable: string[];
+  /** SIMs that the node holds since now. */
+  taken: string[];
+  /** How many it holds, seen or not. */
+  tenures: number;
+  /** Claims of SIMs that it does not hold. */
+  refused: number;
+  /** It takes nothing new until an operator approves it, since now. */
+  isSuspendedNow: boolean;
+}
+
+const NO_CHANGE: SlotChange = {
+  ...{ conflicts: [], unsellable: [], taken: [], tenures: 0, refused: 0, isSuspendedNow: false },
+};
 
 /**
- * Replaces what is known of a node's slots, in one statement, unless a newer link of the node has taken over. Those
- * that are not registered are kept on the node's row, for a SIM that is locked or absent tells no ICCID. A
- * SIM that tells its own number brings that number into the service; a number that another SIM has already is
- * left with it and returned as a conflict. A SIM that sits elsewhere than before, or in no slot, is bound to nothing.
+ * Replaces what is known of a node's slots, in one transaction, unless a newer link of the node has taken over. Only SIMs
+ * that the node holds count (`decideClaims`). Slots that are not registered are kept on the node's row, for a SIM that is
+ * locked or absent reports no ICCID; so are those whose claim was refused. A SIM that reports its own number brings that
+ * number into the service. A SIM that sits elsewhere than before, or in no slot, is bound to nothing.
  */
 export async function replaceSlots(
   db: Database,
   { nodeId, linkId }: { nodeId: string; linkId: string },
   slots: readonly Slot[],
+  rules: ClaimRules & { now: Date },
+): Promise<SlotChange> {
+  const { admitsNew, now, waitMs } = rules;
+  const told = slots.map(storable);
+  return db.transaction().execute(async (trx) => {
+    const node = await trx
+      .selectFrom('nodes')
+      .select('claims_suspended_at')
+      .where('id', '=', nodeId)
+      .where('link_id', '=', linkId)
+      .where('revoked_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (node === undefined) return NO_CHANGE;
+    const iccids = told.flatMap(({ iccid }) => iccid ?? []);
+    const tenures = await lockTenures(trx, nodeId, iccids, rules);
+    const contested = await readContested(trx, nodeId);
+    const wasSuspended = node.claims_suspended_at !== null;
+    const decision = decideClaims({
+      ...{ nodeId, slots: told, tenures, contested, isSuspended: wasSuspended, waitMs, now },
+    });
+    const beaten = new Set(await writeTenures(trx, nodeId, decision, now));
+    const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
+    await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
+    await writeHeld(trx, nodeId, held, now);
+    const refusedSlots = new Set(decision.refused.map(({ slot }) => slot));
+    const isSuspendedNow = decision.isSuspended && !wasSuspended;
+    await trx
+      .updateTable('nodes')
+      .set({
+        unregistered_slots: JSON.stringify(unregisteredSlots(told, refusedSlots)),
+        ...(isSuspendedNow ? { claims_suspended_at: now } : {}),
+      })
+      .where('id', '=', nodeId)
+      .execute();
+    const { conflicts, unsellable } = await introduceNumbers(trx, held, { now, admitsNew });
+    const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
+    const refused = decision.refused.length + beaten.size;
+    return {
+      ...{ conflicts, unsellable, taken, refused, isSuspendedNow },
+      tenures: held.length + decision.unseen.length,
+    };
+  });
+}
+
+async function writeHeld(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  held: readonly SimSlot[],
   now: Date,
-): Promise<{ conflicts: Array<{ iccid: string; number: string }> }> {
-  const held = heldSlots(slots);
-  const column = <K extends keyof HeldSlot>(key: K) => held.map((slot) => slot[key]);
+): Promise<void> {
+  const column = <K extends keyof SimSlot>(key: K) => held.map((slot) => slot[key]);
   const storages = column('storage');
-  const { rows } = await sql`
-    with node as (
-      update nodes set unregistered_slots = ${JSON.stringify(unregisteredSlots(slots))}::jsonb
-      where id = ${nodeId} and link_id = ${linkId} and revoked_at is null
-      returning id
-    ), gone as (
-      delete from sims using node
-      where sims.node_id = node.id and sims.iccid <> all (${column('iccid')}::text[])
-    ), held as (
-      insert into sims (iccid, node_id, slot, device_id, state, operator, signal_dbm, model, usb_path, reason,
-        storage_used, storage_total, updated_at)
-      select told.iccid, node.id, told.slot, told.device_id, told.state, told.operator, told.signal_dbm,
-        told.model, told.usb_path, told.reason, told.storage_used, told.storage_total, ${now}::timestamptz
-      from node, unnest(${column('iccid')}::text[], ${column('slot')}::text[], ${column('device_id')}::text[],
-        ${column('state')}::text[], ${column('operator')}::text[], ${column('signal_dbm')}::integer[],
-        ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[],
-        ${storages.map((storage) => storage?.used ?? null)}::integer[],
-        ${storages.map((storage) => storage?.total ?? null)}::integer[])
-        as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason, storage_used,
-          storage_total)
-      on conflict (iccid) do update set
-        node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
-        state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
-        model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
-        storage_used = excluded.storage_used, storage_total = excluded.storage_total,
-        updated_at = excluded.updated_at,
-        bound_to = case when (sims.node_id, sims.slot, sims.device_id)
-          is not distinct from (excluded.node_id, excluded.slot, excluded.device_id) then sims.bound_to end
-      -- A slot that lost its modem tells what was in it last: the SIM may be elsewhere by now.
-      where sims.node_id = excluded.node_id or excluded.state <> 'lost'
-    )
-    select from node`.execute(db);
-  return { conflicts: rows.length === 0 ? [] : await introduceNumbers(db, held, now) };
+  await sql`
+    delete from sims where node_id = ${nodeId} and iccid <> all (${column('iccid')}::text[])`.execute(trx);
+  await sql`
+    insert into sims (iccid, node_id, slot, device_id, state, operator, signal_dbm, model, usb_path, reason,
+      storage_used, storage_total, swept_at, updated_at)
+    select told.iccid, ${nodeId}, told.slot, told.device_id, told.state, told.operator, told.signal_dbm,
+      told.model, told.usb_path, told.reason, told.storage_used, told.storage_total,
+      case when told.swept_at > ${now}::timestamptz then ${now}::timestamptz else told.swept_at end, ${now}::timestamptz
+    from unnest(${column('iccid')}::text[], ${column('slot')}::text[], ${column('device_id')}::text[],
+      ${column('state')}::text[], ${column('operator')}::text[], ${column('signal_dbm')}::integer[],
+      ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[],
+      ${storages.map((storage) => storage?.used ?? null)}::integer[],
+      ${storages.map((storage) => storage?.total ?? null)}::integer[], ${column('swept_at')}::timestamptz[])
+      as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason, storage_used,
+        storage_total, swept_at)
+    on conflict (iccid) do update set
+      node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
+      state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
+      model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
+      storage_used = excluded.storage_used, storage_total = excluded.storage_total,
+      swept_at = excluded.swept_at,
+      updated_at = excluded.updated_at,
+      bound_to = case when (sims.node_id, sims.slot, sims.device_id)
+        is not distinct from (excluded.node_id, excluded.slot, excluded.device_id) then sims.bound_to end`.execute(
+    trx,
+  );
 }
 
-function unregisteredSlots(slots: readonly Slot[]): UnregisteredSlot[] {
-  return slots
-    .filter(({ state }) => state !== 'registered')
-    .map(({ slot, state, reason }) => ({ slot: storableText(slot), state, reason: storableOrNull(reason) }));
-}
+/** Of a slot that reports a SIM which another node holds. */
+export const CLAIM_REFUSED = 'claim_refused';
 
-/** One slot a SIM, in the order of SIMs: two nodes that tell the same ones must not wait for each other. */
-function heldSlots(slots: readonly Slot[]): HeldSlot[] {
-  const held = new Map<string, HeldSlot>();
-  for (const slot of slots) {
-    if (slot.iccid === null) continue;
-    // Two slots tell the same SIM when it was moved: the one that lost its modem tells the past.
-    if (slot.state !== 'lost' || !held.has(slot.iccid))
-      held.set(slot.iccid, storable({ ...slot, iccid: slot.iccid }));
-  }
-  return [...held.values()].sort((a, b) => (a.iccid < b.iccid ? -1 : 1));
-}
+const unregisteredSlots = (slots: readonly Slot[], refused: ReadonlySet<string>): UnregisteredSlot[] =>
+  slots
+    .filter(({ slot, state }) => state !== 'registered' || refused.has(slot))
+    .map(({ slot, state, reason }) => ({ slot, state, reason: refused.has(slot) ? CLAIM_REFUSED : reason }));
 
-const storable = (slot: HeldSlot): HeldSlot => ({
+const storable = (slot: Slot): Slot => ({
   ...slot,
   slot: storableText(slot.slot),
   operator: storableOrNull(slot.operator),
@@ -86,13 +149,14 @@ const storable = (slot: HeldSlot): HeldSlot => ({
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
+/** A number that another SIM has stays with it. */
 async function introduceNumbers(
   db: Database,
-  held: readonly HeldSlot[],
-  now: Date,
-): Promise<Array<{ iccid: string; number: string }>> {
+  held: readonly SimSlot[],
+  { now, admitsNew }: { now: Date; admitsNew: boolean },
+): Promise<Pick<SlotChange, 'conflicts' | 'unsellable'>> {
   const told = held.flatMap(({ iccid, number }) => (number === null ? [] : [{ iccid, number }]));
-  if (told.length === 0) return [];
+  if (told.length === 0) return { conflicts: [], unsellable: [] };
   const numbers = told.map(({ number }) => number);
   const known = async (): Promise<Map<string, string>> => {
     const rows = await db
@@ -104,15 +168,22 @@ async function introduceNumbers(
   };
   let owners = await known();
   const fresh = told.filter(({ number }) => !owners.has(number));
-  if (fresh.length > 0) {
+  const sellable = fresh.filter(({ number }) => isSellable(number));
+  if (sellable.length > 0) {
+    const unadmitted_since = admitsNew ? null : now;
     await db
       .insertInto('numbers')
-      .values(fresh.map((row) => ({ ...row, created_at: now })))
+      .values(sellable.map((row) => ({ ...row, created_at: now, unadmitted_since })))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     owners = await known();
   }
-  return told.filter(({ number, iccid }) => owners.get(number) !== iccid);
+  const unsellable = fresh.filter(({ number }) => !isSellable(number)).map(({ iccid }) => iccid);
+  const isUnsellable = new Set(unsellable);
+  return {
+    unsellable,
+    conflicts: told.filter(({ number, iccid }) => !isUnsellable.has(iccid) && owners.get(number) !== iccid),
+  };
 }
 
 /**

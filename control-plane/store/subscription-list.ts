@@ -1,5 +1,6 @@
-// Subscriptions as an operator sees them.
+// Subscriptions as an operator sees and ends them.
 import type { ExpressionBuilder } from 'kysely';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -56,6 +57,18 @@ export async function listSubscriptions(
     .limit(limit + 1)
     .execute();
   return rows.map((row) => ({ ...row, is_bound: Boolean(row.is_bound) }));
+}
+
+/** Ends the year now: the tokens are refused, and the number is kept for the grace time. Throws `OperatorRefusal` where it is over. */
+export async function endSubscription(db: Database, id: string, now: Date): Promise<void> {
+  const ended = await db
+    .updateTable('subscriptions')
+    .set({ expires_at: now })
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .returning('id')
+    .executeTakeFirst();
+  if (ended === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
 }
 
 /** A node has confirmed its SIM where it sits. */

@@ -34,7 +34,7 @@ export async function findSubscriptionByToken(db: Database, hash: Buffer): Promi
  */
 export async function extendOrCreate(
   trx: DatabaseTransaction,
-  payment: { wallet: string; number: string | undefined; now: Date },
+  payment: { wallet: string; number: string | undefined; accountChainId: number | null; now: Date },
 ): Promise<{ subscription: Subscription; renewed: boolean }> {
   const wallet = payment.wallet.toLowerCase();
   if (payment.number !== undefined) {
@@ -44,6 +44,7 @@ export async function extendOrCreate(
         id: `sub_${randomBytes(12).toString('hex')}`,
         wallet,
         number: payment.number,
+        account_chain_id: payment.accountChainId,
         created_at: payment.now,
         expires_at: extendedExpiry(undefined, payment.now),
       })
@@ -72,6 +73,7 @@ function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {
     id: row.id,
     wallet: row.wallet,
     number: row.number,
+    accountChainId: row.account_chain_id ?? undefined,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };

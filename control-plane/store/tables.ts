@@ -4,10 +4,11 @@ import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
-import type { PaymentState } from '../payments/payment.ts';
+import type { PaymentState, SignedBy } from '../payments/payment.ts';
 import type { AlertTables } from './alert-tables.ts';
 import type { ConsoleTables } from './console-tables.ts';
 import type { OperationTables } from './operation-tables.ts';
+import type { SimTables } from './sim-tables.ts';
 
 /** A slot that serves no number now, and why as far as the node tells. */
 export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
@@ -20,6 +21,8 @@ export interface SubscriptionsTable {
   expires_at: Date;
   /** Since when housekeeping finds it past its grace time; null while it does not. */
   lapsed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** The chain whose code speaks for the wallet; null where its key does, on every chain. */
+  account_chain_id: ColumnType<number | null, number | null | undefined, number | null>;
 }
 
 export interface NumbersTable {
@@ -34,6 +37,16 @@ export interface NumbersTable {
   retired_at: ColumnType<Date | null, undefined, Date | null>;
   /** Not sold before: messages for who had it still come. */
   quarantined_until: ColumnType<Date | null, undefined, Date | null>;
+  /** Set until its SIM is admitted: it is not sold. */
+  unadmitted_since: ColumnType<Date | null, Date | null | undefined, Date | null>;
+}
+
+/** The last holding of a number, on a SIM, that has ended. */
+export interface FormerHoldingsTable {
+  number: string;
+  iccid: string;
+  held_from: Date;
+  held_until: Date;
 }
 
 export interface SimsTable {
@@ -53,6 +66,8 @@ export interface SimsTable {
   storage_total: ColumnType<number | null, number | null | undefined, number | null>;
   /** The subscription for which the node confirmed the SIM where it sits now. */
   bound_to: ColumnType<string | null, string | null | undefined, string | null>;
+  /** When its last sweep began, as its node tells; null where it tells none. Never after its row was written. */
+  swept_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   updated_at: Date;
 }
 
@@ -60,7 +75,7 @@ export interface NodesTable {
   id: string;
   /** Set while a link is up; a newer link of the same node overwrites it. */
   link_id: string | null;
-  /** The link counts as up until then; renewed by each heartbeat, so that a dead instance's links end. */
+  /** The link counts as up until then; renewed by each heartbeat, so that a dead instance's links end. When it ended, after that. */
   link_alive_until: Date | null;
   /** Ed25519, 32 bytes; null before the first enrolment. */
   public_key: Buffer | null;
@@ -79,6 +94,8 @@ export interface NodesTable {
   unregistered_slots: ColumnType<UnregisteredSlot[], string | undefined, string>;
   /** Facts that waited at the node when it spoke last; null where it does not tell. */
   journal_depth: ColumnType<number | null, undefined, number | null>;
+  /** Set while it takes no SIM that it does not hold: it claimed several that other nodes report. */
+  claims_suspended_at: ColumnType<Date | null, undefined, Date | null>;
   /** Received SMS of SIMs whose number nobody held: they are not kept. */
   unheld_messages: ColumnType<number, number | undefined, number>;
 }
@@ -136,6 +153,12 @@ export interface PaymentsTable {
   failure: string | null;
   /** The transaction that brought the money, once it was seen on the chain. */
   transfer_hash: string | null;
+  signed_by: ColumnType<SignedBy, SignedBy | undefined, SignedBy>;
+  /** How often the reconciler found nothing new. */
+  checks: ColumnType<number, number | undefined, number>;
+  next_check_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** Since when no reorganisation can take the transfer back. */
+  final_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   created_at: Date;
   updated_at: Date;
 }
@@ -181,6 +204,14 @@ export interface MessagesTable {
   delivered_parts: ColumnType<number[], number[] | undefined, number[]>;
   /** Its status is the end that the carrier reported: nothing else changes it. */
   ended_by_report: ColumnType<boolean, boolean | undefined, boolean>;
+}
+
+/** One row. */
+export interface MessageRetentionTable {
+  /** A reading of the clock that later ones confirm, or contradict. */
+  read_at: Date | null;
+  /** The newest that was confirmed. */
+  confirmed_at: Date | null;
 }
 
 export interface UnreadableMessagesTable {
@@ -262,12 +293,21 @@ export interface WaitlistTable {
   claimed_until: ColumnType<Date | null, undefined, Date | null>;
   /** No attempt for that opening is made before. */
   retry_at: ColumnType<Date | null, undefined, Date | null>;
-  notified_at: ColumnType<Date | null, undefined, Date | null>;
+  /** The last mail, also one that may have been taken. */
+  notified_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
-export interface Tables extends AlertTables, ConsoleTables, OperationTables {
+/** Of those that left the waitlist, for a week after their last mail. */
+export interface WaitlistMailedTable {
+  /** SHA-256 of the `email_key`, in hexadecimal. */
+  email_hash: string;
+  mailed_at: Date;
+}
+
+export interface Tables extends AlertTables, ConsoleTables, OperationTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
+  former_holdings: FormerHoldingsTable;
   sims: SimsTable;
   nodes: NodesTable;
   link_proofs: LinkProofsTable;
@@ -280,8 +320,10 @@ export interface Tables extends AlertTables, ConsoleTables, OperationTables {
   refunds: RefundsTable;
   messages: MessagesTable;
   unreadable_messages: UnreadableMessagesTable;
+  message_retention: MessageRetentionTable;
   calls: CallsTable;
   secrets: SecretsTable;
   pool: PoolTable;
   waitlist: WaitlistTable;
+  waitlist_mailed: WaitlistMailedTable;
 }

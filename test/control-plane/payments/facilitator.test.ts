@@ -22,6 +22,7 @@ const MINUTE_MS = 60_000;
 async function setUp(t: Test) {
   const facilitator = await startFacilitator(rig.chain);
   t.teardown(() => facilitator.stop());
+  const port = Number(new URL(facilitator.url).port);
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, {
     ...{ clock, heartbeatMs: 100 * MINUTE_MS, settlementWaitMs: 500 },
@@ -31,6 +32,11 @@ async function setUp(t: Test) {
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
     ...{ clock, databaseUrl, facilitator, url },
+    /** Another one at the same address. */
+    restart: async () => {
+      const next = await startFacilitator(rig.chain, { port });
+      t.teardown(() => next.stop());
+    },
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
@@ -60,23 +66,44 @@ t.test('clients of every protocol pay, and the relayer is not ours', async (t) =
   t.equal(await paid(), 2n * PRICE);
 });
 
-t.test('what it refuses or cannot verify charges nothing, and may be presented again', async (t) => {
-  const { available, facilitator, paid, present, url } = await setUp(t);
-  const header = await signPaymentHeader(url, ALICE.privateKey);
+t.test('what it was shown and did not take charges nothing, and mints no token any more', async (t) => {
   const answers: (() => Promise<unknown>)[] = [
     async () => ({ isValid: false, invalidReason: 'unexpected' }),
     async () => 'no object',
+    async () => 'x'.repeat(100_000),
     () => Promise.reject(new Error('busy')),
   ];
   for (const answer of answers) {
+    const { available, facilitator, paid, present, url } = await setUp(t);
+    const header = await signPaymentHeader(url, ALICE.privateKey);
     facilitator.interfere = answer;
-    t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+    t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
+    t.equal(await available(), 2, 'no number is held for it');
+    facilitator.interfere = undefined;
+    t.match(await present(header), {
+      status: 409,
+      body: { error: 'payment_already_used', token: undefined },
+    });
+    t.match(await recoverToken(url, ALICE.privateKey), { status: 503 }, 'it may still be settled');
+    const another = await signPaymentHeader(url, ALICE.privateKey);
+    t.match(await present(another), { status: 503, body: { error: 'settlement_pending' } }, 'nor paid twice');
+    t.equal(await paid(), 0n);
   }
-  t.equal(await available(), 2);
-  facilitator.interfere = undefined;
-  t.match(await present(header), { status: 200 });
-  t.equal(await paid(), PRICE);
 });
+
+t.test(
+  'a facilitator that cannot be reached has seen nothing: the same payment may be presented again',
+  async (t) => {
+    const { available, facilitator, paid, present, restart, url } = await setUp(t);
+    const header = await signPaymentHeader(url, ALICE.privateKey);
+    await facilitator.stop();
+    t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+    t.equal(await available(), 2);
+    await restart();
+    t.match(await present(header), { status: 200 });
+    t.equal(await paid(), PRICE);
+  },
+);
 
 t.test('an answer that is lost is found on the chain', async (t) => {
   const { facilitator, paid, present, url } = await setUp(t);
@@ -107,7 +134,11 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
       return facilitator.asked.length > asked;
     });
     t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
-    t.equal((await recoverToken(url, ALICE.privateKey)).status, 402, 'no money, no number');
+    t.equal(
+      (await recoverToken(url, ALICE.privateKey)).status,
+      503,
+      'no money, no number, no invitation to pay',
+    );
   }
   t.equal(await available(), 1, 'a number is kept for it');
   t.equal(await paid(), 0n);
@@ -143,7 +174,7 @@ t.test('it does not take an authorization and settles it all the same: the year 
     return { isValid: false, invalidReason: null };
   };
   const header = await signPaymentHeader(url, ALICE.privateKey);
-  t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+  t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
   const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
   const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
   const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, payload.signature];

@@ -37,8 +37,9 @@ async function setup(t: Test) {
     ...{ chainId: rig.chain.chainId, asset, payTo: PAY_TO.address, amountAtomic: PRICE },
     ...(await nameOf(chain, asset)),
   };
-  const { authorization } = await readX402(await signPaymentHeader(url, ALICE.privateKey), [offer]);
-  const claim = await ledger.claim(authorization, now);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  const { authorization } = await readX402(header, [offer], () => chain.accounts);
+  const claim = await ledger.claim(authorization, { now, yearsAheadMax: 2 });
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
@@ -65,8 +66,8 @@ async function nameOf(chain: ReturnType<typeof connectChain>, asset: `0x${string
 
 async function signed(rig: Awaited<ReturnType<typeof setup>>) {
   const simulation = await rig.chain.simulate(rig.authorization);
-  if (simulation.kind !== 'ok') throw new Error(simulation.reason);
-  const transaction = await rig.wallet.sign(rig.authorization, simulation.gas);
+  if (simulation.kind !== 'ok') throw new Error(simulation.kind);
+  const transaction = await rig.wallet.sign(simulation.call, 0);
   await rig.ledger.setInFlight(rig.payment.id, transaction, rig.now);
   return transaction;
 }
@@ -78,7 +79,10 @@ t.test(
     t.equal(await crashed.available(), 0, 'the number is reserved');
     await crashed.eventually('released', async () => (await crashed.available()) === 1);
     t.equal(await crashed.paid(), 0n);
-    t.equal((await crashed.ledger.claim(crashed.authorization, crashed.now)).kind, 'claimed');
+    t.equal(
+      (await crashed.ledger.claim(crashed.authorization, { now: crashed.now, yearsAheadMax: 2 })).kind,
+      'claimed',
+    );
   },
 );
 

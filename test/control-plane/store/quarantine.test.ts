@@ -1,6 +1,7 @@
 // A number after its holder: purged, and not sold before its quarantine is over; then as if nothing had been.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database.ts';
+import { SWEEP_AFTER_MS } from '#control-plane/store/holdings.ts';
 import { countAvailable } from '#control-plane/store/number-pool.ts';
 import { countNumbers, releaseNumber } from '#control-plane/store/numbers.ts';
 import { purgeLapsed } from '#control-plane/store/purge.ts';
@@ -36,11 +37,19 @@ for (const [about, quarantineMs] of [
       .updateTable('nodes')
       .set({ link_alive_until: at(YEAR_MS) })
       .execute();
+    const sweep = (ms: number) =>
+      db
+        .updateTable('sims')
+        .set({ swept_at: at(ms) })
+        .execute();
     const end = 1 + HOUR_MS + quarantineMs;
+    await sweep(end);
     if (quarantineMs > 0) {
       t.equal(await countAvailable(db, at(end - 1)), 0);
       t.equal((await countNumbers(db, at(end - 1))).get('quarantined'), 1);
     }
+    if (quarantineMs === 0) t.equal(await countAvailable(db, at(end)), 0, 'swept a moment too early');
+    await sweep(end + SWEEP_AFTER_MS);
     t.equal(await countAvailable(db, at(end)), 1);
     t.equal((await countNumbers(db, at(end))).get('available'), 1);
     if (quarantineMs === 0) return;

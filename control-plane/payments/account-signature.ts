@@ -1,0 +1,107 @@
+// Whether the code of an account accepts a signature (EIP-1271), deployed or about to be (ERC-6492). Asked by `eth_call`: nobody pays
+// for what the code does.
+import {
+  type Address,
+  BaseError,
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  type Hex,
+  hexToBool,
+  isErc6492Signature,
+  type PublicClient,
+  parseErc6492Signature,
+  RawContractError,
+  size,
+} from 'viem';
+import { Refusal } from '../domain/refusal.ts';
+import { isUnreachable } from './rpc.ts';
+
+/** A signature of many owners, and the call that deploys an account, fit in this. */
+const SIGNATURE_BYTES_MAX = 4_096;
+
+/** Calls at once: each may run as much code as the RPC allows. */
+const CALLS_MAX = 16;
+
+const RETRY_AFTER_SECONDS = 1;
+
+const PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/;
+
+/** The bytes of a signature in an account's own form; undefined for text that is none, is too long or ends as ERC-6492 and is not. */
+export function signatureBytes(text: string): Hex | undefined {
+  if (!PATTERN.test(text) || size(text as Hex) > SIGNATURE_BYTES_MAX) return undefined;
+  const signature = text.toLowerCase() as Hex;
+  try {
+    parseErc6492Signature(signature);
+  } catch {
+    return undefined;
+  }
+  return signature;
+}
+
+/** The code of accounts on one chain. */
+export interface AccountSignatures {
+  readonly chainId: number;
+  /**
+   * True when the code at `account`, or the code that the signature deploys there, accepts it for the digest. False for an address without
+   * code. Throws `Refusal` `overloaded` when too many calls are under way; rejects when the RPC cannot be reached.
+   */
+  isAccepted(account: Address, digest: Hex, signature: Hex): Promise<boolean>;
+}
+
+export function accountSignatures(
+  chainId: number,
+  client: Pick<PublicClient, 'call' | 'getCode'>,
+): AccountSignatures {
+  let calls = 0;
+
+  async function ask(account: Address, digest: Hex, signature: Hex): Promise<boolean> {
+    if (!isErc6492Signature(signature) && (await client.getCode({ address: account })) === undefined) {
+      return false;
+    }
+    const data = encodeDeployData({
+      abi: erc6492SignatureValidatorAbi,
+      args: [account, digest, signature],
+      bytecode: erc6492SignatureValidatorByteCode,
+    });
+    try {
+      const { data: answer } = await client.call({ data });
+      return (
+        answer !== undefined && size(answer) > 0 && size(answer) <= 32 && hexToBool(answer, { size: 32 })
+      );
+    } catch (error) {
+      if (isUnreachable(error) || !isExecution(error)) throw error;
+      return false;
+    }
+  }
+
+  return {
+    chainId,
+    async isAccepted(account, digest, signature) {
+      if (calls >= CALLS_MAX) throw overloaded();
+      calls += 1;
+      try {
+        return await ask(account, digest, signature);
+      } finally {
+        calls -= 1;
+      }
+    },
+  };
+}
+
+/** Whether the RPC ran the code, and the code failed. */
+const isExecution = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  (error.walk((cause) => cause instanceof RawContractError) !== null ||
+    /revert|out of gas|invalid opcode|invalid jump|stack (under|over)flow|gas required exceeds/i.test(
+      error.details,
+    ));
+
+const overloaded = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'Too many account signatures are being checked. Nothing was charged. Try again.',
+    {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    },
+  );

@@ -1,0 +1,105 @@
+// Applied payments until no reorganisation of the chain can take their transfers back. One that vanished is sent again while it can
+// be; one that cannot come back marks its payment.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Chain, Use } from './chain.ts';
+import type { Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
+import { checkEach, ROUND_MAX } from './round.ts';
+import { isUnreachable } from './rpc.ts';
+import { refusalOf, type Submitter } from './submitter.ts';
+
+/** Where an RPC keeps no state of its safe block, the newest block counts so long after the authorization ended. */
+const STATELESS_WAIT_S = 60n * 60n;
+
+export interface FinalityParts {
+  chain: Chain;
+  submitter: Submitter;
+  ledger: PaymentLedger;
+  clock: Clock;
+  log: Logger;
+}
+
+type Block = Awaited<ReturnType<Chain['head']>>;
+
+export class Finality {
+  readonly #parts: FinalityParts;
+
+  constructor(parts: FinalityParts) {
+    this.#parts = parts;
+  }
+
+  /** Checks the transfers that may still be taken back. Rejects when the RPC or the database cannot be reached. */
+  async round(): Promise<void> {
+    const { chain, ledger } = this.#parts;
+    const payments = await ledger.notFinal(chain.chainId, { now: this.#now(), limit: ROUND_MAX });
+    if (payments.length === 0) return;
+    const blocks = { head: await chain.head(), safe: await chain.safeBlock() };
+    await checkEach(this.#parts, payments, async (payment) => {
+      if (!(await this.#check(payment, blocks))) await ledger.noteCheck(payment.id, this.#now());
+    });
+  }
+
+  /** True once the transfer stays, or is gone for good. */
+  async #check(payment: Payment, { head, safe }: { head: Block; safe: Block }): Promise<boolean> {
+    const { chain, ledger, log } = this.#parts;
+    const { authorization, id } = payment;
+    const use = await this.#useOf(payment);
+    if (use !== undefined && use.blockNumber > safe.number) return false;
+    if (use?.kind === 'paid') {
+      await ledger.setFinal(id, use.transaction, this.#now());
+      return true;
+    }
+    if (use?.kind === 'spent') return this.#setTakenBack(id);
+    // A log that lags shows nothing, either.
+    if (await chain.isNonceUsed(authorization, head.number)) return false;
+    if (head.timestamp < authorization.validBefore) {
+      log.warn({ payment: id }, 'transfer taken back by a reorganisation: sending it again');
+      await this.#sendAgain(payment);
+      return false;
+    }
+    return (await this.#isOver(authorization, { head, safe })) ? this.#setTakenBack(id) : false;
+  }
+
+  async #setTakenBack(id: string): Promise<true> {
+    const { ledger, log } = this.#parts;
+    log.error(
+      { payment: id },
+      'transfer taken back by a reorganisation for good: a subscription has an unpaid year',
+    );
+    await ledger.setTakenBack(id, 'a reorganisation of the chain took the transfer back', this.#now());
+    return true;
+  }
+
+  /** What the authorization was used for, as the chain has it now. */
+  async #useOf({ authorization, transferHash }: Payment): Promise<Use | undefined> {
+    const { chain } = this.#parts;
+    const known = transferHash && (await chain.resultOf(authorization, transferHash));
+    return known?.kind === 'transferred' ? { ...known, kind: 'paid' } : chain.findUse(authorization);
+  }
+
+  async #sendAgain(payment: Payment): Promise<void> {
+    const { chain, submitter } = this.#parts;
+    if (await refusalOf(chain, payment)) return;
+    if (await submitter.push(payment)) return;
+    const simulation = await chain.simulate(payment.authorization);
+    if (simulation.kind === 'ok') await submitter.sendAgain(payment, simulation.call);
+  }
+
+  /** Whether it can never be mined again: it was unused when it ended, in a block that stays. */
+  async #isOver(
+    authorization: TransferAuthorization,
+    { head, safe }: { head: Block; safe: Block },
+  ): Promise<boolean> {
+    if (safe.timestamp < authorization.validBefore) return false;
+    try {
+      return !(await this.#parts.chain.isNonceUsed(authorization, safe.number));
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      return head.timestamp >= authorization.validBefore + STATELESS_WAIT_S;
+    }
+  }
+
+  #now(): Date {
+    return new Date(this.#parts.clock.now());
+  }
+}

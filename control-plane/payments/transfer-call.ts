@@ -1,0 +1,59 @@
+// The call that moves the authorized money, and the gas that it may cost. An account that is not deployed yet is deployed first, by
+// the factory that its signature names (ERC-6492), in the same transaction.
+import { type Address, encodeFunctionData, type Hex, multicall3Abi, parseErc6492Signature } from 'viem';
+import type { TransferAuthorization } from './payment.ts';
+import { TOKEN_ABI } from './token-events.ts';
+
+/**
+ * Gas of one transfer. USDC on Base takes up to 104,000 for the signature of a key, 125,000 for a Safe, 143,000 for a passkey; the rest is room for the code of an account
+ * that checks its own (EIP-1271). Code may burn whatever it is given: this is all that a liar can take from the relayer.
+ */
+export const TRANSFER_GAS_MAX = 200_000n;
+
+/** Gas of one transfer that deploys its account first: 352,000 for a Safe, 335,000 for a smart wallet with a passkey. */
+export const DEPLOYMENT_GAS_MAX = 500_000n;
+
+/** The same on every chain (https://www.multicall3.com). It holds nothing and may do nothing: a factory can take nothing from it. */
+const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
+
+export interface TransferCall {
+  to: Address;
+  data: Hex;
+  /** More gas than this is spent on no transfer. */
+  gasMax: bigint;
+}
+
+/** `isDeployed`: the payer's address has code. */
+export function transferCall(authorization: TransferAuthorization, isDeployed: boolean): TransferCall {
+  const { asset } = authorization;
+  const { address: factory, data, signature } = parseErc6492Signature(authorization.signature);
+  const transfer = tokenData(authorization, signature);
+  if (isDeployed || factory === undefined) {
+    return { to: asset, data: transfer, gasMax: TRANSFER_GAS_MAX };
+  }
+  const calls = [
+    // Somebody else may deploy it meanwhile.
+    { target: factory, allowFailure: true, callData: data },
+    { target: asset, allowFailure: false, callData: transfer },
+  ];
+  return {
+    to: MULTICALL3,
+    data: encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }),
+    gasMax: DEPLOYMENT_GAS_MAX,
+  };
+}
+
+const tokenData = (authorization: TransferAuthorization, signature: Hex): Hex =>
+  encodeFunctionData({
+    abi: TOKEN_ABI,
+    functionName: 'transferWithAuthorization',
+    args: [
+      authorization.from,
+      authorization.to,
+      authorization.value,
+      authorization.validAfter,
+      authorization.validBefore,
+      authorization.nonce,
+      signature,
+    ],
+  });

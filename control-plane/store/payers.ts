@@ -1,0 +1,89 @@
+// What a payer's other payments mean for the next one: one may be open at a time, and code that is refused on the chain costs us gas.
+import type { TransferAuthorization } from '../payments/payment.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+import { OPEN_STATES } from './payment-rows.ts';
+
+/** A payer asks again so soon while a payment is under way. */
+const RETRY_SECONDS = 10;
+
+/** A block that is mined as an authorization ends is seen so much later. */
+const EXPIRY_MARGIN_SECONDS = 10;
+
+/** Transfers of one payer that were mined and refused, within a day. */
+const REFUSALS_MAX = 3;
+const REFUSALS_MS = 24 * 60 * 60 * 1000;
+
+/** The same of all accounts with code together, within an hour: their addresses cost nothing. */
+const ACCOUNT_REFUSALS_MAX = 20;
+const ACCOUNT_REFUSALS_MS = 60 * 60 * 1000;
+
+/**
+ * The payment of a wallet that may still move money, and when to ask again. A refused one moves none once its authorization has
+ * expired.
+ */
+export async function openPaymentOf(
+  db: Database | DatabaseTransaction,
+  wallet: string,
+  now: Date,
+): Promise<{ retryAfterSeconds: number } | undefined> {
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  const rows = await db
+    .selectFrom('payments')
+    .select(['state', 'valid_before', 'transfer_hash'])
+    .where('payer', '=', wallet.toLowerCase())
+    .where('state', 'in', OPEN_STATES)
+    .where((eb) =>
+      eb.or([
+        eb('state', '<>', 'reverted'),
+        eb('transfer_hash', 'is not', null),
+        eb('valid_before', '>', String(nowSeconds - EXPIRY_MARGIN_SECONDS)),
+      ]),
+    )
+    .execute();
+  if (rows.length === 0) return undefined;
+  const waits = rows.map(({ state, transfer_hash: came, valid_before: end }) =>
+    state === 'reverted' && came === null ? Number(end) + EXPIRY_MARGIN_SECONDS - nowSeconds : RETRY_SECONDS,
+  );
+  return { retryAfterSeconds: Math.max(RETRY_SECONDS, ...waits) };
+}
+
+/** Set while too many transfers of this payer, or of accounts with code, were mined and refused lately. */
+export async function refusalsOf(
+  db: DatabaseTransaction,
+  { from, signedBy }: TransferAuthorization,
+  now: Date,
+): Promise<{ retryAfterSeconds: number } | undefined> {
+  const ofPayer = await oldestOf(db, {
+    payer: from.toLowerCase(),
+    withinMs: REFUSALS_MS,
+    max: REFUSALS_MAX,
+    now,
+  });
+  const ofAccounts =
+    signedBy === 'account'
+      ? await oldestOf(db, { withinMs: ACCOUNT_REFUSALS_MS, max: ACCOUNT_REFUSALS_MAX, now })
+      : undefined;
+  const waits = [ofPayer, ofAccounts].filter((wait) => wait !== undefined);
+  return waits.length === 0 ? undefined : { retryAfterSeconds: Math.max(...waits) };
+}
+
+/** Seconds until fewer than `max` are left. */
+async function oldestOf(
+  db: DatabaseTransaction,
+  { payer, withinMs, max, now }: { payer?: string; withinMs: number; max: number; now: Date },
+): Promise<number | undefined> {
+  const rows = await db
+    .selectFrom('payment_events')
+    .innerJoin('payments', 'payments.id', 'payment_events.payment_id')
+    .select('payment_events.at')
+    .where('payment_events.state', '=', 'reverted')
+    .where('payments.transaction_hash', 'is not', null)
+    .where('payment_events.at', '>', new Date(now.getTime() - withinMs))
+    .$if(payer !== undefined, (query) => query.where('payments.payer', '=', payer ?? ''))
+    .$if(payer === undefined, (query) => query.where('payments.signed_by', '=', 'account'))
+    .orderBy('payment_events.at', 'desc')
+    .limit(max)
+    .execute();
+  const oldest = rows[max - 1];
+  return oldest && Math.max(1, Math.ceil((oldest.at.getTime() + withinMs - now.getTime()) / 1000));
+}

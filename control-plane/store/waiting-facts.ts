@@ -1,0 +1,90 @@
+// Facts of SIMs that their node does not hold. They are acknowledged, so that the node's other facts pass, and wait: a
+// node may have read its new SIM before the former holder let go.
+import { sql } from 'kysely';
+import type { Fact } from '#shared/link/messages.ts';
+import { storableText } from '../domain/storable-text.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+import { countRefused } from './node-refusals.ts';
+import { findHeld } from './sim-tenures.ts';
+
+/** Of one node; what comes beyond is dropped. A SIM that moves brings a storage full of texts. */
+export const WAITING_FACTS_MAX = 512;
+
+/** An operator has so long to say whose SIM it is. */
+const KEPT_MS = 3 * 24 * 60 * 60_000;
+
+interface KeyedFact {
+  key: string;
+  fact: Fact;
+}
+
+/** The SIM that a fact is about and when it happened; undefined where its command says whose it is. */
+function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
+  const at = (told: string): Date => new Date(Math.min(Date.parse(told), now.getTime()));
+  switch (fact.kind) {
+    case 'sms_received':
+    case 'sms_unreadable':
+      return { iccid: fact.iccid, at: at(fact.received_at) };
+    case 'sms_report':
+      return { iccid: fact.iccid, at: at(fact.at) };
+    case 'call_ended':
+      return { iccid: fact.iccid, at: at(fact.ended_at) };
+    case 'sms_outcome':
+      return undefined;
+  }
+}
+
+/** The facts that the node may report, in their order; the others are put aside, and counted. */
+export async function keepOwnFacts<F extends KeyedFact>(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  facts: readonly F[],
+  now: Date,
+): Promise<{ own: F[]; putAside: number }> {
+  const sims = facts.map(({ fact }) => simOf(fact, now));
+  const asked = sims.flatMap((sim) => sim ?? []);
+  if (asked.length === 0) return { own: [...facts], putAside: 0 };
+  const answers = (await findHeld(trx, nodeId, asked)).values();
+  const isOwn = sims.map((sim) => sim === undefined || answers.next().value === true);
+  const others = facts.flatMap((each, index) => {
+    const sim = sims[index];
+    return isOwn[index] === true || sim === undefined ? [] : [{ ...each, iccid: sim.iccid }];
+  });
+  if (others.length > 0) {
+    await sql`
+      insert into waiting_facts (fact_key, node_id, iccid, fact, received_at)
+      select key, ${nodeId}, iccid, fact::jsonb, ${now}::timestamptz
+      from unnest(${others.map(({ key }) => key)}::text[], ${others.map(({ iccid }) => iccid)}::text[],
+        ${others.map(({ fact }) => storableJson(fact))}::text[]) with ordinality as other (key, iccid, fact, position)
+      order by position
+      limit greatest(0, ${WAITING_FACTS_MAX} - (select count(*) from waiting_facts where node_id = ${nodeId}))
+      on conflict (fact_key) do nothing`.execute(trx);
+    await countRefused(trx, { nodeId, reason: 'facts', count: others.length }, now);
+  }
+  return { own: facts.filter((_, index) => isOwn[index]), putAside: others.length };
+}
+
+/** Takes the facts that waited for SIMs which the node holds now, oldest first. */
+export async function takeWaitingFacts(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  now: Date,
+): Promise<KeyedFact[]> {
+  const { rows } = await sql<KeyedFact & { position: number }>`
+    delete from waiting_facts where node_id = ${nodeId} and exists (
+      select from sim_tenures where sim_tenures.iccid = waiting_facts.iccid
+        and sim_tenures.node_id = ${nodeId} and until is null)
+    returning fact_key as key, fact, position`.execute(trx);
+  await countRefused(trx, { nodeId, reason: 'facts', count: -rows.length }, now);
+  return rows.sort((a, b) => a.position - b.position).map(({ key, fact }) => ({ key, fact }));
+}
+
+export async function deleteOldWaitingFacts(db: Database, now: Date): Promise<void> {
+  await db
+    .deleteFrom('waiting_facts')
+    .where('received_at', '<', new Date(now.getTime() - KEPT_MS))
+    .execute();
+}
+
+const storableJson = (fact: Fact): string =>
+  JSON.stringify(fact, (_key, value: unknown) => (typeof value === 'string' ? storableText(value) : value));

@@ -1,0 +1,208 @@
+// Attackers who want every number reserved and pay nothing: with authorizations that the token calls used, with many at once, with
+// transfers that cannot be mined. And the way out that operators have.
+import t, { type Test } from 'tap';
+import { createTestClient, http, publicActions, walletActions } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { randomNonce, signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
+import { type Answer, availableAt, present } from '../../fixtures/presented.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { type RpcProxy, startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
+const asset = rig.chain.dollar.asset;
+const chain = createTestClient({
+  mode: 'anvil',
+  transport: http(rig.chain.rpcUrl, { timeout: 120_000 }),
+  cacheTime: 0,
+  pollingInterval: 20,
+})
+  .extend(publicActions)
+  .extend(walletActions);
+const stranger = { account: privateKeyToAccount(MINTER.privateKey), chain: null } as const;
+
+/** So deep a log shows what the state shows, however far it lags. */
+const SETTLED_BLOCKS = 70;
+
+/** What an RPC shows of logs that are older than a search goes back: 45,000 blocks, 25 hours on Base. */
+const hideLogs: RpcProxy['interfere'] = async (method, forward) =>
+  method === 'eth_getLogs' ? { jsonrpc: '2.0', id: 1, result: [] } : forward();
+
+const secondsOf = (clock: ManualClock): number => Math.floor(clock.now() / 1000);
+
+/** A service with three numbers. Whatever the test does to the chain is undone after it. */
+async function setUp(t: Test) {
+  const snapshot = await chain.snapshot();
+  t.teardown(() => chain.revert({ id: snapshot }));
+  const clock = new ManualClock();
+  const line = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => line.stop());
+  const { url, databaseUrl } = await rig.start(t, {
+    ...{ clock, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 500, rpcUrl: line.url, graceDays: 1_000 },
+  });
+  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2), slotAt(3)] });
+  await until('all are on sale', async () => (await availableAt(url)) === 3);
+  const minute = async (): Promise<void> => {
+    clock.advance(MINUTE_MS);
+    await roundIsOver(clock);
+  };
+  return { url, databaseUrl, clock, line, minute };
+}
+
+const summary = ({ status, body }: Answer): string => `${status} ${String(body['error'])}`;
+
+t.test('authorizations that were cancelled a day ago reserve nothing', async (t) => {
+  const { url, clock, line } = await setUp(t);
+  const payers = [1, 2, 3].map(() => privateKeyToAccount(generatePrivateKey()));
+  const nonces = payers.map(randomNonce);
+  for (const [index, payer] of payers.entries()) {
+    const data = await signCancellation(payer, rig.chain, nonces[index] ?? '0x');
+    await chain.waitForTransactionReceipt({
+      hash: await chain.sendTransaction({ ...stranger, to: asset, data }),
+    });
+  }
+  await chain.mine({ blocks: SETTLED_BLOCKS });
+  line.interfere = hideLogs;
+  for (const [index, payer] of payers.entries()) {
+    const terms = { nonce: nonces[index] ?? '0x', validBefore: secondsOf(clock) + 300 } as const;
+    const answer = await present(url, (await signTransfer(payer, rig.chain, terms)).header);
+    t.equal(summary(answer), '409 payment_already_used');
+    t.equal(await availableAt(url), 3, 'nothing is reserved');
+  }
+  // A subscriber whose year is over holds no number by this, either.
+  t.equal((await recoverTokenOf(url, payers[0] as never)).status, 402, 'and no payment is open');
+});
+
+const recoverTokenOf = async (url: string, account: ReturnType<typeof privateKeyToAccount>) => {
+  const { nonce, message } = (await (await fetch(`${url}/auth/nonce`, { method: 'POST' })).json()) as {
+    nonce: string;
+    message: string;
+  };
+  return fetch(`${url}/auth`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      wallet: account.address,
+      nonce,
+      signature: await account.signMessage({ message }),
+    }),
+  });
+};
+
+t.test('a use that the RPC hides holds no number, and is void a day after its end', async (t) => {
+  const { url, clock, line, minute } = await setUp(t);
+  const signer = privateKeyToAccount(ALICE.privateKey);
+  const nonce = randomNonce();
+  const cancellation = await signCancellation(signer, rig.chain, nonce);
+  await chain.waitForTransactionReceipt({
+    hash: await chain.sendTransaction({ ...stranger, to: asset, data: cancellation }),
+  });
+  line.interfere = hideLogs;
+  const validBefore = secondsOf(clock) + 300;
+  const { header } = await signTransfer(signer, rig.chain, { nonce, validBefore });
+  t.equal(summary(await present(url, header)), '503 settlement_pending');
+  t.equal(await availableAt(url), 3, 'no number is held for it');
+  await chain.increaseTime({ seconds: 25 * 60 * 60 });
+  await chain.mine({ blocks: 1 });
+  const { timestamp } = await chain.getBlock();
+  clock.set(Number(timestamp) * 1000);
+  await until('it is over', async () => {
+    await minute();
+    return (await recoverToken(url, ALICE.privateKey)).status === 402;
+  });
+  line.interfere = undefined;
+});
+
+t.test('a payer has one payment open, however many authorizations it signs', async (t) => {
+  const { url, clock, line, minute } = await setUp(t);
+  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  const signer = privateKeyToAccount(ALICE.privateKey);
+  // Nothing is mined: the first one stays open.
+  line.interfere = async (method, forward) => {
+    if (method === 'eth_sendRawTransaction') throw new Error('lost');
+    return forward();
+  };
+  const validBefore = secondsOf(clock) + 300;
+  const headers: string[] = [];
+  for (let index = 0; index < 4; index += 1) {
+    headers.push((await signTransfer(signer, rig.chain, { validBefore })).header);
+  }
+  const answers = await Promise.all(headers.map((header) => present(url, header)));
+  t.same(new Set(answers.map(summary)), new Set(['503 settlement_pending']));
+  t.ok(answers.every(({ retryAfterSeconds }) => retryAfterSeconds !== undefined && retryAfterSeconds >= 10));
+  t.equal(await availableAt(url), 2, 'one number is reserved');
+  t.equal((await recoverToken(url, ALICE.privateKey)).status, 503, '/auth does not invite to pay');
+  line.interfere = undefined;
+  await until('it is settled', async () => {
+    await minute();
+    return (await recoverToken(url, ALICE.privateKey)).status === 200;
+  });
+  t.equal((await rig.chain.dollar.balanceOf(PAY_TO.address)) - before, PRICE, 'one year was paid');
+});
+
+t.test('a transfer that no block has room for is refused before anything is reserved', async (t) => {
+  const { url, line } = await setUp(t);
+  const accounts = await startSmartAccounts(rig.chain);
+  for (const gas of [undefined, 28_000_000n]) {
+    const dear = await accounts.expensive1271(gas);
+    await dear.fund(PRICE);
+    const { header } = await signTransfer(dear, rig.chain);
+    const answer = await present(url, header);
+    t.equal(summary(answer), '402 transfer_too_costly');
+    t.equal(await availableAt(url), 3);
+  }
+  t.notOk(line.asked.includes('eth_sendRawTransaction'), 'nothing was sent');
+});
+
+t.test('a transaction that every node refuses for good gives its number back', async (t) => {
+  const { url, line } = await setUp(t);
+  line.interfere = async (method, forward) =>
+    method === 'eth_sendRawTransaction'
+      ? { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'exceeds block gas limit' } }
+      : forward();
+  const { header } = await signTransfer(privateKeyToAccount(BOB.privateKey), rig.chain, {
+    validBefore: Math.floor(Number((await chain.getBlock()).timestamp)) + 3_600,
+  });
+  t.equal(summary(await present(url, header)), '503 settlement_pending');
+  t.equal(await availableAt(url), 3, 'the number is free');
+  t.equal(summary(await present(url, header)), '503 settlement_pending', 'and it brings no token later');
+});
+
+t.test('an operator ends what the chain proves to be over, and nothing else', async (t) => {
+  const { url, clock, line, databaseUrl } = await setUp(t);
+  line.interfere = async (method, forward) => {
+    if (method === 'eth_sendRawTransaction') throw new Error('lost');
+    return forward();
+  };
+  const validBefore = secondsOf(clock) + 300;
+  const signer = privateKeyToAccount(CAROL.privateKey);
+  const { header, data } = await signTransfer(signer, rig.chain, { validBefore });
+  t.equal(summary(await present(url, header)), '503 settlement_pending');
+  t.equal(await availableAt(url), 2);
+  const env = { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) };
+  const control = (...args: string[]) => runProgram('control-plane', args, env);
+  const { stdout } = await control('payment', 'list', '--json');
+  const [{ id }] = (JSON.parse(stdout) as { payments: [{ id: string }] }).payments;
+  const early = await control('payment', 'void', id);
+  t.match(early, { status: 2, stderr: /anybody can send this authorization until/ });
+  const unpaid = await chain.snapshot();
+  await chain.waitForTransactionReceipt({
+    hash: await chain.sendTransaction({ ...stranger, to: asset, data }),
+  });
+  t.match(await control('payment', 'void', id), { status: 2, stderr: /its money came by 0x/ });
+  await chain.revert({ id: unpaid });
+  await chain.increaseTime({ seconds: 400 });
+  await chain.mine({ blocks: 1 });
+  t.match(await control('payment', 'void', id), { status: 0, stdout: /is void: it ended unused/ });
+  t.equal(await availableAt(url), 3);
+  t.match(await control('payment', 'void', id), { status: 0 }, 'and says so again');
+});

@@ -1,0 +1,155 @@
+// A reorganisation takes a mined transfer back: sent again while it can be; marked, alerted and ended by an operator where it cannot.
+import t, { type Test } from 'tap';
+import { createTestClient, http, publicActions, walletActions } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
+import { present } from '../../fixtures/presented.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
+const chain = createTestClient({
+  mode: 'anvil',
+  transport: http(rig.chain.rpcUrl),
+  cacheTime: 0,
+  pollingInterval: 20,
+})
+  .extend(publicActions)
+  .extend(walletActions);
+
+/** Blocks that anvil puts behind its `safe` one. */
+const SAFE_LAG_BLOCKS = 70;
+
+/** The newest block becomes another one, without its transactions. */
+const reorganise = () => chain.request({ method: 'anvil_reorg', params: [1, []] } as never);
+
+async function setUp(t: Test, payer: Wallet) {
+  const snapshot = await chain.snapshot();
+  t.teardown(() => chain.revert({ id: snapshot }));
+  const clock = new ManualClock();
+  const line = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => line.stop());
+  const { url, databaseUrl } = await rig.start(t, {
+    clock,
+    rpcUrl: line.url,
+    heartbeatMs: 1_000 * MINUTE_MS,
+  });
+  await rig.connect(t, url, { slots: [slotAt(1)] });
+  const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+  const validBefore = Math.floor(clock.now() / 1000) + 300;
+  const signer = privateKeyToAccount(payer.privateKey);
+  const signed = await signTransfer(signer, rig.chain, { validBefore });
+  t.equal((await present(url, signed.header)).status, 200);
+  const env = { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) };
+  return {
+    ...{ url, clock, line, signed, signer },
+    paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
+    minute: async () => {
+      clock.advance(MINUTE_MS);
+      await roundIsOver(clock);
+    },
+    control: (...args: string[]) => runProgram('control-plane', args, env),
+  };
+}
+
+type Rigged = Awaited<ReturnType<typeof setUp>>;
+
+const stateOf = async ({
+  control,
+}: Rigged): Promise<{ id: string; state: string; subscription_id: string }> => {
+  const { stdout } = await control('payment', 'list', '--json');
+  const [payment] = (
+    JSON.parse(stdout) as { payments: { id: string; state: string; subscription_id: string }[] }
+  ).payments;
+  if (payment === undefined) throw new Error('no payment');
+  return payment;
+};
+
+t.test('a transfer that vanished is sent again, and pays once', async (t) => {
+  const rigged = await setUp(t, ALICE);
+  t.equal(await rigged.paid(), PRICE);
+  await reorganise();
+  t.equal(await rigged.paid(), 0n, 'the chain has forgotten it');
+  await until('it is paid again', async () => {
+    await rigged.minute();
+    return (await rigged.paid()) === PRICE;
+  });
+  await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+  await rigged.minute();
+  t.match(await stateOf(rigged), { state: 'applied' });
+  rigged.line.asked.length = 0;
+  await rigged.minute();
+  t.notOk(
+    rigged.line.asked.includes('eth_getTransactionReceipt'),
+    'once it is final it is not checked any more',
+  );
+});
+
+t.test(
+  'one that stayed away is marked and alerted; an operator ends the year that nothing paid',
+  async (t) => {
+    const rigged = await setUp(t, BOB);
+    const { control, line, url } = rigged;
+    line.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction') throw new Error('lost');
+      return forward();
+    };
+    await reorganise();
+    await rigged.minute();
+    t.match(await stateOf(rigged), { state: 'applied' }, 'while it can still be mined nothing is said');
+    await chain.increaseTime({ seconds: 400 });
+    await chain.mine({ blocks: 1 });
+    await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+    await until('it is marked', async () => {
+      await rigged.minute();
+      return (await stateOf(rigged)).state === 'taken_back';
+    });
+    const { id, subscription_id: subscription } = await stateOf(rigged);
+    await until('an alert is raised', async () => {
+      rigged.clock.advance(10_000);
+      const { stdout } = await control('alert', 'list', '--json');
+      return stdout.includes(id) && stdout.includes('payment_stuck');
+    });
+    t.match((await control('payment', 'list', '--stuck')).stdout, id);
+    const { token } = (await (await recoverToken(url, BOB.privateKey)).json()) as { token: string };
+    const number = () => fetch(`${url}/number`, { headers: { Authorization: `Bearer ${token}` } });
+    t.equal((await number()).status, 200, 'the subscriber is told nothing by a machine');
+    const ended = await control(
+      'subscription',
+      'end',
+      subscription,
+      '--reason',
+      'the chain took its money back',
+    );
+    t.match(ended, { status: 0, stdout: /is over/ });
+    await until('the token is refused', async () => (await number()).status === 401);
+    t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
+    t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);
+    t.match((await control('audit', 'list')).stdout, /endSubscription/);
+  },
+);
+
+t.test('one that was cancelled after it vanished is marked, too', async (t) => {
+  const rigged = await setUp(t, CAROL);
+  const { signed, signer } = rigged;
+  await reorganise();
+  const data = await signCancellation(signer, rig.chain, signed.nonce);
+  const account = privateKeyToAccount(MINTER.privateKey);
+  const hash = await chain.sendTransaction({ account, chain: null, to: rig.chain.dollar.asset, data });
+  await chain.waitForTransactionReceipt({ hash });
+  await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+  await until('it is marked', async () => {
+    await rigged.minute();
+    return (await stateOf(rigged)).state === 'taken_back';
+  });
+  t.equal(await rigged.paid(), 0n);
+});

@@ -1,0 +1,167 @@
+// Accounts with code: Safe, EIP-7702 and counterfactual ones pay and sign in; those that lie take no more gas than the cap, and no number.
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import t, { type Test } from 'tap';
+import { createTestClient, http, publicActions } from 'viem';
+import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
+import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/transfer-call.ts';
+import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { signTransfer } from '../../fixtures/authorizations.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import type { Subscribed } from '../../fixtures/payer.ts';
+import { type Answer, answerOf, availableAt, present } from '../../fixtures/presented.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { type SmartAccount, startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+
+const rig = await createRig();
+const accounts = await startSmartAccounts(rig.chain);
+const chain = createTestClient({
+  mode: 'anvil',
+  transport: http(rig.chain.rpcUrl),
+  cacheTime: 0,
+  pollingInterval: 20,
+}).extend(publicActions);
+
+async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
+  const service = await rig.start(t, { settlementWaitMs: 2_000, heartbeatMs: 6_000_000, ...options });
+  await rig.connect(t, service.url, { slots: [slotAt(1), slotAt(2)] });
+  return service.url;
+}
+
+const summary = ({ status, body }: Answer): string => `${status} ${String(body['error'] ?? 'ok')}`;
+
+async function signIn(url: string, account: SmartAccount, wallet = account.address): Promise<Answer> {
+  const { nonce, message } = (await (await fetch(`${url}/auth/nonce`, { method: 'POST' })).json()) as {
+    nonce: string;
+    message: string;
+  };
+  const signature = await account.signMessage({ message });
+  const response = await fetch(`${url}/auth`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ wallet, nonce, signature }),
+  });
+  return answerOf(response);
+}
+
+const HONEST = {
+  'a Safe': accounts.safe,
+  'an EIP-7702 account with its own key': accounts.delegated,
+  'an EIP-7702 account with another key': accounts.delegatedToKey,
+  'an account that is not deployed yet': accounts.counterfactual,
+};
+
+for (const [name, make] of Object.entries(HONEST)) {
+  t.test(`${name} buys a number with an unmodified client, signs in and renews`, async (t) => {
+    const url = await setUp(t);
+    const account = await make();
+    await account.fund(2n * PRICE);
+    const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
+    const client = new x402Client();
+    registerExactEvmScheme(client, { signer: account as never });
+    client.setSpendControls(false);
+    const bought = await wrapFetchWithPayment(fetch, client)(`${url}/subscribe`, { method: 'POST' });
+    t.equal(bought.status, 200);
+    const { number, token } = (await bought.json()) as Subscribed;
+    t.ok(token);
+    t.match(await signIn(url, account), { status: 200, body: { number } });
+    const payingFetch = wrapFetchV1(fetch, account as never, PRICE);
+    const renewed = await payingFetch(`${url}/subscribe`, { method: 'POST' });
+    t.match(await answerOf(renewed), { status: 200, body: { renewed: true, number } });
+    t.equal((await rig.chain.dollar.balanceOf(PAY_TO.address)) - before, 2n * PRICE);
+    t.equal(await availableAt(url), 1);
+  });
+}
+
+t.test('another account, or the key of somebody else, signs in to nothing', async (t) => {
+  const url = await setUp(t);
+  const [safe, other] = [await accounts.safe(), await accounts.safe()];
+  await safe.fund(PRICE);
+  t.equal(summary(await present(url, (await signTransfer(safe, rig.chain)).header)), '200 ok');
+  t.equal(summary(await signIn(url, other, safe.address)), '401 signature_mismatch');
+  t.equal(summary(await signIn(url, other)), '401 signature_mismatch', 'a wallet without a subscription');
+  t.equal(summary(await present(url, (await forged(safe, other)).header)), '402 invalid_signature');
+});
+
+/** An authorization of `payer`, signed by `signer`. */
+const forged = (payer: SmartAccount, signer: SmartAccount) =>
+  signTransfer({ address: payer.address, signTypedData: signer.signTypedData }, rig.chain);
+
+t.test('a chain that does not answer is no wrong signature', async (t) => {
+  const line = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => line.stop());
+  const url = await setUp(t, { rpcUrl: line.url });
+  const safe = await accounts.safe();
+  await safe.fund(2n * PRICE);
+  t.equal(summary(await present(url, (await signTransfer(safe, rig.chain)).header)), '200 ok');
+  line.interfere = async (method, forward) => {
+    if (method === 'eth_call' || method === 'eth_getCode') throw new Error('gone');
+    return forward();
+  };
+  t.equal(
+    summary(await present(url, (await signTransfer(safe, rig.chain)).header)),
+    '503 settlement_unavailable',
+  );
+  t.equal(summary(await signIn(url, safe)), '503 unavailable');
+  line.interfere = undefined;
+  t.equal(summary(await signIn(url, safe)), '200 ok');
+});
+
+// They see whether somebody pays for gas: a simulation is free.
+const LIARS = {
+  'a contract that burns': [accounts.lying1271, TRANSFER_GAS_MAX],
+  'an EIP-7702 account that burns': [accounts.lying7702, TRANSFER_GAS_MAX],
+  'a factory that burns': [accounts.lyingFactory6492, DEPLOYMENT_GAS_MAX],
+  'an account that burns once it is deployed': [accounts.lyingAccount6492, DEPLOYMENT_GAS_MAX],
+} as const;
+
+for (const [name, [make, gasMax]] of Object.entries(LIARS)) {
+  t.test(`${name} takes the cap at most, holds no number, and is refused for a while`, async (t) => {
+    const clock = new ManualClock();
+    const url = await setUp(t, { clock });
+    const liar = await make({ trigger: 'gasPrice' });
+    await liar.fund(PRICE);
+    const attempt = async (): Promise<string> => {
+      const validBefore = Math.floor(clock.now() / 1000) + 300;
+      return summary(await present(url, (await signTransfer(liar, rig.chain, { validBefore })).header));
+    };
+    const spent = await gasSpent(async () => {
+      t.equal(await attempt(), '503 settlement_pending');
+      t.equal(await availableAt(url), 2, 'its number is free again');
+      t.equal(await attempt(), '503 settlement_pending', 'one payment is open');
+    });
+    t.ok(spent > 0n && spent <= gasMax, `${spent} gas`);
+    const spentLater = await gasSpent(async () => {
+      const answers: string[] = [];
+      for (let later = 0; later < 4; later += 1) {
+        clock.advance(320_000);
+        answers.push(await attempt());
+      }
+      t.same(answers, [
+        ...['503 settlement_pending', '503 settlement_pending'],
+        ...['429 rate_limited', '429 rate_limited'],
+      ]);
+    });
+    t.ok(spentLater <= 2n * gasMax, `${spentLater} gas`);
+    t.equal(await rig.chain.dollar.balanceOf(liar.address), PRICE, 'its dollars never moved');
+  });
+}
+
+/** Gas of the relayer's transactions meanwhile. */
+async function gasSpent(work: () => Promise<void>): Promise<bigint> {
+  const from = await chain.getBlockNumber();
+  await work();
+  const to = await chain.getBlockNumber();
+  let spent = 0n;
+  for (let blockNumber = from + 1n; blockNumber <= to; blockNumber += 1n) {
+    const block = await chain.getBlock({ blockNumber, includeTransactions: true });
+    for (const { hash, from: sender } of block.transactions) {
+      if (sender.toLowerCase() !== RELAYER.address.toLowerCase()) continue;
+      spent += (await chain.getTransactionReceipt({ hash })).gasUsed;
+    }
+  }
+  return spent;
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// `npx control-plane …`: the program from its TypeScript sources.
+// `control-plane …`: the program from its TypeScript sources.
 import 'kysely';
+import 'libphonenumber-js/max';
 import 'viem';
 import 'viem/accounts';
 import 'zod';

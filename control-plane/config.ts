@@ -2,6 +2,7 @@
 import { type Address, getAddress, type Hex } from 'viem';
 import { z } from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
 import {
   booleanOption,
   integerOption,
@@ -13,7 +14,7 @@ import {
 import { ALERT_OPTIONS } from './alerts/alert-options.ts';
 import { CONSOLE_OPTIONS } from './console/console-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail/mail-options.ts';
-import type { PaymentNetwork } from './payments/offer.ts';
+import { type PaymentNetwork, SAFE_DEPTH_BLOCKS } from './payments/offer.ts';
 import { readPaymentsFile } from './payments-file.ts';
 import { keyFileSchema, keySchema } from './private-key.ts';
 import { PROBE_OPTIONS } from './probes/probe-options.ts';
@@ -149,6 +150,16 @@ export const OPTIONS = {
       .transform(BigInt)
       .default(1_800_000_000n),
   },
+  paidAheadYearsMax: {
+    env: 'PAID_AHEAD_YEARS_MAX',
+    about: 'years from now that a subscription may be paid ahead; a payment that would go further is refused',
+    schema: integerOption(1, 100, 2),
+  },
+  safeDepthBlocks: {
+    env: 'SAFE_DEPTH_BLOCKS',
+    about: 'blocks on top of a transfer that make it final, where the RPC has no `safe` block',
+    schema: integerOption(1, 100_000, SAFE_DEPTH_BLOCKS),
+  },
   settlementWaitMs: {
     env: 'SETTLEMENT_WAIT_MS',
     about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
@@ -178,6 +189,16 @@ export const OPTIONS = {
     env: 'WAITLIST_PER_MINUTE',
     about: 'registrations for the waitlist that an address has in a minute',
     schema: integerOption(1, 1_000_000, 10),
+  },
+  linkAttemptsPerMinute: {
+    env: 'LINK_ATTEMPTS_PER_MINUTE',
+    about: 'refused attempts to open a node link or a media link that an address has in a minute',
+    schema: integerOption(1, 1_000_000, 600),
+  },
+  connectionsPerAddress: {
+    env: 'CONNECTIONS_PER_ADDRESS',
+    about: 'connections that an address may have open, an IPv6 /64 as one; without effect behind PROXY_HOPS',
+    schema: integerOption(1, 1_000_000, 512),
   },
   smtpUrl: {
     env: 'SMTP_URL',
@@ -226,6 +247,16 @@ export const OPTIONS = {
     about: 'whether a node that enrols waits until an operator has approved its key',
     schema: booleanOption,
   },
+  admitNewSims: {
+    env: 'ADMIT_NEW_SIMS',
+    about: 'whether a SIM never seen before is sold at once; else an operator or a probe admits it first',
+    schema: booleanOption,
+  },
+  handoverWaitMs: {
+    env: 'HANDOVER_WAIT_MS',
+    about: 'time in which a node whose link ended may come back before another node can take its SIMs',
+    schema: integerOption(0, 3_600_000, 60_000),
+  },
   graceDays: {
     env: 'GRACE_DAYS',
     about:
@@ -234,8 +265,13 @@ export const OPTIONS = {
   },
   quarantineDays: {
     env: 'QUARANTINE_DAYS',
-    about: 'days after that in which the number is not sold: what was meant for its last holder still comes',
-    schema: integerOption(0, 3_650, 0),
+    about: 'days after that in which the number is not sold: messages for its last holder still come',
+    schema: integerOption(0, 3_650, 90),
+  },
+  messageDays: {
+    env: 'MESSAGE_DAYS',
+    about: 'days after which messages are deleted; unset keeps them as long as the subscription',
+    schema: optionalInteger(1, 3_650).optional(),
   },
   ...PROBE_OPTIONS,
   sendTimeoutMs: {
@@ -283,14 +319,10 @@ export const OPTIONS = {
     about: 'calls of receive_sms that may wait at once with one token',
     schema: integerOption(1, 10_000, 16),
   },
-  allowedPrefixes: {
-    env: 'ALLOWED_DESTINATIONS',
-    about: 'prefixes of numbers that may be texted and called, with commas',
-    schema: z
-      .string()
-      .regex(/^\+\d{1,14}(,\+\d{1,14})*$/, 'must be prefixes such as +1, with commas')
-      .default('+1')
-      .transform((text) => text.split(',')),
+  destinations: {
+    ...destinationsOption,
+    envAlias: 'ALLOWED_DESTINATIONS',
+    schema: destinationsOption.schema.default(DEFAULT_DESTINATIONS),
   },
   ...CONSOLE_OPTIONS,
   logLevel: LOG_LEVEL_OPTION,

@@ -1,5 +1,6 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
 import { join } from 'node:path';
+import { privateKeyToAccount } from 'viem/accounts';
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
@@ -19,7 +20,7 @@ import { addressOf, createApp } from './http/app.ts';
 import { createBearer } from './http/bearer.ts';
 import { remembered } from './http/health.ts';
 import { createNodeUpgrades } from './http/node-upgrade.ts';
-import { createRequestLimit } from './http/request-limit.ts';
+import { createAddressLimit } from './http/request-limit.ts';
 import { createRouter } from './http/routes.ts';
 import { type HttpServer, listenHttp } from './http/server.ts';
 import { SocketGuard } from './http/socket-guard.ts';
@@ -36,16 +37,21 @@ import { COMMAND_LINE } from './operator/desk.ts';
 import { createOperations } from './operator/operations.ts';
 import { listenOperator } from './operator/operator-socket.ts';
 import { GasWatch } from './payments/gas-watch.ts';
-import { connectNetwork, openTills, walletsOf } from './payments/tills.ts';
+import { PaymentNetworks } from './payments/payment-networks.ts';
+import { openTills, walletsOf } from './payments/tills.ts';
 import { deleteExpiredNonces } from './store/credentials.ts';
 import { checkDatabase, type Database, type OpenDatabase, openDatabase } from './store/database.ts';
+import { purgeOldMessages } from './store/message-deletion.ts';
 import { deleteExpiredProofs } from './store/nodes.ts';
 import { countOpenPayments, createPaymentLedger } from './store/payments.ts';
 import { notePool } from './store/pool-openings.ts';
 import { purgeLapsed } from './store/purge.ts';
 import { secretOf } from './store/secrets.ts';
 import { openSharedBus } from './store/shared-bus.ts';
+import { deleteOldTenures } from './store/sim-tenures.ts';
 import { STOCK_STATES, takeStock } from './store/stock.ts';
+import { deleteOldWaitingFacts } from './store/waiting-facts.ts';
+import { deleteOldMailed } from './store/waitlist.ts';
 import { LiveCalls } from './voice/live-calls.ts';
 import { MediaTickets } from './voice/media-tickets.ts';
 import { Presence } from './voice/presence.ts';
@@ -69,7 +75,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts the control plane. Throws when the database, the chain or the port cannot be used. */
+/**
+ * Starts the control plane. Throws when the database or the port cannot be used, or a chain is not what is configured; a chain
+ * that does not answer is waited for while texts and calls go on.
+ */
 export async function startService(
   config: Config,
   { log, clock = systemClock }: { log: Logger; clock?: Clock },
@@ -77,9 +86,10 @@ export async function startService(
   const relayerKey = relayerKeyOf(config);
   const mail = mailSettingsOf(config);
   const channels = alertChannelsOf(config);
-  const networks = await Promise.all(
-    paymentNetworksOf(config, relayerKey).map((network) => connectNetwork(network, config.rpcTimeoutMs)),
-  );
+  const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), {
+    ...{ ...config, clock, log },
+    relayer: relayerKey && privateKeyToAccount(relayerKey).address,
+  });
   const createResampler = await loadResampler();
   const { db, bus, challengeSecret, connections, close } = await openStore(config, { clock, log });
   const metrics = new ServiceMetrics(log);
@@ -88,7 +98,7 @@ export async function startService(
   try {
     metricsServer = await listenMetrics(metrics, config);
     if (metricsServer !== undefined) metrics.watchProcess();
-    server = await listenHttp({ ...config, log });
+    server = await listenHttp({ ...config, isBehindProxy: config.proxyHops > 0, log });
   } catch (error) {
     await metricsServer?.stop();
     metrics.stop();
@@ -99,8 +109,11 @@ export async function startService(
   const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
-  const addressLimit = createRequestLimit(clock, {
+  const addressLimit = createAddressLimit(clock, {
     ...{ name: 'address', max: config.requestsPerMinute, withinMs: MINUTE_MS },
+  });
+  const linkLimit = createAddressLimit(clock, {
+    ...{ name: 'link', max: config.linkAttemptsPerMinute, withinMs: MINUTE_MS },
   });
   const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
   const tickets = new MediaTickets(clock);
@@ -111,7 +124,12 @@ export async function startService(
   });
   const streamUrl = (callId: string): string => `${url.replace(/^http/, 'ws')}/voice/stream/${callId}`;
   const presence = new Presence({ live, db, bus, clock, log, streamUrl });
-  const nodeParts = { db, bus, fleet, clock, log, calls: live, heartbeatMs: config.heartbeatMs };
+  const claims = {
+    ...{ waitMs: config.handoverWaitMs, admitsNew: config.admitNewSims },
+    servedSince: new Date(clock.now()),
+    isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
+  };
+  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs: config.heartbeatMs };
   const provision = (number: string): Promise<void> =>
     withTimeout(
       clock,
@@ -124,9 +142,11 @@ export async function startService(
     description: 'A US mobile number for one year: SMS and voice',
     realm: serviceDomain,
     challengeSecret,
-    offers: networks.flatMap(({ offers }) => offers),
+    get offers() {
+      return networks.offers;
+    },
   };
-  const tills = openTills(networks, { ...config, sale, ledger, clock, log, relayerKey });
+  const tills = openTills(networks.connections, { ...config, sale, ledger, clock, log, relayerKey });
   let isStopping = false;
   const inbox = createInbox({ db, bus, clock });
   const waits = new SmsWaits({ inbox, bus, clock, log, waitsPerToken: config.waitsPerToken });
@@ -141,6 +161,8 @@ export async function startService(
         if (isStopping) throw new Error('the service stops');
       },
     },
+    concerns: { payments: () => networks.trouble() },
+    networks,
     files: discoveryFiles({ ...config, baseUrl: url, sale }),
     live,
     streamUrl,
@@ -154,12 +176,14 @@ export async function startService(
     fleet,
     serviceDomain,
     sale,
+    accounts: (chainId: number) => tills.get(chainId)?.chain.accounts,
   });
   void warnOfUnserved(db, tills, log);
   const upgrades = createNodeUpgrades(nodeParts);
   const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
+  const clientOf = addressOf(app);
   const guard = new SocketGuard({
-    ...{ authenticate, addressOf: addressOf(app), bus, clock, log, socketsPerToken: config.socketsPerToken },
+    ...{ authenticate, addressOf: clientOf, bus, clock, log, socketsPerToken: config.socketsPerToken },
   });
   const voiceUpgrades = createVoiceUpgrades({
     ...{ db, guard, live, tickets, presence, clock, log, createResampler },
@@ -169,7 +193,11 @@ export async function startService(
     ...{ waits: () => waits.size, calls: () => live.calls() },
     sockets: () => ({ node: upgrades.open(), ...voiceUpgrades.open() }),
   });
-  server.serve(app, routeUpgrades({ ...voiceUpgrades, nodeLink: upgrades.onUpgrade }));
+  const onUpgrade = routeUpgrades(
+    { ...voiceUpgrades, nodeLink: upgrades.onUpgrade },
+    { limit: linkLimit, addressOf: clientOf },
+  );
+  server.serve(app, onUpgrade);
   const operations = createOperations({ ...config, db, bus, clock, log, fleet, live });
   // A Postgres has room for an operator's commands beside the service.
   const operator =
@@ -185,9 +213,18 @@ export async function startService(
   const graceMs = config.graceDays * DAY_MS;
   const quarantineMs = config.quarantineDays * DAY_MS;
   const wallets = walletsOf(tills);
-  const alerts = startAlerts({ db, clock, log, channels, chainIds: wallets.keys(), options: config });
+  const alerts = startAlerts({
+    db,
+    clock,
+    log,
+    channels,
+    chainIds: wallets.keys(),
+    options: config,
+    closedChains: () => networks.closed(),
+  });
   const gasWatch = new GasWatch({
     ...{ wallets, transfersMin: config.relayerTransfersMin, log },
+    isOpen: (chainId) => networks.isOpen(chainId),
     onFunds: (chainId, funds) => {
       metrics.relayerFunds(chainId, funds);
       alerts.onFunds(chainId, funds);
@@ -196,14 +233,22 @@ export async function startService(
   // Each by itself: an RPC that hangs holds up its own payments only.
   const everyMinute = (task: Task, work: () => Promise<void>) =>
     repeat({ clock, log, task, everyMs: HOUSEKEEPING_MS }, work);
-  const reconciling = [...tills.values()].map(({ settlement }) =>
-    everyMinute('reconcile', () =>
-      settlement.reconcile(({ subscription }) => {
+  const reconciling = [...tills].map(([chainId, { settlement }]) =>
+    everyMinute('reconcile', async () => {
+      // What a chain says that is not the one configured must not end a payment.
+      if (!networks.isOpen(chainId)) return;
+      await settlement.reconcile(({ subscription }) => {
         bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
         void provision(subscription.number);
-      }),
-    ),
+      });
+    }),
   );
+  const confirming = [...tills].map(([chainId, { finality }]) =>
+    everyMinute('finality', async () => {
+      if (networks.isOpen(chainId)) await finality.round();
+    }),
+  );
+  networks.watch();
   const watching = everyMinute('gas', () => gasWatch.look());
   const mailer =
     mail && new WaitlistMailer({ ...mail, db, clock, log, serviceName: config.serviceName, baseUrl: url });
@@ -211,12 +256,19 @@ export async function startService(
     const { hasOpened, opening } = await notePool(db, new Date(clock.now()));
     if (hasOpened) log.info({ opening }, 'numbers are there again');
     await mailer?.round();
+    await deleteOldMailed(db, new Date(clock.now()));
   });
   const cleaning = everyMinute('cleaning', async () => {
     await live.settleForgotten();
     const now = new Date(clock.now());
     await deleteExpiredNonces(db, now);
     await deleteExpiredProofs(db, now);
+    await deleteOldTenures(db, now);
+    await deleteOldWaitingFacts(db, now);
+    if (config.messageDays !== undefined) {
+      const messages = await purgeOldMessages(db, { keepMs: config.messageDays * DAY_MS, now });
+      if (messages > 0) log.info({ messages }, 'deleted old messages');
+    }
     for (const subscriptionId of await purgeLapsed(db, { graceMs, quarantineMs, now })) {
       bus.publish({ kind: 'subscription_changed', subscriptionId });
       log.info({ subscription: subscriptionId }, 'purged a subscription');
@@ -225,10 +277,13 @@ export async function startService(
 
   const stop = async (): Promise<void> => {
     isStopping = true;
+    networks.stop();
     waits.drain();
     mailer?.stop();
     await operations.stop();
-    await Promise.all([...reconciling, watching, telling, cleaning, alerts].map((work) => work.stop()));
+    await Promise.all(
+      [...reconciling, ...confirming, watching, telling, cleaning, alerts].map((work) => work.stop()),
+    );
     await metricsServer?.stop();
     metrics.stop();
     await operator?.stop();

@@ -1,4 +1,5 @@
 // What an operator is told, as JSON for a program and as text for a person.
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertRow } from './alert.ts';
 
 export interface AlertMessage {
@@ -53,7 +54,7 @@ export function alertText({ raised, escalated, recovered }: AlertMessage, { envi
     ...section('What is wrong:', raised),
     ...section('What has become critical:', escalated),
     ...section('What is over:', recovered),
-    `From "${environment}". "npx control-plane alert list" shows all that is wrong now.`,
+    `From "${environment}". "${ownCommand('control-plane')} alert list" shows all that is wrong now.`,
   ].join('\n\n');
 }
 

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
 import { lookForTroubles } from './alert-watch.ts';
-import type { AlertThresholds } from './conditions.ts';
+import type { AlertThresholds, ClosedChain } from './conditions.ts';
 import { GasReadings } from './gas-readings.ts';
 
 const LOOK_MS = 10_000;
@@ -25,6 +25,7 @@ export interface AlertServiceParts {
   channels: readonly AlertChannel[];
   /** Chains with a relayer of ours. */
   chainIds: Iterable<number>;
+  closedChains: () => readonly ClosedChain[];
   options: {
     heartbeatMs: number;
     relayerTransfersMin: number;

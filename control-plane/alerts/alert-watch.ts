@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts';
 import { readFleet } from '../store/fleet-snapshot.ts';
 import { keyOf, type OpenAlert } from './alert.ts';
 import { afterLook } from './alert-book.ts';
-import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
+import { type AlertThresholds, type ClosedChain, findTroubles, rulesOf } from './conditions.ts';
 
 export interface AlertWatchParts {
   db: Database;
@@ -16,15 +16,22 @@ export interface AlertWatchParts {
   thresholds: AlertThresholds;
   /** By chain, transfers that the relayer has gas for, as this instance read it lately. */
   gas: () => ReadonlyMap<number, number | undefined>;
+  closedChains: () => readonly ClosedChain[];
 }
 
 /** One look. Rejects where the database does not answer: then nothing was noted. */
-export async function lookForTroubles({ db, clock, log, thresholds, gas }: AlertWatchParts): Promise<void> {
+export async function lookForTroubles({
+  db,
+  clock,
+  log,
+  thresholds,
+  ...chains
+}: AlertWatchParts): Promise<void> {
   const now = new Date(clock.now());
   const { before, after } = await db.transaction().execute(async (trx) => {
     const before = new Map((await lockOpenAlerts(trx)).map((alert) => [keyOf(alert), alert]));
     const findings = findTroubles(
-      { ...(await readFleet(trx, now)), gas: gas() },
+      { ...(await readFleet(trx, now)), gas: chains.gas(), closedChains: chains.closedChains() },
       thresholds,
       (about) => before.get(keyOf(about))?.raisedAt != null,
     );

@@ -1,8 +1,8 @@
 // What an operator is told of: kinds of trouble, and when one counts.
 
 export const ALERT_KINDS = [
-  ...(['node_offline', 'slot_down', 'storage_full', 'journal_growing'] as const),
-  ...(['relayer_low', 'payment_stuck', 'pool_low'] as const),
+  ...(['node_offline', 'node_claims', 'slot_down', 'storage_full', 'journal_growing'] as const),
+  ...(['relayer_low', 'chain_unavailable', 'payment_stuck', 'pool_low'] as const),
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

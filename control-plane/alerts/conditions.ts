@@ -1,4 +1,5 @@
 // From how things are to what is wrong. Pure: who is told, and when, is decided elsewhere.
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertKind, AlertRule, OpenAlert, Trouble } from './alert.ts';
 import { keyOf } from './alert.ts';
 
@@ -17,6 +18,14 @@ export interface FleetSnapshot {
   available: number;
   /** By chain, transfers that the relayer has gas for; undefined where nobody could read it lately. */
   gas: ReadonlyMap<number, number | undefined>;
+  /** Chains on which nothing is sold, as this instance sees them. */
+  closedChains: readonly ClosedChain[];
+}
+
+export interface ClosedChain {
+  chainId: number;
+  reason: 'unreachable' | 'misconfigured';
+  since: Date;
 }
 
 export interface NodeReading {
@@ -24,6 +33,14 @@ export interface NodeReading {
   isLinked: boolean;
   /** Facts that wait for an acknowledgement; null where the node does not tell. */
   journalDepth: number | null;
+  claims: {
+    /** SIMs that it reports and that other nodes hold. */
+    sims: number;
+    /** Facts and calls of SIMs that it does not hold, ever; 0 where the last is long ago. */
+    others: number;
+    /** It takes no new SIM until an operator approves it. */
+    isSuspended: boolean;
+  };
 }
 
 export interface SlotReading {
@@ -56,12 +73,21 @@ const REFUNDING_MS = 10 * 60_000;
 
 const MINUTE_MS = 60_000;
 
+/** An RPC that is back sooner is no work for anybody. */
+const UNREACHABLE_MS = MINUTE_MS;
+
+/** A card that moves is reported by two nodes for a moment. */
+const HANDOVER_MS = MINUTE_MS;
+
 export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
+  node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: slotDownMs, recoverAfterMs: slotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
   journal_growing: { raiseAfterMs: JOURNAL_MS, recoverAfterMs: 0 },
   relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  // Each instance asks for itself: one that gets no answer is enough, and all must get one.
+  chain_unavailable: { raiseAfterMs: 0, recoverAfterMs: MINUTE_MS },
   payment_stuck: { raiseAfterMs: 0, recoverAfterMs: 0 },
   pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
 });
@@ -84,10 +110,12 @@ export function findTroubles(
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const found = [
     ...nodes.flatMap((node) => (node.isLinked ? journalTroubles(node, thresholds, isOpen) : [offline(node)])),
+    ...nodes.flatMap(claimTroubles),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
       .flatMap((slot) => [...downTroubles(slot), ...storageTroubles(slot, thresholds, isOpen)]),
     ...gasTroubles(snapshot, thresholds, isOpen),
+    ...chainTroubles(snapshot),
     ...paymentTroubles(snapshot),
     ...poolTroubles(snapshot, thresholds, isOpen),
   ];
@@ -110,6 +138,25 @@ const offline = ({ id }: NodeReading): Trouble => ({
   summary: `node ${id} is offline: its numbers get and send nothing`,
   advice: 'Look whether its host has power and network, and what node-daemon logs there.',
 });
+
+function claimTroubles({ id, claims: { isSuspended, others, sims } }: NodeReading): Trouble[] {
+  if (sims === 0 && others === 0 && !isSuspended) return [];
+  const what = [
+    ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} that other nodes hold`]),
+    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
+  ];
+  return [
+    {
+      ...{ kind: 'node_claims', subject: id, severity: isSuspended ? 'critical' : 'warning', reading: null },
+      summary: `node ${id} reports ${what.join(', and ') || 'SIMs of other nodes'}${
+        isSuspended ? ': it takes no new SIM' : ''
+      }`,
+      advice: isSuspended
+        ? 'If you did not move the cards, its key may be stolen: revoke it. Else approve it again.'
+        : 'If you moved a card there, run "control-plane slot transfer"; else its key may be stolen: revoke it.',
+    },
+  ];
+}
 
 function journalTroubles(
   { id, journalDepth }: NodeReading,
@@ -135,7 +182,7 @@ function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
     {
       ...{ kind: 'slot_down', subject: `${nodeId}/${slot}`, severity: 'warning', reading: null },
       summary: `slot ${slot} of node ${nodeId} is down: ${state}${why}`,
-      advice: 'Run "npx node-daemon doctor" on the host of the node.',
+      advice: 'Run "node-daemon doctor" on the host of the node.',
     },
   ];
 }
@@ -154,7 +201,7 @@ function storageTroubles(
     {
       ...{ ...about, severity: used >= total ? 'critical' : 'warning', reading: null },
       summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places taken`,
-      advice: 'A full one takes no more messages; "npx node-daemon sms" on the host shows what is in it.',
+      advice: 'A full one takes no more messages; "node-daemon sms <slot>" on the host shows what is in it.',
     },
   ];
 }
@@ -174,18 +221,46 @@ const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThres
     ];
   });
 
+const chainTroubles = ({ now, closedChains }: FleetSnapshot) =>
+  closedChains
+    .filter(
+      ({ reason, since }) => reason === 'misconfigured' || now.getTime() - since.getTime() >= UNREACHABLE_MS,
+    )
+    .map(
+      ({ chainId, reason }): Trouble => ({
+        ...{ kind: 'chain_unavailable', subject: String(chainId), severity: 'critical', reading: null },
+        summary:
+          reason === 'unreachable'
+            ? `the RPC of chain ${chainId} does not answer: nothing is sold there`
+            : `chain ${chainId} is not what is configured: nothing is sold there`,
+        advice:
+          reason === 'unreachable'
+            ? 'Check the RPC; payments under way are finished once it answers.'
+            : 'The log of the service says what differs; correct the options and start the service again.',
+      }),
+    );
+
 const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
   payments.stuck
     .filter(({ state, since }) => state !== 'refunding' || now.getTime() - since.getTime() >= REFUNDING_MS)
     .map(
       ({ id, state, isPaid }): Trouble => ({
         ...{ kind: 'payment_stuck', subject: id, severity: 'critical', reading: null },
-        summary: isPaid
-          ? `payment ${id} (${state}) has brought money and bought nothing`
-          : `payment ${id} does not come to an end: ${state}`,
-        advice: `"npx control-plane payment show ${id}" says what happened to it.`,
+        summary: stuckSummary(id, state, isPaid),
+        advice:
+          state === 'taken_back'
+            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription; "subscription end" ends it.`
+            : `"${ownCommand('control-plane')} payment show ${id}" says what happened to it.`,
       }),
     );
+
+function stuckSummary(id: string, state: string, isPaid: boolean): string {
+  if (state === 'taken_back')
+    return `the chain took the money of payment ${id} back: its subscription is unpaid`;
+  return isPaid
+    ? `payment ${id} (${state}) has brought money and bought nothing`
+    : `payment ${id} does not come to an end: ${state}`;
+}
 
 function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds, isOpen: IsOpen): Trouble[] {
   const about = { kind: 'pool_low', subject: 'pool' } as const;
@@ -195,7 +270,7 @@ function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds
     {
       ...{ ...about, severity: available === 0 ? 'critical' : 'warning', reading: null },
       summary: available === 1 ? '1 number is left to sell' : `${available} numbers are left to sell`,
-      advice: '"npx control-plane number list" shows which are offline or out of service.',
+      advice: `"${ownCommand('control-plane')} number list" shows which are offline or out of service.`,
     },
   ];
 }

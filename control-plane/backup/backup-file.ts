@@ -4,11 +4,12 @@ import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { BackupHeader } from './backup-format.ts';
 import { verifyBackup } from './backup-reader.ts';
+import type { BackupKey, WriteBackup } from './encryption.ts';
 
 /** It has keys and messages in it. */
 const MODE = 0o600;
@@ -19,21 +20,18 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NO_LINK_CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
 
 /**
- * Lets `write` fill the file, reads it again from one end to the other, and gives it its name. Throws `OperatorRefusal`
+ * Lets `write` fill the file, reads it again from one end to the other (`key` opens it), and gives it its name. Throws `OperatorRefusal`
  * where nothing can be made, and for a name that is taken: that file stays as it is. Until then it is
  * `<name>.<random>.partial`, so that none disturbs another; only kill -9 leaves that behind.
  */
-export async function saveBackup(
-  path: string,
-  write: (out: Writable) => Promise<void>,
-): Promise<BackupHeader> {
+export async function saveBackup(path: string, write: WriteBackup, key?: BackupKey): Promise<BackupHeader> {
   if (existsSync(path)) throw takenName(path);
   const partial = `${resolve(path)}.${randomBytes(4).toString('hex')}.partial`;
   const out = (await create(partial)).createWriteStream({ flush: true });
   const keep = removeWhenStopped(partial);
   try {
     await write(out);
-    const header = await verifyBackup(partial);
+    const header = await verifyBackup(partial, key);
     await giveName(partial, path);
     await syncFolder(dirname(partial));
     return header;

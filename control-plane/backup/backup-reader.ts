@@ -1,9 +1,10 @@
 // Reads a backup, and believes it only when all of it was read.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BackupError, type BackupHeader, checkTrailer, readHeader } from './backup-format.ts';
+import { type BackupKey, openedBytes } from './encryption.ts';
 
 /** No row of ours is near it. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
@@ -19,26 +20,30 @@ export interface RowBatch {
 
 /**
  * First the header, then the rows. It ends only when everything was there and is what was written; else it throws
- * `BackupError`, after rows that are worth nothing.
+ * `BackupError`, after rows that are worth nothing. `key` opens one that is encrypted.
  */
-export async function* readBackup(path: string): AsyncGenerator<BackupHeader | RowBatch> {
+export async function* readBackup(path: string, key?: BackupKey): AsyncGenerator<BackupHeader | RowBatch> {
   const file = createReadStream(path);
+  const bytes = Readable.from(openedBytes(file, path, key), { objectMode: false });
   const gunzip = createGunzip();
-  file.on('error', (error) => gunzip.destroy(error));
+  // It has its say below, where it is read.
+  file.on('error', () => undefined);
+  bytes.on('error', (error) => gunzip.destroy(error));
   try {
-    yield* checkedRows(linesOf(file.pipe(gunzip)));
+    yield* checkedRows(linesOf(bytes.pipe(gunzip)));
   } catch (error) {
     throw explained(error);
   } finally {
     gunzip.destroy();
+    bytes.destroy();
     file.destroy();
   }
 }
 
 /** Reads all of it. Throws `BackupError` where it is not whole. */
-export async function verifyBackup(path: string): Promise<BackupHeader> {
+export async function verifyBackup(path: string, key?: BackupKey): Promise<BackupHeader> {
   let header: BackupHeader | undefined;
-  for await (const part of readBackup(path)) if ('format' in part) header = part;
+  for await (const part of readBackup(path, key)) if ('format' in part) header = part;
   if (header === undefined) throw new BackupError('it is empty');
   return header;
 }

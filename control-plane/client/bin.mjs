@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx simrack …`: the client from its TypeScript sources.
+// `simrack …`: the client from its TypeScript sources.
 import 'commander';
 import 'ws';
 import 'zod';

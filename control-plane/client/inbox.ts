@@ -8,7 +8,10 @@ export type InboundMessage = AnswerOf<typeof OPERATION.receive>['messages'][numb
 
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 500;
-const TRANSIENT = ['unreachable', 'timeout', 'rate_limited', 'restarting', 'overloaded', 'internal_error'];
+const TRANSIENT = [
+  ...['unreachable', 'timeout', 'rate_limited', 'restarting', 'overloaded', 'unavailable'],
+  'internal_error',
+];
 
 export interface WaitOptions {
   /** How long to wait at most, a minute where it is left out; 0 asks once. */

@@ -1,5 +1,6 @@
 // The API from a terminal: one command a call, JSON on standard output. Beside `npm start` it needs no options.
 import { Command, CommanderError } from 'commander';
+import { onLines } from '#shared/process/terminal.ts';
 import { addAccountCommands } from './commands/account-commands.ts';
 import { wholeNumber } from './commands/arguments.ts';
 import { EXIT, EXIT_HELP, exitCodeOf, UsageError } from './commands/failures.ts';
@@ -22,7 +23,10 @@ const program = new Command('simrack')
 
 // The parser fails before it has read all: its own word on --json is not to be had then.
 const isJson = process.argv.includes('--json');
-if (isJson) program.configureOutput({ writeErr: () => undefined });
+program.configureOutput({
+  // It quotes what it was given.
+  writeErr: (text) => void (isJson || process.stderr.write(onLines(text))),
+});
 
 bearClosedPipes();
 const session = (): Session => new Session(program.opts<GlobalOptions>(), process.env);

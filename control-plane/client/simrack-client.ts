@@ -10,7 +10,9 @@ import { Transport } from './transport.ts';
 
 export type Answer<K extends keyof typeof OPERATION> = AnswerOf<(typeof OPERATION)[K]>;
 type Body<K extends keyof typeof OPERATION> = BodyOf<(typeof OPERATION)[K]>;
-type Query<K extends 'receive' | 'messages' | 'calls'> = Partial<QueryOf<(typeof OPERATION)[K]>>;
+type Query<K extends 'receive' | 'messages' | 'deleteMessages' | 'calls'> = Partial<
+  QueryOf<(typeof OPERATION)[K]>
+>;
 
 export type HistoryMessage = Answer<'messages'>['messages'][number];
 export type Call = Answer<'calls'>['calls'][number];
@@ -142,6 +144,25 @@ export class SimrackClient {
       yield* page.messages;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
+  }
+
+  /** Deletes one message for good, sent or received. Throws `message_not_found`, also the second time. */
+  async deleteMessage(id: number): Promise<void> {
+    await this.#transport.call(OPERATION.deleteMessage, { token: this.#bearer(), params: { id } });
+  }
+
+  /**
+   * Deletes messages for good, all of them unless the query says which; resolves with how many. Those that nobody has
+   * claimed go, too; what comes in meanwhile stays, unless there are more than 100,000.
+   */
+  async deleteMessages(query: Query<'deleteMessages'> = {}): Promise<number> {
+    let all = 0;
+    for (let hasMore = true; hasMore; ) {
+      const answer = await this.#transport.call(OPERATION.deleteMessages, { token: this.#bearer(), query });
+      all += answer.deleted;
+      hasMore = answer.has_more;
+    }
+    return all;
   }
 
   /**

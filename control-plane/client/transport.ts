@@ -1,6 +1,5 @@
 // One request of an operation: its query and body as the shared schemas have them, its answer checked by them.
-import type { z } from 'zod';
-import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
 
 /** What waits for a block, the carrier or a far end that rings. */
@@ -11,6 +10,7 @@ const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/di
 export interface RequestParts<O extends Operation> {
   body?: BodyOf<O>;
   query?: Partial<NonNullable<QueryOf<O>>>;
+  params?: ParamsOf<O>;
   headers?: Readonly<Record<string, string>>;
   token?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -34,14 +34,15 @@ export class Transport {
     this.baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
-  /** Throws `ApiError` for everything but 200 with the answer that the operation promises. */
+  /** Throws `ApiError` for everything but the answer that the operation promises. */
   async call<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<AnswerOf<O>> {
     return answerOf(operation, await this.ask(operation, parts));
   }
 
   /** Throws `ApiError` only when there is no answer, and what `signal` gives when it is aborted. */
   async ask<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<RawAnswer> {
-    const { path, method } = operation;
+    const { method } = operation;
+    const path = pathOf(operation, parts.params);
     const { body, query, headers, token, signal } = parts;
     const timeout = AbortSignal.timeout(parts.timeoutMs ?? (SLOW.has(path) ? SLOW_TIMEOUT_MS : TIMEOUT_MS));
     try {
@@ -73,12 +74,19 @@ export function answerOf<O extends Operation>(
   operation: O,
   { status, headers, json }: RawAnswer,
 ): AnswerOf<O> {
-  if (status !== 200) throw errorOfAnswer(status, json, headers.get('retry-after'));
+  if (status !== (operation.answer === undefined ? 204 : 200))
+    throw errorOfAnswer(status, json, headers.get('retry-after'));
+  if (operation.answer === undefined) return undefined as AnswerOf<O>;
   const parsed = operation.answer.safeParse(json);
-  if (parsed.success) return json as z.input<O['answer']>;
+  if (parsed.success) return json as AnswerOf<O>;
   const [issue] = parsed.error.issues;
   throw noAnswer('invalid_answer', `${operation.path}: ${issue?.path.join('.')}: ${issue?.message}`);
 }
+
+const pathOf = ({ path }: Operation, params: object = {}): string =>
+  path.replace(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(String((params as Record<string, unknown>)[name])),
+  );
 
 function jsonOf(text: string): unknown {
   try {

@@ -57,6 +57,20 @@ export const ACTION_WORDS = {
     done: 'The number is released.',
     isGrave: true,
   },
+  'admit-number': {
+    verb: 'Admit the number',
+    consequence:
+      'It is sold like any other. Compare the ICCID of its SIM with your card first: a node may have made both up.',
+    done: 'The number is admitted.',
+    isGrave: false,
+  },
+  'transfer-sim': {
+    verb: 'Transfer the SIM to this node',
+    consequence:
+      'The node that holds the SIM loses it, with its texts and calls. Do this only if the card is in this slot.',
+    done: 'The SIM is of this node now.',
+    isGrave: true,
+  },
   refund: {
     verb: 'Refund',
     consequence: 'The money goes back to its payer, in one transaction that cannot be undone.',

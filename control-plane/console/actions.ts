@@ -74,6 +74,13 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     run: (fields, { desk }) => ask(desk, 'releaseNumber', fields),
     path: ({ number = '' }) => numberPath(number),
   },
+  'admit-number': {
+    asks: [],
+    subject: ({ number = '' }) => number,
+    run: (fields, { desk }) => ask(desk, 'admitNumber', fields),
+    path: ({ number = '' }) => numberPath(number),
+  },
+  'transfer-sim': { ...aboutSlot, run: (fields, { desk }) => ask(desk, 'transferSim', fields) },
   refund: {
     asks: ['reason'],
     subject: ({ id = '' }) => id,
@@ -88,7 +95,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 
 type PlainCall =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
-  | ('revokeNode' | 'releaseNumber');
+  | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim');
 
 /** The fields are text, and checked by what the desk wants of them. */
 async function ask(desk: Desk, call: PlainCall, fields: Fields): Promise<void> {

@@ -28,7 +28,10 @@ export interface ConsoleParts {
 
 export type ConsoleOptions = SiteOptions &
   RefundOptions &
-  Omit<HttpOptions, 'host' | 'port' | 'log'> & { consolePort: number | undefined; serviceName: string };
+  Omit<HttpOptions, 'host' | 'port' | 'log' | 'isBehindProxy'> & {
+    consolePort: number | undefined;
+    serviceName: string;
+  };
 
 export interface Console {
   url: string;
@@ -45,7 +48,9 @@ export async function openConsole(
 ): Promise<Console | undefined> {
   const { consoleHost: host, consolePort: port, consoleUrl, serviceName } = options;
   if (port === undefined) return undefined;
-  const server = await listenHttp({ ...options, host, port, log }).catch((cause: Error) => {
+  // As in console-app.ts: without a name of a proxy whoever connects is the client.
+  const isBehindProxy = consoleUrl !== undefined && options.proxyHops > 0;
+  const server = await listenHttp({ ...options, host, port, log, isBehindProxy }).catch((cause: Error) => {
     throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
   });
   const sessions = createSessions({ db, clock });

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import { html } from '#shared/html.ts';
 import type { Logger } from '#shared/log.ts';
+import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { framed, message } from './pages/frame.ts';
@@ -49,6 +50,14 @@ function answerTo(
     const { cause, code, headers, message } = error;
     if (cause !== undefined) log.warn({ err: cause, code }, 'a page of the console was refused');
     return { status: REFUSALS[code].status, text: message, headers };
+  }
+  if (error instanceof DatabaseUnavailable) {
+    log.warn({ err: error.cause, code: 'unavailable' }, 'a page of the console was refused');
+    return {
+      status: 503,
+      text: 'The database does not answer: come again in a moment.',
+      headers: { 'Retry-After': '5' },
+    };
   }
   if (error instanceof OperatorRefusal) return { status: 409, text: error.message, headers: {} };
   // It may still come to its end, and is safe to be asked for again.

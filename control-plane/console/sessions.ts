@@ -4,7 +4,8 @@ import type { Clock } from '#shared/clock.ts';
 import { formTokenOf, hashSecret, isOperatorKey, isSession, mintSession } from '../domain/operator-key.ts';
 import { SESSION_LIFETIME_MS, sessionLimitsAt } from '../domain/operator-session.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { createAttemptLimit } from '../http/attempt-limit.ts';
+import { countRefused } from '../http/attempt-limit.ts';
+import { createAddressLimit } from '../http/request-limit.ts';
 import type { Database } from '../store/database.ts';
 import {
   deleteEndedSessions,
@@ -13,16 +14,16 @@ import {
   keyOfHash,
   openSession,
   openSessions,
+  operatorKeys,
   touchSession,
 } from '../store/operators.ts';
+import { FreshRead } from './fresh-read.ts';
 import type { Site } from './site.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Refused keys of an address, and of all of them together. */
+/** Refused keys of an address. Keys have 256 random bits: no limit of all addresses is needed, which one could use up for others. */
 const REFUSED_MAX = 10;
-const REFUSED_IN_ALL_MAX = 100;
-const ALL = 'all';
 
 export interface Session {
   operator: string;
@@ -46,14 +47,17 @@ export const keyOfSession = ({ hash }: Session): string => keyOfHash(hash);
 
 export function createSessions({ db, clock }: { db: Database; clock: Clock }): Sessions {
   const now = (): Date => new Date(clock.now());
-  const perAddress = createAttemptLimit(clock, REFUSED_MAX, MINUTE_MS, 'console');
-  const inAll = createAttemptLimit(clock, REFUSED_IN_ALL_MAX, MINUTE_MS, 'console');
+  const refused = createAddressLimit(clock, { name: 'console', max: REFUSED_MAX, withinMs: MINUTE_MS });
+  // However many keys are tried from however many addresses, one query at a time finds out which is good.
+  const keys = new FreshRead(() => operatorKeys(db));
 
   async function open(key: string): Promise<string> {
     const session = mintSession();
+    const keyHash = hashSecret(key);
     // What has not even the form of a key is not looked up.
-    const operator = isOperatorKey(key)
-      ? await known(openSession(db, { keyHash: hashSecret(key), hash: hashSecret(session), now: now() }))
+    const isKnown = isOperatorKey(key) && (await known(keys.ask())).has(keyOfHash(keyHash));
+    const operator = isKnown
+      ? await known(openSession(db, { keyHash, hash: hashSecret(session), now: now() }))
       : undefined;
     if (operator === undefined) throw new Refusal('unauthorized', 'that is no key of an operator');
     return session;
@@ -61,7 +65,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
 
   return {
     async signIn(ctx, site, key) {
-      const session = await perAddress.run(ctx.ip, () => inAll.run(ALL, () => open(key)));
+      const session = await countRefused(refused, ctx.ip, () => open(key));
       setCookie(ctx, site, session, SESSION_LIFETIME_MS / 1000);
     },
     async signOut(ctx, site, { hash }) {
@@ -87,10 +91,10 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
   };
 }
 
-/** What the database knows of a key or a session. Throws `Refusal` `overloaded` when it does not answer: nobody is refused for that. */
+/** What the database knows of a key or a session. Throws `Refusal` `unavailable` when it does not answer: nobody is refused for that. */
 const known = <T>(asked: Promise<T>): Promise<T> =>
   asked.catch((cause: unknown) => {
-    throw new Refusal('overloaded', 'the database does not answer: come again in a moment', {
+    throw new Refusal('unavailable', 'the database does not answer: come again in a moment', {
       ...{ cause, headers: { 'Retry-After': '5' } },
     });
   });

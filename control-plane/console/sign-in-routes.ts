@@ -30,7 +30,7 @@ export function routeSignIn(
       ctx.status = 303;
       ctx.redirect(ownPath(to));
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === 'overloaded') throw error;
+      if (!(error instanceof Refusal) || error.code === 'unavailable') throw error;
       ctx.status = error.code === 'rate_limited' ? 429 : 403;
       ctx.set(error.headers);
       show(ctx, ownPath(to), error.message);

@@ -31,18 +31,27 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
 
 export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
-  const { securityContact } = parts;
+  const { sale, securityContact } = parts;
   const file = (path: DiscoveryFile['path'], mediaType: string, text: string): DiscoveryFile => ({
     ...{ path, mediaType, text: () => text },
   });
+  /** With the offers in it, of which some are known only once their chain answers. */
+  const priced = (path: DiscoveryFile['path'], mediaType: string, write: () => string): DiscoveryFile => {
+    let written: { offers: Sale['offers']; text: string } | undefined;
+    const text = (): string => {
+      if (written?.offers !== sale.offers) written = { offers: sale.offers, text: write() };
+      return written.text;
+    };
+    return { path, mediaType, text };
+  };
   const json = (path: DiscoveryFile['path'], document: unknown, mediaType = JSON_TYPE): DiscoveryFile =>
     file(path, mediaType, JSON.stringify(document));
   const card = serverCard(parts);
   return [
-    json('/openapi.json', openApiDocument(parts)),
+    priced('/openapi.json', JSON_TYPE, () => JSON.stringify(openApiDocument(parts))),
     json('/asyncapi.json', asyncApiDocument(parts)),
-    file('/llms.txt', MARKDOWN_TYPE, llmsText(parts)),
-    json('/.well-known/x402', x402Manifest(parts)),
+    priced('/llms.txt', MARKDOWN_TYPE, () => llmsText(parts)),
+    priced('/.well-known/x402', JSON_TYPE, () => JSON.stringify(x402Manifest(parts))),
     json(API_CATALOG_PATH, apiCatalog(parts), 'application/linkset+json'),
     json(PROTECTED_RESOURCE_PATH, protectedResource(parts)),
     json('/.well-known/mcp/server-card.json', card),

@@ -22,6 +22,7 @@ const NAMED = {
   Received: answers.receivedSchema,
   HistoryMessage: answers.historyMessageSchema,
   History: answers.historySchema,
+  Deleted: answers.deletedSchema,
   Dialled: answers.dialledSchema,
   HungUp: answers.hungUpSchema,
   Call: answers.callSchema,

@@ -2,13 +2,13 @@
 import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import type { DiscoveryParts } from './files.ts';
-import { priceText } from './price.ts';
+import { pricesText } from './price.ts';
 
 /** What nodes are told, and nobody else. */
 const OF_NODES = new Set(['enrolment_refused', 'node_revoked', 'approval_pending']);
 
 export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string {
-  const price = sale.offers.map(priceText).join(' or ');
+  const price = pricesText(sale.offers);
   const socketUrl = baseUrl.replace(/^http/, 'ws');
   const operations = (Object.values(OPERATION) as Operation[]).map(
     ({ auth, method, path, summary }) =>
@@ -28,7 +28,9 @@ export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string
 3. Repeat the request with the payment: 200 with \`token\`, \`number\`, \`expires_at\`. Keep the token secret.
 4. Pay with a wallet that is kept. The number belongs to it and cannot be recovered without it. Never use a throw-away wallet.
 5. After a time-out, or 503 \`settlement_pending\`, or 409 \`payment_already_used\`: do not pay again. Sign in (below).
-6. Paying again with the same wallet keeps the number for a year more (\`renewed: true\`).
+6. Paying again with the same wallet renews: it adds a year to the same number (\`renewed: true\`), up to a limit (409 \`paid_ahead\`).
+   To get a token, sign in. Do not pay again.
+7. A smart account pays, too (EIP-1271, EIP-7702, ERC-6492). It signs in with the account's own signature, on the network that it paid on.
 
 ## Lost token
 
@@ -42,10 +44,12 @@ Send \`Authorization: Bearer <token>\`. Bodies are JSON.
 - Text: \`POST /sms/send\` with \`{"to": "+1…", "body": "…"}\`. One segment: 160 characters of GSM 7-bit, or 70 of UCS-2.
 - Wait for a text: \`GET /sms/receive\` every few seconds, or the MCP tool \`receive_sms\` with \`wait_seconds\`. Each message is given out
   once. \`GET /sms/messages\` shows all again.
+- Delete: \`DELETE /sms/messages/{id}\`, or \`DELETE /sms/messages\` for all of them (\`direction\`, \`since\`, \`until\` name some). It cannot be undone.
 - Call: \`POST /voice/dial\` with \`{"phone_number": "<yours>", "to": "+1…"}\`, then open \`stream_url\` as a WebSocket with the same
   header: binary frames of 16 kHz mono PCM, signed 16 bit little-endian, both ways. Closing it hangs up.
 - Be called: keep \`${socketUrl}/voice/presence/<your number>\` open; on \`ringing\` open its \`stream_url\` to answer.
-- Emergency, premium and short-code numbers are refused.
+- Numbers in the US and its territories can be texted and called, unless the operator allows others. Emergency, premium, personal and
+  short-code numbers are always refused.
 
 ## Refusals
 

@@ -1,4 +1,5 @@
 // The API as OpenAPI 3.1, made of the schemas that check its requests.
+import type { ZodType } from 'zod';
 import * as answers from '#shared/api/answers.ts';
 import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
@@ -62,8 +63,12 @@ export function openApiDocument(parts: DiscoveryParts): Json {
         RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
         RateLimit: {
           description:
-            'What is left, here and on every answer that is limited; `RateLimit-Policy` says of what.',
-          schema: { type: 'string', examples: ['"token";r=1199;t=1'] },
+            'Of each policy that counts here: `r` requests are left, and in `t` seconds at least one more will be. The same on 200, 401 and 429.',
+          schema: { type: 'string', examples: ['"token";r=1199;t=63'] },
+        },
+        RateLimitPolicy: {
+          description: 'The policies by name: `q` requests in any `w` seconds.',
+          schema: { type: 'string', examples: ['"token";q=1200;w=60'] },
         },
       },
     },
@@ -72,20 +77,15 @@ export function openApiDocument(parts: DiscoveryParts): Json {
 }
 
 function describe(operation: Operation, sale: Sale): Json {
-  const { answer, body, description, id, query, summary, tag } = operation;
+  const { answer, body, description, id, summary, tag } = operation;
+  const parameters = parametersOf(operation);
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
     security: securityOf(operation),
-    ...(query === undefined
-      ? {}
-      : {
-          parameters: queryFields(query).map(({ name, schema, isRequired }) => ({
-            ...{ name, in: 'query', required: isRequired, schema },
-          })),
-        }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
       : {
@@ -100,20 +100,38 @@ function describe(operation: Operation, sale: Sale): Json {
           },
         }),
     responses: {
-      '200': {
-        description: 'Done.',
-        ...(operation.auth === 'payment' ? { headers: RECEIPTS } : {}),
-        content: {
-          [JSON_TYPE]: { schema: referenceTo(answer) },
-          ...(operation.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}),
-        },
-      },
+      ...(answer === undefined
+        ? { '204': { description: 'Done. There is nothing to say.', headers: RATE_LIMIT } }
+        : { '200': done(operation, answer) }),
       ...(operation.auth === 'payment' ? { '402': challenge() } : {}),
       ...refusals(refusalsOf(operation)),
     },
     ...(operation.auth === 'payment' ? { 'x-payment-info': paymentInfo(sale) } : {}),
   };
 }
+
+const done = (operation: Operation, answer: ZodType): Json => ({
+  description: 'Done.',
+  headers: { ...RATE_LIMIT, ...(operation.auth === 'payment' ? RECEIPTS : {}) },
+  content: {
+    [JSON_TYPE]: { schema: referenceTo(answer) },
+    ...(operation.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}),
+  },
+});
+
+const parametersOf = ({ params, query }: Operation): Json[] => [
+  ...(params === undefined
+    ? []
+    : queryFields(params).map(({ name, schema }) => ({ name, in: 'path', required: true, schema }))),
+  ...(query === undefined
+    ? []
+    : queryFields(query).map(({ name, schema, isRequired }) => ({
+        name,
+        in: 'query',
+        required: isRequired,
+        schema,
+      }))),
+];
 
 function securityOf({ auth }: Operation): Json[] {
   if (auth === 'none') return [];
@@ -131,10 +149,13 @@ function refusals(codes: readonly RefusalCode[]): Json {
 }
 
 function refusal(status: number, codes: readonly RefusalCode[]): Json {
-  const canWait = status === 429 || status === 503;
+  const headers = {
+    ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
+    ...(status === 429 || status === 401 ? RATE_LIMIT : {}),
+  };
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code].meaning}`).join('\n\n'),
-    ...(canWait ? { headers: waitHeaders(status) } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
     content: {
       [JSON_TYPE]: {
         schema: {
@@ -146,10 +167,12 @@ function refusal(status: number, codes: readonly RefusalCode[]): Json {
   };
 }
 
-const waitHeaders = (status: number): Json => ({
-  'Retry-After': { $ref: '#/components/headers/RetryAfter' },
-  ...(status === 429 ? { RateLimit: { $ref: '#/components/headers/RateLimit' } } : {}),
-});
+const RETRY_AFTER: Json = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+
+const RATE_LIMIT: Json = {
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+};
 
 /** One of them, in the words of whichever protocol paid. */
 const RECEIPTS: Json = Object.fromEntries(

@@ -9,6 +9,10 @@ const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 export const priceUnits = ({ amountAtomic, assetDecimals }: Offer): string =>
   formatUnits(amountAtomic, assetDecimals);
 
+/** "1,800 USDC or 1,750 Other Dollar". */
+export const pricesText = (offers: readonly Offer[]): string =>
+  offers.map(priceText).join(' or ') || 'the answer to an unpaid request says for how much';
+
 /** "1,800 USDC". */
 export function priceText(offer: Offer): string {
   const { asset, assetName, chainId } = offer;

@@ -1,16 +1,19 @@
 // POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
-import { getAddress } from 'viem';
+import { type Address, getAddress, type Hex } from 'viem';
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mintNonce, NONCE_LIFETIME_SECONDS, signInDigests, signInText } from '../domain/sign-in.ts';
-import { isActive } from '../domain/subscription.ts';
+import { isActive, type Subscription } from '../domain/subscription.ts';
+import { signatureBytes } from '../payments/account-signature.ts';
+import type { AccountsByChain } from '../payments/authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
 import { consumeNonce, insertNonce, replaceTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
+import { openPaymentOf } from '../store/payers.ts';
 import { findSubscriptionByWallet } from '../store/subscriptions.ts';
 
 export interface AuthParts {
@@ -18,6 +21,7 @@ export interface AuthParts {
   bus: Bus;
   clock: Clock;
   serviceDomain: string;
+  accounts: AccountsByChain;
 }
 
 export async function issueNonce({
@@ -31,27 +35,37 @@ export async function issueNonce({
 }
 
 /**
- * Any attempt that is judged uses the nonce up. Success revokes every older token of the wallet. Throws `Refusal`:
- * `signature_mismatch`; `no_active_subscription`; `overloaded`, before the nonce is touched unless the load came later.
+ * Any attempt that is judged uses the nonce up. Success revokes every older token of the wallet. Throws `Refusal`: `invalid_request`;
+ * `signature_mismatch`; `no_active_subscription`; `settlement_pending` while a payment of the wallet is open; `overloaded`, before the nonce is touched unless the load came later.
  */
 export async function signIn(
-  { db, bus, clock, serviceDomain }: AuthParts,
+  { db, bus, clock, serviceDomain, accounts }: AuthParts,
   request: BodyOf<typeof OPERATION.signIn>,
 ): Promise<AnswerOf<typeof OPERATION.signIn>> {
   const now = new Date(clock.now());
   const wallet = getAddress(request.wallet.toLowerCase());
   signers.checkRoom();
+  if (!isOfKeySize(request.signature)) await requireAccount(db, wallet);
   const isFresh = await consumeNonce(db, request.nonce, now);
   if (!isFresh) throw mismatch('the nonce is unknown, used or expired');
-  const signature = canonicalSignature(request.signature);
-  if (signature === undefined)
-    throw mismatch('the signature has a v that is not 0, 1, 27 or 28, or a high s');
   const digests = signInDigests(serviceDomain, request.nonce);
-  if (!(await signers.isSignedBy({ signer: wallet, digests, signature }))) {
+  const signature = canonicalSignature(request.signature);
+  const isOfKey =
+    signature !== undefined && (await signers.isSignedBy({ signer: wallet, digests, signature }));
+  const subscription = await findSubscriptionByWallet(db, wallet);
+  if (!isOfKey && !(await isOfAccount(accounts, subscription, { ...request, wallet, digests }))) {
     throw mismatch('the signature does not belong to this wallet and nonce');
   }
-  const subscription = await findSubscriptionByWallet(db, wallet);
   if (subscription === undefined || !isActive(subscription, now)) {
+    // An invitation to pay would have the payer pay twice.
+    const open = await openPaymentOf(db, wallet, now);
+    if (open !== undefined) {
+      throw new Refusal(
+        'settlement_pending',
+        'A payment of this wallet is being settled. Do not pay again: sign in after Retry-After seconds.',
+        { headers: { 'Retry-After': String(open.retryAfterSeconds) } },
+      );
+    }
     throw new Refusal('no_active_subscription', 'this wallet has no active subscription', {
       details: {
         wallet,
@@ -66,5 +80,48 @@ export async function signIn(
   bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
   return { token, number: subscription.number, expires_at: subscription.expiresAt.toISOString() };
 }
+
+/**
+ * Whether the code of the wallet's account accepts the signature (EIP-1271, ERC-6492), on the chain that the subscription was bought from:
+ * on another one the code at this address may be somebody else's.
+ */
+async function isOfAccount(
+  accounts: AccountsByChain,
+  subscription: Subscription | undefined,
+  { wallet, digests, signature: text }: { wallet: Address; digests: readonly Hex[]; signature: string },
+): Promise<boolean> {
+  const chainId = subscription?.accountChainId;
+  const signature = signatureBytes(text);
+  if (chainId === undefined || signature === undefined) return false;
+  const account = accounts(chainId);
+  if (account === undefined) throw unasked(new Error(`chain ${chainId} is not configured`));
+  for (const digest of digests) {
+    const isAccepted = await account.isAccepted(wallet, digest, signature).catch((cause: unknown) => {
+      throw cause instanceof Refusal ? cause : unasked(cause);
+    });
+    if (isAccepted) return true;
+  }
+  return false;
+}
+
+/** 65 bytes, or 64 as of EIP-2098: so long is the signature of a key. */
+const isOfKeySize = (signature: string): boolean => /^0x(?:.{128}|.{130})$/.test(signature);
+
+/** Throws `Refusal` `invalid_request` unless code speaks for the wallet: it alone takes signatures of other sizes. */
+async function requireAccount(db: Database, wallet: Address): Promise<void> {
+  const subscription = await findSubscriptionByWallet(db, wallet);
+  if (subscription?.accountChainId !== undefined) return;
+  throw new Refusal('invalid_request', 'signature must have 65 bytes, or 64 as of EIP-2098', {
+    details: { field: 'signature' },
+  });
+}
+
+const unasked = (cause: unknown): Refusal =>
+  new Refusal('unavailable', 'The chain of this account does not answer. Try again with a new nonce.', {
+    cause,
+    headers: { 'Retry-After': String(CHAIN_RETRY_SECONDS) },
+  });
+
+const CHAIN_RETRY_SECONDS = 10;
 
 const mismatch = (message: string): Refusal => new Refusal('signature_mismatch', message);

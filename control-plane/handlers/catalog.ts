@@ -19,7 +19,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
   return {
     name: serviceName,
     description:
-      'A real US mobile number for a year: paid by one HTTP request with a wallet, recovered by its signature, for SMS and voice.',
+      'A real US mobile number for a year: paid by one HTTP request with a wallet, recovered by its signature, for SMS and voice. Paying again with the same wallet renews it.',
     env: environment,
     mcp: baseUrl + TOOLS_PATH,
     openapi: `${baseUrl}/openapi.json`,

@@ -1,5 +1,5 @@
 // GET / for a browser: the page, with what is true right now.
-import { priceText, priceUnits } from '../discovery/price.ts';
+import { pricesText, priceUnits } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
 import { type CatalogParts, filesByName } from './catalog.ts';
 import { demo } from './demo.ts';
@@ -9,13 +9,12 @@ export type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 
 
 export async function landing(parts: LandingParts): Promise<string> {
   const { baseUrl, files, sale, serviceName } = parts;
-  const [offer] = sale.offers;
-  if (offer === undefined) throw new Error('nothing is for sale');
+  const offers = sale.offers.slice(0, 1);
   const { available } = await availability(parts);
   return landingPage({
     ...{ baseUrl, serviceName, available, demo: demo() },
-    price: priceText(offer),
-    priceDollars: priceUnits(offer),
+    price: pricesText(offers),
+    priceDollars: offers.map(priceUnits).join('') || '…',
     files: filesByName(files),
   });
 }

@@ -34,18 +34,19 @@ export function createServices(parts: ServicesParts): () => Promise<z.input<type
     });
     return count.available;
   };
-  const prices = sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
-    price: formatUnits(amountAtomic, assetDecimals),
-    currency: assetName,
-    network: caip2(chainId),
-    ...{ asset, amount: String(amountAtomic) },
-  }));
+  const prices = () =>
+    sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
+      price: formatUnits(amountAtomic, assetDecimals),
+      currency: assetName,
+      network: caip2(chainId),
+      ...{ asset, amount: String(amountAtomic) },
+    }));
   return async () => ({
     services: [
       {
         ...{ name: 'us_mobile_number', description: sale.description, plan: PLAN },
         ...(await available()),
-        ...{ subscribe: sale.resource, prices },
+        ...{ subscribe: sale.resource, prices: prices() },
       },
     ],
     catalog: catalog(parts),

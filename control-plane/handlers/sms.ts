@@ -1,14 +1,17 @@
-// POST /sms/send, GET /sms/receive, GET /sms/messages.
-import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
+// POST /sms/send, GET /sms/receive, GET and DELETE /sms/messages, DELETE /sms/messages/{id}.
+import type { AnswerOf, BodyOf, OPERATION, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Destinations } from '#shared/destination-list.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Remembered } from '../bus/remembered.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
 import type { Database } from '../store/database.ts';
+import { deleteMessage, deleteMessages } from '../store/message-deletion.ts';
 import {
   claimReceived,
   findFilledInboxes,
@@ -19,7 +22,7 @@ import {
 import { decodeCursor, encodeCursor } from './history-cursor.ts';
 
 export interface SmsParts extends OutboundParts {
-  allowedPrefixes: readonly string[];
+  destinations: Destinations;
 }
 
 export async function send(
@@ -27,7 +30,7 @@ export async function send(
   subscription: Subscription,
   request: BodyOf<typeof OPERATION.send>,
 ): Promise<AnswerOf<typeof OPERATION.send>> {
-  const to = checkDestination(request.to, parts.allowedPrefixes);
+  const to = checkDestination(request.to, parts.destinations);
   checkSmsLength(request.body, parts.segmentsMax);
   const sent = await sendSms(parts, subscription, { to, body: request.body });
   return { message_id: sent.messageId, status: sent.status };
@@ -84,6 +87,38 @@ export async function messages(
   const last = page.at(-1);
   const next = rows.length > query.limit && last ? encodeCursor(last.created_at, last.id) : null;
   return { messages: page.map(toHistory), next_cursor: next };
+}
+
+type Deleting = Pick<SmsParts, 'db'>;
+
+/** Throws `Refusal` `message_not_found`, also for a message of somebody else. */
+export async function deleteOne(
+  { db }: Deleting,
+  { id: subscriptionId }: Subscription,
+  { id }: ParamsOf<typeof OPERATION.deleteMessage>,
+): Promise<undefined> {
+  if (await deleteMessage(db, { subscriptionId, id })) return undefined;
+  throw new Refusal('message_not_found', 'there is no such message of your number, or not any more');
+}
+
+export async function deleteAll(
+  { db }: Deleting,
+  { id: subscriptionId }: Subscription,
+  query: QueryOf<typeof OPERATION.deleteMessages>,
+): Promise<AnswerOf<typeof OPERATION.deleteMessages>> {
+  const { deleted, hasMore } = await deleteMessages(db, { subscriptionId, ...query });
+  return { deleted, has_more: hasMore };
+}
+
+/** Deletes those of the ids that are the subscription's. */
+export async function deleteSome(
+  { db }: Deleting,
+  { id: subscriptionId }: Subscription,
+  { ids }: { ids: readonly number[] },
+): Promise<{ deleted: number }> {
+  let deleted = 0;
+  for (const id of new Set(ids)) if (await deleteMessage(db, { subscriptionId, id })) deleted += 1;
+  return { deleted };
 }
 
 function toInbound(row: MessageRow) {

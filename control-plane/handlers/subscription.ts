@@ -8,7 +8,7 @@ import { PLAN, type Subscription } from '../domain/subscription.ts';
 import { type Challenge, challengeFor } from '../payments/challenge.ts';
 import { type CheckoutParts, checkout } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
-import { PaymentRejected } from '../payments/rejection.ts';
+import { PaymentRejected, unavailable } from '../payments/rejection.ts';
 import { insertToken } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { countAvailable } from '../store/number-pool.ts';
@@ -57,10 +57,11 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
     };
   } catch (error) {
     if (!(error instanceof PaymentRejected)) throw error;
-    return {
-      kind: 'challenge',
-      challenge: challengeFor(parts.sale, error.code, new Date(parts.clock.now())),
-    };
+    const { clock, networks, sale } = parts;
+    // A challenge without a way to pay would be an invitation to nothing.
+    if (networks.openOffers.length === 0) throw unavailable();
+    const open = { ...sale, offers: networks.openOffers };
+    return { kind: 'challenge', challenge: challengeFor(open, error.code, new Date(clock.now())) };
   }
 }
 

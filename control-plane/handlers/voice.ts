@@ -1,5 +1,6 @@
 // POST /voice/dial, POST /voice/hangup, GET /voice/calls, and who may watch a number.
 import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
+import type { Destinations } from '#shared/destination-list.ts';
 import { isE164 } from '#shared/e164.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -12,7 +13,7 @@ import { hangUp } from '../voice/hang-up.ts';
 import { decodeCursor, encodeCursor } from './history-cursor.ts';
 
 export interface VoiceParts extends DialParts {
-  allowedPrefixes: readonly string[];
+  destinations: Destinations;
   /** The URL of a call's stream. */
   streamUrl: (callId: string) => string;
 }
@@ -24,7 +25,7 @@ export async function dialCall(
   request: BodyOf<typeof OPERATION.dial>,
   signal: AbortSignal,
 ): Promise<AnswerOf<typeof OPERATION.dial>> {
-  const to = checkDestination(request.to, parts.allowedPrefixes);
+  const to = checkDestination(request.to, parts.destinations);
   await checkOwnNumber(parts, subscription, request.phone_number);
   const callId = await dial(parts, subscription, { to, signal });
   return {

@@ -22,4 +22,5 @@ export async function joinWaitlist(
 }
 
 /** Says nothing of whether there was such an entry: the link of a mail works twice. */
-export const leaveWaitlist = ({ db }: WaitlistParts, token: string): Promise<void> => unsubscribe(db, token);
+export const leaveWaitlist = ({ db, clock }: WaitlistParts, token: string): Promise<void> =>
+  unsubscribe(db, token, new Date(clock.now()));

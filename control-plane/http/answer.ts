@@ -1,7 +1,7 @@
 // An operation of the API as a route: who asks, how often, what is asked, checked in one order for all of them.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { AnswerOf, BodyOf, Operation, QueryOf } from '#shared/api/operations.ts';
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { check } from '../domain/checked-input.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Authenticate } from './bearer.ts';
@@ -20,6 +20,7 @@ export interface Asked<O extends Operation> {
   subscription: O['auth'] extends 'bearer' ? Subscription : undefined;
   body: BodyOf<O>;
   query: QueryOf<O>;
+  params: ParamsOf<O>;
 }
 
 /** Routes an operation to its handler. `limit` takes the place of the usual one of an address. */
@@ -32,23 +33,26 @@ export type Answer = <const O extends Operation>(
 export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): Answer {
   async function holderOf(ctx: Context): Promise<Subscription> {
     const subscription = await authenticate(ctx.get('Authorization'), ctx.ip);
-    ctx.set(limits.subscription(subscription.id));
+    ctx.set((await limits.subscription.count(subscription.id)).headers);
     return subscription;
   }
 
   return (operation, handler, limit = limits.address) => {
-    const { auth, body, fieldRefusal, isClaim = false, method, path, query } = operation;
-    const route = router.register(path, [method], async (ctx: Context) => {
-      if (auth !== 'bearer') ctx.set(limit(ctx.ip));
-      if (body === undefined && method === 'post') await skipBody(ctx);
+    const { answer, auth, body, fieldRefusal, isClaim = false, method, params, path, query } = operation;
+    const route = router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
+      if (auth !== 'bearer') ctx.set((await limit.count(ctx.ip)).headers);
+      if (body === undefined && method !== 'get') await skipBody(ctx);
       const asked = {
         ctx,
         subscription: auth === 'bearer' ? await holderOf(ctx) : undefined,
         body: body && (await readBody(ctx, body, fieldRefusal)),
         query: query && check(query, ctx.query),
+        params: params && check(params, ctx['params']),
       };
       // What the operation asks for is what it gets: the types of both cannot be followed through a field that may be missing.
-      ctx.body = await handler(asked as unknown as Asked<typeof operation>);
+      const answered = await handler(asked as unknown as Asked<typeof operation>);
+      if (answer === undefined) ctx.status = 204;
+      else ctx.body = answered;
     });
     if (isClaim) route.methods = route.methods.filter((each) => each !== 'HEAD');
   };

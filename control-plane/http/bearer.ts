@@ -8,15 +8,16 @@ import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { Database } from '../store/database.ts';
 import { findSubscriptionByToken } from '../store/subscriptions.ts';
+import { countRefused } from './attempt-limit.ts';
 import type { RequestLimit } from './request-limit.ts';
 
-/** Tokens that were good before are asked for also where the limit of their address is used up. */
-const PROVEN = { max: 100_000, ttl: 60 * 60 * 1000 };
+/** Tokens that were good here are looked up even where their address has used its limit up by guessing. */
+const PROVEN_MAX = 100_000;
 
 /**
  * The subscription of an `Authorization` header. Throws `Refusal` `unauthorized` for a token that is missing, unknown,
  * revoked, or whose year is over: that counts for the `address`, where one is given. Throws `rate_limited`, without a
- * word to the database, when the address has no more and the token is none that was good before.
+ * query, when the address has none left and the token was not good here before.
  */
 export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Subscription>;
 
@@ -31,50 +32,39 @@ export interface BearerParts {
 // Agents poll: the same token comes many times a second.
 export function createBearer({ db, bus, clock, limit }: BearerParts): Authenticate {
   const holders = new Remembered<Subscription>(bus, 'subscription_changed');
-  const proven = new LRUCache<string, true>(PROVEN);
+  const proven = new LRUCache<string, true>({ max: PROVEN_MAX });
 
-  async function findHolder(token: string, address: string | undefined): Promise<Subscription | undefined> {
-    const hash = hashToken(token);
-    const key = hash.toString('base64');
-    const known = holders.find(key);
-    if (known !== undefined) return known;
-    const begun = holders.begin();
-    const subscription = await allowed(proven.has(key) ? undefined : address, () =>
-      findSubscriptionByToken(db, hash),
-    );
-    if (subscription === undefined) {
+  async function holderOf(hash: Buffer, key: string): Promise<Subscription> {
+    let holder = holders.find(key);
+    if (holder === undefined) {
+      const begun = holders.begin();
+      holder = await findSubscriptionByToken(db, hash);
+      if (holder !== undefined) holders.keep(begun, key, holder.id, holder);
+    }
+    if (holder === undefined || !isActive(holder, new Date(clock.now()))) {
       proven.delete(key);
-      return undefined;
+      throw unauthorized();
     }
     proven.set(key, true);
-    holders.keep(begun, key, subscription.id, subscription);
-    return subscription;
-  }
-
-  /** Counts while it is asked, so that many at once are no more than were allowed. What was a guess counts in the end. */
-  async function allowed<T>(address: string | undefined, ask: () => Promise<T>): Promise<T> {
-    if (address === undefined) return ask();
-    limit(address);
-    try {
-      return await ask();
-    } finally {
-      limit.giveBack(address);
-    }
+    return holder;
   }
 
   return async (authorization, address) => {
     const token = tokenOf(authorization);
-    const subscription = token === undefined ? undefined : await findHolder(token, address);
-    if (subscription === undefined || !isActive(subscription, new Date(clock.now()))) {
-      if (address !== undefined) limit(address);
-      throw new Refusal(
-        'unauthorized',
-        'a valid bearer token is required; get one from /subscribe or /auth',
-        {
-          headers: { 'WWW-Authenticate': 'Bearer' },
-        },
-      );
-    }
-    return subscription;
+    const hash = token === undefined ? undefined : hashToken(token);
+    const key = hash?.toString('base64') ?? '';
+    const attempt = async (): Promise<Subscription> => {
+      if (hash === undefined) throw unauthorized();
+      return holderOf(hash, key);
+    };
+    if (address === undefined) return attempt();
+    if (!proven.has(key)) return countRefused(limit, address, attempt);
+    // A good token costs its address nothing. One that was good until now is counted when it is refused.
+    return attempt().catch((error: unknown) => countRefused(limit, address, () => Promise.reject(error)));
   };
 }
+
+const unauthorized = (): Refusal =>
+  new Refusal('unauthorized', 'a valid bearer token is required; get one from /subscribe or /auth', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
+import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { observe } from '../metrics/observation.ts';
 import { REQUEST_ID } from './headers.ts';
@@ -14,8 +15,15 @@ export interface ErrorAnswer {
   body: { error: RefusalCode; message: string; request_id: string } & Record<string, unknown>;
 }
 
-/** What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` is our fault, and says nothing of the inside. */
-export function answerOf(error: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
+/** Seconds. A database that is started anew or fails over takes some. */
+const UNAVAILABLE_RETRY_SECONDS = 5;
+
+/**
+ * What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` and a database that is
+ * away is our fault, and says nothing of the inside.
+ */
+export function answerOf(thrown: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
+  const error = thrown instanceof DatabaseUnavailable ? unavailable(thrown) : thrown;
   if (error instanceof Refusal) {
     const { status } = REFUSALS[error.code];
     const { cause, code } = error;
@@ -37,6 +45,14 @@ export function answerOf(error: unknown, log: Logger, requestId: string = random
     body: { error: 'internal_error', message: 'something went wrong on our side', request_id: requestId },
   };
 }
+
+/** It may come at any moment of a request: what is said holds for all of them. */
+const unavailable = ({ cause }: DatabaseUnavailable): Refusal =>
+  new Refusal(
+    'unavailable',
+    'The service cannot answer at the moment. It may have carried out this request: check before you repeat one that changes something.',
+    { cause, headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } },
+  );
 
 /** The outermost middleware: nothing leaves without a body, and nothing is cached. */
 export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): Middleware {

@@ -14,10 +14,15 @@ export interface HealthParts {
   log: Logger;
   /** What must work for a request to be answered, by name; each rejects when it does not. */
   checks: Readonly<Record<string, () => Promise<void>>>;
+  /** What most requests do without, by name: what is wrong with it, undefined while nothing is. */
+  concerns: Readonly<Record<string, () => string | undefined>>;
 }
 
-/** `/health/live` as long as the process turns; `/health/ready` when all checks pass, else 503. */
-export function routeHealth(router: Router, { checks, log }: HealthParts): void {
+/**
+ * `/health/live` as long as the process turns; `/health/ready` when all checks pass, else 503. A concern takes no instance
+ * out of service: texts and calls go on without payments. It is `warn` in the body (draft-inadarei-api-health-check).
+ */
+export function routeHealth(router: Router, { checks, concerns, log }: HealthParts): void {
   const failing = new Set<string>();
   router.get('/health/live', (ctx) => {
     ctx.body = { status: 'pass' };
@@ -38,8 +43,16 @@ export function routeHealth(router: Router, { checks, log }: HealthParts): void 
       }),
     );
     const isReady = results.every(([, { status }]) => status === 'pass');
+    const doubts = Object.entries(concerns).map(([name, concern]) => {
+      const output = concern();
+      return [name, output === undefined ? { status: 'pass' } : { status: 'warn', output }] as const;
+    });
+    const isWell = doubts.every(([, { status }]) => status === 'pass');
     ctx.status = isReady ? 200 : 503;
-    ctx.body = { status: isReady ? 'pass' : 'fail', checks: Object.fromEntries(results) };
+    ctx.body = {
+      status: isReady ? (isWell ? 'pass' : 'warn') : 'fail',
+      checks: Object.fromEntries([...results, ...doubts]),
+    };
   });
 }
 

@@ -36,6 +36,10 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;
+  parts.bus.subscribe((event) => {
+    if (event.kind !== 'node_changed') return;
+    for (const session of sessions) if (session.nodeId !== event.nodeId) session.othersChanged();
+  });
 
   function refuseWhileDraining(authorization: string | undefined): void {
     if (!isDraining) return;

@@ -1,56 +1,98 @@
-// How often somebody may ask: a burst, and then as many as come back to it over the time (GCRA, a leaky bucket).
-import { LRUCache } from 'lru-cache';
+// How often somebody may ask: policies, what is left of them in headers, and the refusal of what is too much.
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type Limit, observe } from '../metrics/observation.ts';
-import { networkOf } from './client-network.ts';
+import { clientNetworkOf } from './client-network.ts';
+import { SlidingWindow, type Use } from './sliding-window.ts';
 
-/** Those who are remembered; what a flood from more of them costs is bounded by what they ask for. */
-const KEYS_MAX = 10_000;
+/** A /48 has so many times what one of its /64s has. */
+const SITE_FACTOR = 8;
 
-/**
- * Counts a request of the key: a subscription, or an address, of which the network counts. Returns the headers that say what is left
- * (draft-ietf-httpapi-ratelimit-headers). Throws `Refusal` `rate_limited` when nothing is; that one is not counted.
- */
+/** A request that was counted. */
+export interface Counted {
+  /** What is left (draft-ietf-httpapi-ratelimit-headers). */
+  headers: Record<string, string>;
+  /** Takes it back. */
+  giveBack(): void;
+}
+
 export interface RequestLimit {
-  (asker: string): Record<string, string>;
-  /** Takes back one that was counted. */
-  giveBack(asker: string): void;
+  /** Counts a request. Throws `Refusal` `rate_limited` when none is left; that request is not counted. */
+  count(asker: string): Promise<Counted>;
 }
 
-/** `max` requests of a key at once, and `max` more within each `withinMs`. `name` stands in the headers. */
-export function createRequestLimit(
-  clock: Clock,
-  { name, max, withinMs }: { name: Limit; max: number; withinMs: number },
-): RequestLimit {
-  const intervalMs = withinMs / max;
-  // When one who asks no more will have the whole burst again.
-  const restoredAt = new LRUCache<string, number>({ max: KEYS_MAX });
-  const headers = (remaining: number, seconds: number): Record<string, string> => ({
-    'RateLimit-Policy': `"${name}";q=${max};w=${withinMs / 1000}`,
-    RateLimit: `"${name}";r=${remaining};t=${seconds}`,
-  });
-  const count = (asker: string): Record<string, string> => {
-    const key = networkOf(asker);
-    const now = clock.now();
-    const restored = restoredAt.get(key) ?? now;
-    // Further away it was noted by a clock that has been set back since.
-    const next = (restored > now && restored <= now + withinMs ? restored : now) + intervalMs;
-    const waitMs = next - withinMs - now;
-    if (waitMs <= 0) {
-      restoredAt.set(key, next);
-      return headers(Math.floor(-waitMs / intervalMs), Math.ceil((next - now) / 1000));
-    }
-    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-    observe({ kind: 'rate_limited', limit: name });
-    throw new Refusal('rate_limited', `too many requests; wait ${seconds} s`, {
-      headers: { 'Retry-After': String(seconds), ...headers(0, seconds) },
-    });
-  };
-  const giveBack = (asker: string): void => {
-    const key = networkOf(asker);
-    const restored = restoredAt.get(key);
-    if (restored !== undefined) restoredAt.set(key, restored - intervalMs);
-  };
-  return Object.assign(count, { giveBack });
+/** No more than `max` requests of one who asks in any `withinMs`. `name` stands in the headers and in the metrics. */
+export interface LimitOptions {
+  name: Limit;
+  max: number;
+  withinMs: number;
 }
+
+/** Of whoever is named: a subscription. */
+export function createRequestLimit(clock: Clock, options: LimitOptions): RequestLimit {
+  const policy = policyOf(clock, options.name, options);
+  return { count: (asker) => countAll(options.name, [{ policy, key: asker }]) };
+}
+
+/** Of an address: its network counts, and for IPv6 the site around it as well, which has a larger policy. */
+export function createAddressLimit(clock: Clock, options: LimitOptions): RequestLimit {
+  const { name, max } = options;
+  const ofNetwork = policyOf(clock, name, options);
+  const ofSite = policyOf(clock, `${name}-48`, { ...options, max: max * SITE_FACTOR });
+  return {
+    count(address) {
+      const { network, site } = clientNetworkOf(address);
+      const networkUse = { policy: ofNetwork, key: network };
+      return countAll(name, site === undefined ? [networkUse] : [networkUse, { policy: ofSite, key: site }]);
+    },
+  };
+}
+
+interface Policy {
+  name: string;
+  /** As in `RateLimit-Policy`. */
+  header: string;
+  window: SlidingWindow;
+}
+
+const policyOf = (clock: Clock, name: string, { max, withinMs }: Omit<LimitOptions, 'name'>): Policy => ({
+  name,
+  header: `"${name}";q=${max};w=${withinMs / 1000}`,
+  window: new SlidingWindow({ clock, max, withinMs }),
+});
+
+/** All of them, or none. */
+async function countAll(
+  limit: Limit,
+  keys: ReadonlyArray<{ policy: Policy; key: string }>,
+): Promise<Counted> {
+  const uses: Use[] = [];
+  const states: string[] = [];
+  for (const { policy, key } of keys) {
+    const use = await policy.window.use(key);
+    const seconds = Math.max(1, Math.ceil(use.moreInMs / 1000));
+    states.push(`"${policy.name}";r=${use.left};t=${seconds}`);
+    if (!use.isAllowed) {
+      for (const counted of uses) counted.giveBack();
+      observe({ kind: 'rate_limited', limit });
+      throw new Refusal('rate_limited', `too many requests; wait ${seconds} s`, {
+        headers: { 'Retry-After': String(seconds), ...headersOf(keys, states) },
+      });
+    }
+    uses.push(use);
+  }
+  return {
+    headers: headersOf(keys, states),
+    giveBack() {
+      for (const use of uses) use.giveBack();
+    },
+  };
+}
+
+const headersOf = (
+  keys: ReadonlyArray<{ policy: Policy }>,
+  states: readonly string[],
+): Record<string, string> => ({
+  'RateLimit-Policy': keys.map(({ policy }) => policy.header).join(', '),
+  RateLimit: states.join(', '),
+});

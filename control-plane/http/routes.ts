@@ -10,19 +10,19 @@ import { type CatalogParts, catalog, TOOLS_PATH } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { landing } from '../handlers/landing.ts';
-import { type Inbox, messages, type SmsParts, send } from '../handlers/sms.ts';
+import { deleteAll, deleteOne, type Inbox, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/observation.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
-import { createAttemptLimit } from './attempt-limit.ts';
+import { countRefused } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage } from './pages.ts';
 import { readBody } from './request-body.ts';
-import { createRequestLimit, type RequestLimit } from './request-limit.ts';
+import { createAddressLimit, createRequestLimit, type RequestLimit } from './request-limit.ts';
 import { requestIdOf } from './request-record.ts';
 import { serveTools } from './tool-route.ts';
 import { untilGone } from './until-gone.ts';
@@ -56,12 +56,14 @@ const ENROLMENTS_REFUSED_MAX = 10;
 export function createRouter(parts: RouteParts): Router {
   // A path has one spelling: a proxy that keeps one from outsiders keeps all of it.
   const router = new Router({ sensitive: true, strict: true });
-  const enrolments = createAttemptLimit(parts.clock, ENROLMENTS_REFUSED_MAX, MINUTE_MS);
   const perMinute = (name: Limit, max: number) =>
-    createRequestLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
+    createAddressLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
+  const enrolments = perMinute('enrolment', ENROLMENTS_REFUSED_MAX);
   const limits = {
     address: parts.addressLimit,
-    subscription: perMinute('token', parts.tokenRequestsPerMinute),
+    subscription: createRequestLimit(parts.clock, {
+      ...{ name: 'token', max: parts.tokenRequestsPerMinute, withinMs: MINUTE_MS },
+    }),
   };
   // Whose lines of the log have the id of the request.
   const partsOf = (ctx: Context) => ({ ...parts, log: parts.log.child({ requestId: requestIdOf(ctx) }) });
@@ -70,8 +72,8 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set('Link', API_CATALOG_LINK);
     return next();
   };
-  const limited: Middleware = (ctx, next) => {
-    ctx.set(limits.address(ctx.ip));
+  const limited: Middleware = async (ctx, next) => {
+    ctx.set((await limits.address.count(ctx.ip)).headers);
     return next();
   };
   // By address only: nobody can use up the attempts of another one's wallet.
@@ -81,13 +83,13 @@ export function createRouter(parts: RouteParts): Router {
 
   router.get('/', linked, async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
-    ctx.set(limits.address(ctx.ip));
+    ctx.set((await limits.address.count(ctx.ip)).headers);
     sendPage(ctx, await landing(parts));
   });
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
   answer(OPERATION.availability, async () => availability(parts));
-  routeWaitlistPages(router, parts, limitWaitlist);
+  routeWaitlistPages(router, parts, { join: limitWaitlist, unsubscribe: limits.address });
   answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limitWaitlist);
   answer(OPERATION.demo, async () => demo());
   for (const { mediaType, path, text } of parts.files)
@@ -123,6 +125,9 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.receive, async ({ subscription, query }) => parts.inbox.claim(subscription, query));
   answer(OPERATION.messages, async ({ subscription, query }) => messages(parts, subscription, query));
 
+  answer(OPERATION.deleteMessage, async ({ subscription, params }) => deleteOne(parts, subscription, params));
+  answer(OPERATION.deleteMessages, async ({ subscription, query }) => deleteAll(parts, subscription, query));
+
   answer(OPERATION.dial, async ({ ctx, subscription, body }) =>
     dialCall(partsOf(ctx), subscription, body, untilGone(ctx.res)),
   );
@@ -138,7 +143,7 @@ export function createRouter(parts: RouteParts): Router {
 
   router.post(ENROL_PATH, async (ctx) => {
     const request = await readBody(ctx, enrolRequestSchema);
-    ctx.body = await enrolments.run(ctx.ip, () => enrol(partsOf(ctx), request));
+    ctx.body = await countRefused(enrolments, ctx.ip, () => enrol(partsOf(ctx), request));
   });
   return router;
 }

@@ -6,6 +6,7 @@ import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { observe } from '../metrics/observation.ts';
+import { capConnections } from './connection-cap.ts';
 import { Connections } from './connections.ts';
 import { answerOf } from './error-body.ts';
 import { HEADERS_MAX, normalize } from './framing.ts';
@@ -45,6 +46,10 @@ export interface HttpOptions {
   keepAliveTimeoutMs: number;
   /** Of a client that does not read its answer. */
   unreadTimeoutMs: number;
+  /** Open at once from one network. */
+  connectionsPerAddress: number;
+  /** All connections come from a proxy: they are not counted by address. */
+  isBehindProxy: boolean;
 }
 
 /** Takes the port, so that the parts to build can know it. Throws when it cannot be had. */
@@ -63,6 +68,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   server.timeout = unreadTimeoutMs;
   server.maxHeadersCount = HEADERS_MAX;
   const connections = new Connections(log);
+  if (!options.isBehindProxy) capConnections(server, options.connectionsPerAddress);
   server.on('clientError', (error, socket) => connections.fail(error, socket));
   server.on('timeout', (socket) => connections.idle(socket, unreadTimeoutMs));
   server.on('connect', (_request, socket) => {

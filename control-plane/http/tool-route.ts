@@ -63,11 +63,12 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
         throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
       const caller = await callerIn(ctx, message);
-      const limit = (): Record<string, string> =>
-        caller === undefined
-          ? parts.limits.address(ctx.ip)
-          : parts.limits.subscription(caller.subscription.id);
-      for (let member = 0; member < Math.max(1, members.length); member += 1) ctx.set(limit());
+      const { address, subscription } = parts.limits;
+      for (let member = 0; member < Math.max(1, members.length); member += 1) {
+        const counted =
+          caller === undefined ? address.count(ctx.ip) : subscription.count(caller.subscription.id);
+        ctx.set((await counted).headers);
+      }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);
       if (members.some(({ method }) => method === 'initialize')) ctx.set(SESSION_ID, randomUUID());
@@ -121,7 +122,8 @@ async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts)
     if (!(error instanceof Refusal) || error.code !== 'unauthorized') throw error;
     const { code, details, message } = error;
     const challenge = bearerChallenge(baseUrl, authorization !== undefined);
-    throw new Refusal(code, message, { details, headers: { 'WWW-Authenticate': challenge }, cause: error });
+    const headers = { ...error.headers, 'WWW-Authenticate': challenge };
+    throw new Refusal(code, message, { details, headers, cause: error });
   }
 }
 

@@ -1,7 +1,10 @@
 // Every WebSocket of the service on one page: its path, and who takes it.
+import type { IncomingMessage } from 'node:http';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { MEDIA_PATH } from '#shared/voice/media.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { countRefused } from './attempt-limit.ts';
+import type { RequestLimit } from './request-limit.ts';
 import type { UpgradeHandler } from './server.ts';
 
 export interface UpgradeHandlers {
@@ -14,12 +17,24 @@ export interface UpgradeHandlers {
 
 const VOICE_PATH = /^\/voice\/(stream|presence)\/([^/]+)$/;
 
-/** Takes an upgrade to the one whose path it has. Throws `Refusal` `not_found` for any other. */
-export function routeUpgrades(handlers: UpgradeHandlers): UpgradeHandler {
+/** How often an address may show a node's proof, or a ticket, that is refused. Tokens have a limit of their own. */
+export interface LinkLimit {
+  limit: RequestLimit;
+  addressOf(request: IncomingMessage): string;
+}
+
+/** Takes an upgrade to the one whose path it has. Throws `Refusal`: `not_found` for any other path, `rate_limited`. */
+export function routeUpgrades(handlers: UpgradeHandlers, { limit, addressOf }: LinkLimit): UpgradeHandler {
+  const limited =
+    (handler: UpgradeHandler): UpgradeHandler =>
+    (request, socket, head) =>
+      countRefused(limit, addressOf(request), () => handler(request, socket, head));
+  const nodeLink = limited(handlers.nodeLink);
+  const mediaLink = limited(handlers.mediaLink);
   return async (request, socket, head) => {
     const [pathname = '', query = ''] = (request.url ?? '').split('?', 2);
-    if (pathname === LINK_PATH) return handlers.nodeLink(request, socket, head);
-    if (pathname === MEDIA_PATH) return handlers.mediaLink(request, socket, head);
+    if (pathname === LINK_PATH) return nodeLink(request, socket, head);
+    if (pathname === MEDIA_PATH) return mediaLink(request, socket, head);
     const [, kind, rest = ''] = VOICE_PATH.exec(pathname) ?? [];
     const last = decoded(rest);
     if (kind === undefined || last === undefined)

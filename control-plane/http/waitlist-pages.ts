@@ -1,5 +1,6 @@
 // The waitlist for people: its form where no script sends it, and the link at the end of its mails (RFC 8058).
 import type Router from '@koa/router';
+import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { OPERATION } from '#shared/api/operations.ts';
 import { html } from '#shared/html.ts';
@@ -21,13 +22,17 @@ const unsubscribeSchema = z.object({
 
 const back = html`<p><a href="/#waitlist">Back to the waitlist</a></p>`;
 
-export function routeWaitlistPages(router: Router, parts: WaitlistPagesParts, limit: RequestLimit): void {
+export function routeWaitlistPages(
+  router: Router,
+  parts: WaitlistPagesParts,
+  limits: Record<'join' | 'unsubscribe', RequestLimit>,
+): void {
   const frame = { serviceName: parts.serviceName, files: filesByName(parts.files) };
   const { body: joinSchema, fieldRefusal, path } = OPERATION.waitlist;
 
   router.post(path, async (ctx, next) => {
     if (!ctx.is('urlencoded')) return next();
-    ctx.set(limit(ctx.ip));
+    ctx.set((await limits.join.count(ctx.ip)).headers);
     const form = await readForm(ctx);
     try {
       const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
@@ -40,9 +45,14 @@ export function routeWaitlistPages(router: Router, parts: WaitlistPagesParts, li
     }
   });
 
-  // Not limited by address: a mail provider sends the requests of all its users from a few.
+  // A mail provider sends the requests of all its users from few addresses: they have the limit of all requests, not
+  // the small one of those who join.
+  const unsubscribing: Middleware = async (ctx, next) => {
+    ctx.set((await limits.unsubscribe.count(ctx.ip)).headers);
+    return next();
+  };
   // Scanners follow every link of a mail: looking changes nothing.
-  router.get(UNSUBSCRIBE_PATH, (ctx) => {
+  router.get(UNSUBSCRIBE_PATH, unsubscribing, (ctx) => {
     check(unsubscribeSchema, ctx.query);
     ctx.set('X-Robots-Tag', 'noindex');
     const action = html`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`;
@@ -50,7 +60,7 @@ export function routeWaitlistPages(router: Router, parts: WaitlistPagesParts, li
     sendPage(ctx, messagePage(frame, { title: 'Leave the waitlist?', text, action }));
   });
   // The body says nothing that the request does not.
-  router.post(UNSUBSCRIBE_PATH, async (ctx) => {
+  router.post(UNSUBSCRIBE_PATH, unsubscribing, async (ctx) => {
     await leaveWaitlist(parts, check(unsubscribeSchema, ctx.query).token);
     const text = 'Your address is not on the waitlist any more.';
     sendPage(ctx, messagePage(frame, { title: 'Done', text, action: back }));

@@ -125,17 +125,19 @@ export class WaitlistMailer {
   async #note(attempt: MailAttempt, outcome: MailOutcome): Promise<void> {
     const { db, clock } = this.#parts;
     const next = afterAttempt(outcome, attempt.attempt);
+    const now = clock.now();
+    const maybeSentAt = outcome === 'unknown' ? new Date(now) : undefined;
     switch (next.step) {
       case 'done':
         return this.#noteSent(attempt);
       case 'forget_address':
         return noteRefused(db, attempt);
       case 'wait_for_next_opening':
-        return noteGivenUp(db, attempt);
+        return noteGivenUp(db, attempt, maybeSentAt);
       case 'release':
         return releaseClaim(db, attempt);
       case 'retry':
-        return noteRetry(db, attempt, new Date(clock.now() + next.afterMs));
+        return noteRetry(db, attempt, { retryAt: new Date(now + next.afterMs), maybeSentAt });
     }
   }
 

@@ -12,6 +12,7 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 /** How a paid request ended. `invalid`: it was no payment; `failed`: by a fault of ours. */
 export const PAYMENT_OUTCOMES = [
   ...(['settled', 'rejected', 'pending', 'already_used', 'pool_exhausted', 'unavailable'] as const),
+  ...(['paid_ahead', 'refused_for_a_while'] as const),
   ...(['invalid', 'failed'] as const),
 ] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
@@ -27,18 +28,22 @@ export const SEND_OUTCOMES = [
 ] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
-/** `unheld`: nobody has the number, and the message is not kept; `probe`: it was one of ours. */
-export const RECEIPTS = ['stored', 'unheld', 'unreadable', 'probe'] as const;
+/**
+ * Not kept: `unheld`, nobody had the number when the service centre had the message; `undated`, nobody can say whether that was in
+ * the time of the holder. `probe`: it was one of ours.
+ */
+export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
 
 /** Whose turn it is not: of an address, of a token, of a SIM at its node, or of who signs in to the console. */
 export const LIMITS = [
   ...(['address', 'token', 'nonce', 'auth', 'waitlist', 'enrolment', 'sockets', 'waits'] as const),
-  ...(['sms', 'calls', 'console'] as const),
+  ...(['sms', 'calls', 'console', 'link', 'connections'] as const),
 ] as const;
 export type Limit = (typeof LIMITS)[number];
 
 export const TASKS = [
   'reconcile',
+  'finality',
   'gas',
   'waitlist',
   'cleaning',

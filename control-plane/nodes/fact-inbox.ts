@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { countUnheld, setAcknowledged } from '../store/node-links.ts';
+import { keepOwnFacts } from '../store/waiting-facts.ts';
 import { applyFacts } from './facts.ts';
 import { observeFacts } from './observed-facts.ts';
 
@@ -19,6 +20,7 @@ export class FactInbox {
     log: Logger;
     nodeId: string;
     journalId: string;
+    slotsWritten: () => Promise<void>;
     acknowledge: (sequence: number) => void;
     fail: (error: unknown) => void;
   };
@@ -40,6 +42,8 @@ export class FactInbox {
     acknowledged: number;
     /** Of the oldest fact that the node keeps; 0 when it keeps none, and its next may be any. */
     oldestSequence: number;
+    /** Resolves when the slots that the node reported so far are stored: a fact is of a SIM that it holds since then. */
+    slotsWritten: () => Promise<void>;
     /** Called after each commit. */
     acknowledge: (sequence: number) => void;
     /** Called once when a batch cannot be committed; the node sends it again on its next link. */
@@ -93,18 +97,27 @@ export class FactInbox {
     const { db, bus, clock, log, nodeId, journalId, acknowledge } = this.#options;
     const last = batch.at(-1);
     if (last === undefined) return;
-    const facts = batch.map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
-    const { events, unheld } = await db.transaction().execute(async (trx) => {
+    await this.#options.slotsWritten();
+    const { own, putAside, events, unheld, undated } = await db.transaction().execute(async (trx) => {
       // First of all: a link that was left may still be committing. What waited for it is not older than its messages.
-      await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
-      const applied = await applyFacts(trx, facts, new Date(clock.now()));
-      if (applied.unheld > 0) await countUnheld(trx, nodeId, applied.unheld);
-      return applied;
+      const before = await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
+      // What that link has committed is known, also where its holder has deleted it since.
+      const facts = batch
+        .filter(({ sequence }) => sequence > before)
+        .map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
+      const now = new Date(clock.now());
+      const kept = await keepOwnFacts(trx, nodeId, facts, now);
+      const applied = await applyFacts(trx, kept.own, now);
+      const unassigned = applied.unheld + applied.undated;
+      if (unassigned > 0) await countUnheld(trx, nodeId, unassigned);
+      return { ...kept, ...applied };
     });
-    if (unheld > 0) log.warn({ messages: unheld }, 'nobody holds the number that these messages are for');
+    if (putAside > 0) log.warn({ facts: putAside }, 'facts wait: the node does not hold their SIMs');
+    if (unheld + undated > 0)
+      log.warn({ unheld, undated }, 'messages not kept: nobody had the number when they were sent');
     observeFacts(
-      facts.map(({ fact }) => fact),
-      { events, unheld },
+      own.map(({ fact }) => fact),
+      { events, unheld, undated },
     );
     for (const event of events) bus.publish(event);
     acknowledge(last.sequence);

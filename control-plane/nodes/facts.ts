@@ -5,9 +5,12 @@ import { probeTokenIn } from '../domain/probe-text.ts';
 import { storableText } from '../domain/storable-text.ts';
 import { endCall } from '../store/calls.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
+import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS } from '../store/holdings.ts';
 import {
   insertReceived,
   insertUnreadable,
+  isSentBy,
+  type NobodysMessages,
   type ReceivedMessage,
   recordReport,
   settleOutcome,
@@ -16,9 +19,6 @@ import { settleArrival } from '../store/probes.ts';
 
 /** Service centres that tell a wrong zone are off by less. */
 const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
-
-/** Clocks that are right are off by less, and service centres tell whole seconds. */
-const CLOCK_ERROR_MAX_MS = 5_000;
 
 /** A fact and its identity: "<node>/<journal>/<position>". */
 export interface KeyedFact {
@@ -34,14 +34,14 @@ const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
 });
 
 /**
- * Applies facts that came in this order; returns what the others should hear once it is committed,
- * and how many received messages were of SIMs whose number nobody holds: they are not kept.
+ * Applies facts that came in this order; returns what the others should hear once it is committed, and how many received
+ * messages belong to nobody: they are not kept.
  */
 export async function applyFacts(
   trx: DatabaseTransaction,
   facts: readonly KeyedFact[],
   now: Date,
-): Promise<{ events: BusEvent[]; unheld: number }> {
+): Promise<{ events: BusEvent[] } & NobodysMessages> {
   const received: ReceivedMessage[] = [];
   const events: BusEvent[] = [];
   for (const { key, fact } of facts) {
@@ -55,9 +55,9 @@ export async function applyFacts(
       if (call !== undefined) events.push({ kind: 'call_ended', call });
     } else await applyFact(trx, key, fact, now);
   }
-  const { subscriptionIds, unheld } = await insertReceived(trx, received, now);
+  const { subscriptionIds, ...nobodys } = await insertReceived(trx, received, now);
   for (const subscriptionId of subscriptionIds) events.push({ kind: 'sms_received', subscriptionId });
-  return { events, unheld };
+  return { events, ...nobodys };
 }
 
 /** The probe whose text this is; it is nobody's message then, whoever has the number by now. */
@@ -87,10 +87,12 @@ async function applyFact(
       });
       return;
     case 'sms_outcome':
-      await settleOutcome(trx, fact.command_id, fact.outcome);
+      if (await isSentBy(trx, nodeOf(factKey), fact.command_id))
+        await settleOutcome(trx, fact.command_id, fact.outcome);
       return;
     case 'sms_report':
-      if (fact.command_id !== null && fact.status !== 'pending') {
+      if (fact.command_id === null || fact.status === 'pending') return;
+      if (await isSentBy(trx, nodeOf(factKey), fact.command_id)) {
         const { status, message_reference: reference, part, parts } = fact;
         await recordReport(trx, fact.command_id, { status, reference, part, parts });
       }
@@ -106,7 +108,7 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
     body: storableText(fact.body),
     partial: fact.partial,
     receivedAt: receivedAt(fact.received_at, fact.sent_at, now),
-    latestAt: latestAt(fact.received_at, fact.sent_at, now),
+    ...timesOf(fact, now),
   };
 }
 
@@ -121,10 +123,17 @@ function receivedAt(told: string, sentAt: string | null, now: Date): Date {
   return new Date(isImpossible ? sent : received);
 }
 
-/** When it came at the latest: the node's clock or the service centre's may be behind, but hardly both. */
-function latestAt(told: string, sentAt: string | null, now: Date): Date {
-  const received = Math.min(Date.parse(told), now.getTime());
-  const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
-  const latest = sent <= now.getTime() ? Math.max(received, sent) : received;
-  return new Date(latest + CLOCK_ERROR_MAX_MS);
+/** What is known of when a text was sent. A stamp that cannot be right is as good as none. */
+function timesOf(
+  { received_at, sent_at, arrived_after }: FactOf<'sms_received'>,
+  now: Date,
+): Pick<ReceivedMessage, 'sentAt' | 'readAt' | 'arrivedAfter'> {
+  const readAt = new Date(Math.min(Date.parse(received_at), now.getTime()));
+  const after = arrived_after === undefined ? Number.NaN : Date.parse(arrived_after);
+  const arrivedAfter = after <= readAt.getTime() ? new Date(after) : null;
+  const sent = sent_at === null ? Number.NaN : Date.parse(sent_at);
+  const isFuture = sent > now.getTime() + CLOCK_ERROR_MAX_MS;
+  const isKeptTooLong = arrivedAfter !== null && sent < arrivedAfter.getTime() - SERVICE_CENTRE_KEEPS_MS;
+  const isUsable = !Number.isNaN(sent) && !isFuture && !isKeptTooLong;
+  return { sentAt: isUsable ? new Date(sent) : null, readAt, arrivedAfter };
 }

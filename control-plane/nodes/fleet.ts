@@ -11,6 +11,8 @@ export interface NodeLink {
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]>;
+  /** Resolves when the slots that the node reported so far are stored. */
+  slotsWritten(): Promise<void>;
   /** Asks the store whether the node may still have this link, and ends it if not. */
   recheck(): Promise<void>;
   /** While the link is to end: the node found no other instance, so that nothing is to be waited for. */

@@ -27,9 +27,8 @@ import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { OpenSends } from './open-sends.ts';
 import { PendingCommands } from './pending-commands.ts';
-import type { ProvisioningParts } from './provisioning.ts';
 import { SlotEvents } from './slot-events.ts';
-import { SlotSnapshots } from './slot-snapshots.ts';
+import { SlotSnapshots, type SnapshotParts } from './slot-snapshots.ts';
 
 const HELLO_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -38,7 +37,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const DRAIN_MS = 4_000;
 const DRAIN_LEAVE_MS = 2_000;
 
-export interface NodeSessionParts extends ProvisioningParts {
+export interface NodeSessionParts extends SnapshotParts {
   calls: CallWatch;
   heartbeatMs: number;
 }
@@ -87,6 +86,9 @@ export class NodeSession implements NodeLink {
         void this.#openSends?.ask().catch((error) => this.#fail(error));
         // What the node did not confirm yet, and what another instance sold meanwhile.
         if (!this.#isDraining) void this.#snapshots.bindPending();
+        void this.#snapshots
+          .recheckAll()
+          .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot check who holds SIMs'));
       },
       onDead: () => socket.terminate(),
     });
@@ -123,6 +125,15 @@ export class NodeSession implements NodeLink {
     // What it says cannot be understood, but the node did get the command.
     if (!parsed.success) throw new NodeUnavailable('the answer is no result', true);
     return parsed.data as CommandResults[N];
+  }
+
+  slotsWritten(): Promise<void> {
+    return this.#snapshots.written();
+  }
+
+  /** Another node's slots, or its link, changed: it may have let go of a SIM that this one reports. */
+  othersChanged(): void {
+    this.#snapshots.recheck();
   }
 
   async recheck(): Promise<void> {
@@ -232,10 +243,11 @@ export class NodeSession implements NodeLink {
     // The node was revoked or enrolled anew since its upgrade.
     if (acknowledged === undefined) return this.recheck();
     // Closed meanwhile: the end of the link ran before the store knew of it.
-    if (!this.#isOpen()) return closeLink(db, this.#linkId);
+    if (!this.#isOpen()) return closeLink(db, this.#linkId, new Date(clock.now()));
     this.#inbox = new FactInbox({
       ...{ db, bus, clock, log, nodeId: this.nodeId, journalId: hello.journal_id, acknowledged },
       oldestSequence: hello.oldest_sequence,
+      slotsWritten: () => this.slotsWritten(),
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
       fail: (error) => this.#fail(error),
     });
@@ -245,8 +257,8 @@ export class NodeSession implements NodeLink {
       ...{ window: FACT_WINDOW, acknowledged },
     });
     this.#heartbeat.start();
-    calls.linked(this.nodeId, hello.calls);
     this.#snapshots.put(hello);
+    calls.linked(this.nodeId, hello.calls);
     log.info({ version: this.#version, slots: hello.slots.length, acknowledged }, 'node linked');
   }
 
@@ -276,13 +288,13 @@ export class NodeSession implements NodeLink {
   }
 
   async #onClose(): Promise<void> {
-    const { db, bus, calls, fleet, log } = this.#parts;
+    const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId);
     this.#pending.abandon();
     await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
-    await closeLink(db, this.#linkId).catch((error: unknown) =>
+    await closeLink(db, this.#linkId, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'cannot close a link'),
     );
     bus.publish({ kind: 'node_changed', nodeId: this.nodeId });

@@ -3,15 +3,21 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { observe } from '../metrics/observation.ts';
+import type { NobodysMessages } from '../store/messages.ts';
 
 export function observeFacts(
   facts: readonly Fact[],
-  { events, unheld }: { events: readonly BusEvent[]; unheld: number },
+  { events, unheld, undated }: { events: readonly BusEvent[] } & NobodysMessages,
 ): void {
   const received = facts.filter(({ kind }) => kind === 'sms_received').length;
   const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;
-  observe({ kind: 'sms_received', result: 'stored', count: Math.max(0, received - unheld - probes) });
+  observe({
+    kind: 'sms_received',
+    result: 'stored',
+    count: Math.max(0, received - unheld - undated - probes),
+  });
   observe({ kind: 'sms_received', result: 'unheld', count: unheld });
+  observe({ kind: 'sms_received', result: 'undated', count: undated });
   observe({ kind: 'sms_received', result: 'probe', count: probes });
   for (const fact of facts) {
     if (fact.kind === 'sms_unreadable') observe({ kind: 'sms_received', result: 'unreadable', count: 1 });

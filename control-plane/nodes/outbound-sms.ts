@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe, type SendOutcome } from '../metrics/observation.ts';
@@ -31,7 +32,8 @@ const RATE_LIMIT_WAIT_MS = 60_000;
 /**
  * Sends `body` from the subscription's number. Throws `Refusal` `phone_node_error` when the carrier did
  * not take it, or when nobody knows; the history says which, and learns later what really happened.
- * Throws `Refusal` `rate_limited` when the node's limit for the SIM or the recipient is reached.
+ * Throws `Refusal` `rate_limited` when the node's limit for the SIM or the recipient is reached, and `destination_not_allowed` when
+ * its operator allows fewer destinations than the service.
  */
 export async function sendSms(
   parts: OutboundParts,
@@ -106,6 +108,7 @@ async function giveUp(
     tell(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     await setUnsettled(db, commandId, { status: 'failed' });
     if (error.code === 'rate_limited') throw rateLimited(error);
+    if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {

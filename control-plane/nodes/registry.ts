@@ -5,6 +5,7 @@ import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enr
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import { insertAudit } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { type Refusals, readRefusals } from '../store/node-refusals.ts';
 import { listNodes, type NodeRow, putCode } from '../store/nodes.ts';
 import type { UnregisteredSlot } from '../store/tables.ts';
 
@@ -27,6 +28,10 @@ export interface NodeListing {
   alarms: string[];
   /** Slots that serve no number, as the node told them last. */
   unregistered_slots: UnregisteredSlot[];
+  /** It takes no SIM that it does not hold, until it is approved. */
+  is_suspended: boolean;
+  /** What was refused of it, by reason. */
+  refused: Refusals;
   /** Until when its code may be used, where it has one. */
   code_until: string | null;
 }
@@ -54,6 +59,7 @@ export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }
     },
     async list() {
       const now = new Date(clock.now());
+      const refusals = await readRefusals(db);
       return (await listNodes(db)).map((row) => ({
         name: row.id,
         state: stateOf(row, now),
@@ -61,6 +67,8 @@ export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }
         sims: row.sims,
         alarms: row.alarms,
         unregistered_slots: row.unregisteredSlots,
+        is_suspended: row.claimsSuspendedAt !== null,
+        refused: refusals.get(row.id) ?? {},
         code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
       }));
     },

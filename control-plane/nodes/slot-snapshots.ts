@@ -1,8 +1,11 @@
 // What a node tells of its slots and of itself, written as it comes: when several come during a write, only the last.
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/node-links.ts';
-import { replaceSlots } from '../store/sims.ts';
+import { countRefused } from '../store/node-refusals.ts';
+import { countTenures } from '../store/sim-tenures.ts';
+import { type ClaimRules, replaceSlots, type SlotChange } from '../store/sims.ts';
 import type { NodeLink } from './fleet.ts';
+import { applyWaitingFacts } from './late-facts.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {
@@ -11,10 +14,16 @@ interface Snapshot {
   journal_depth?: number | undefined;
 }
 
+export interface SnapshotParts extends ProvisioningParts {
+  claims: ClaimRules;
+}
+
 const NO_ALARMS = '[]';
 
+const REFUSED_NUMBERS_MAX = 1_000;
+
 export class SlotSnapshots {
-  readonly #parts: ProvisioningParts;
+  readonly #parts: SnapshotParts;
   readonly #link: NodeLink;
   readonly #linkId: string;
   readonly #fail: (error: unknown) => void;
@@ -23,15 +32,52 @@ export class SlotSnapshots {
   #isBinding = false;
   #isBindingAsked = false;
   #writtenSlots = '';
+  /** As others know them. */
+  #toldSlots = '';
   /** A new link has none. */
   #writtenAlarms = NO_ALARMS;
   #writtenJournalDepth: number | null | undefined;
+  #last: Snapshot | undefined;
+  /** Claims that were refused: they are tried again when others let go. */
+  #refused = 0;
+  #tenures = 0;
+  /** SIMs whose numbers were refused on this link. */
+  readonly #refusedNumbers = new Set<string>();
 
-  constructor(parts: ProvisioningParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
+  constructor(parts: SnapshotParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
     this.#parts = parts;
     this.#link = link;
     this.#linkId = linkId;
     this.#fail = fail;
+  }
+
+  /** Resolves when all that was put so far is stored, or has failed. */
+  async written(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Tries claims again that were refused: another node may have let go, or be away for long enough. */
+  recheck(): void {
+    if (this.#refused > 0) this.#again();
+  }
+
+  /** The same, also where a SIM was taken from this node that it reports as before. To be called now and then. */
+  async recheckAll(): Promise<void> {
+    if (this.#refused > 0) return this.#again();
+    // What is being written changes the count.
+    if (this.#isWriting()) return;
+    const tenures = await countTenures(this.#parts.db, this.#link.nodeId);
+    if (tenures !== this.#tenures && !this.#isWriting()) this.#again();
+  }
+
+  #isWriting(): boolean {
+    return this.#writing !== undefined;
+  }
+
+  #again(): void {
+    if (this.#last === undefined || this.#next !== undefined) return;
+    this.#writtenSlots = '';
+    this.put(this.#last);
   }
 
   put(snapshot: Snapshot): void {
@@ -46,6 +92,7 @@ export class SlotSnapshots {
   async #write(): Promise<void> {
     while (this.#next !== undefined) {
       const { slots, alarms, journal_depth: depth = null } = this.#next;
+      this.#last = this.#next;
       this.#next = undefined;
       await this.#writeAlarms(alarms);
       await this.#writeJournalDepth(depth);
@@ -54,15 +101,41 @@ export class SlotSnapshots {
   }
 
   async #writeSlots(slots: readonly Slot[]): Promise<void> {
-    const { db, clock, log } = this.#parts;
+    const { db, claims, clock } = this.#parts;
     const text = JSON.stringify(slots);
     if (text === this.#writtenSlots) return;
+    const isKnown = text === this.#toldSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
-    const { conflicts } = await replaceSlots(db, link, slots, new Date(clock.now()));
+    const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
     this.#writtenSlots = text;
-    this.#tellChange();
-    for (const { iccid } of conflicts) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
+    this.#toldSlots = text;
+    // An operator may have given it a SIM as well.
+    const isMore = change.taken.length > 0 || change.refused < this.#refused;
+    this.#refused = change.refused;
+    this.#tenures = change.tenures;
+    if (isMore) await applyWaitingFacts(this.#parts, this.#link.nodeId);
+    if (!isKnown || isMore) this.#tellChange();
+    await this.#noteRefusals(change);
     void this.bindPending();
+  }
+
+  async #noteRefusals({ conflicts, isSuspendedNow, unsellable }: SlotChange): Promise<void> {
+    const { db, clock, log } = this.#parts;
+    if (isSuspendedNow)
+      log.error(
+        {},
+        'the node claims SIMs that other nodes report: it takes nothing new until it is approved',
+      );
+    const isNew = (iccid: string): boolean => !this.#refusedNumbers.has(iccid);
+    const taken = conflicts.map(({ iccid }) => iccid).filter(isNew);
+    const invalid = unsellable.filter(isNew);
+    for (const iccid of taken) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
+    for (const iccid of invalid) log.warn({ iccid }, 'a SIM claims a number that is no US mobile number');
+    // A node that makes SIMs up is not remembered for each of them.
+    if (this.#refusedNumbers.size < REFUSED_NUMBERS_MAX)
+      for (const iccid of [...taken, ...invalid]) this.#refusedNumbers.add(iccid);
+    const count = taken.length + invalid.length;
+    await countRefused(db, { nodeId: this.#link.nodeId, reason: 'numbers', count }, new Date(clock.now()));
   }
 
   async #writeAlarms(alarms: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
-import { toJson } from '#shared/process/terminal.ts';
+import { onLines, toJson } from '#shared/process/terminal.ts';
 import { ALERT_OPTIONS, alertChannelsOf } from '../alerts/alert-options.ts';
 import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
@@ -53,7 +53,7 @@ export const ALERT_COMMANDS = [
       );
       const lines = results.map(({ line }) => line).join('\n');
       if (!results.every(({ isSent }) => isSent)) throw new OperatorRefusal(lines);
-      process.stdout.write(`${lines}\n`);
+      process.stdout.write(`${onLines(lines)}\n`);
     },
   }),
 ];

@@ -23,9 +23,18 @@ const CALLS: { readonly [C in DeskCall]?: Audited<C> } = {
   putInService: change(({ number }) => number),
   retire: change(({ number }) => number),
   releaseNumber: change(({ number }) => number),
+  admitNumber: change(({ number }) => number),
   importNumbers: change(
     () => 'numbers',
     ({ rows }) => ({ lines: rows.length }),
+  ),
+  voidPayment: change(
+    ({ id }) => id,
+    ({ why }) => ({ why }),
+  ),
+  endSubscription: change(
+    ({ id }) => id,
+    ({ reason }) => ({ reason }),
   ),
   startRefund: change(
     ({ id }) => id,
@@ -45,6 +54,7 @@ const CALLS: { readonly [C in DeskCall]?: Audited<C> } = {
   ),
   takeSlotOutOfService: change(slotOf, ({ reason }) => ({ reason })),
   putSlotInService: change(slotOf),
+  transferSim: change(slotOf),
   restartModem: { how: 'command', subject: slotOf, detail: ({ force }) => ({ force }) },
   revokeNode: change(({ node }) => node),
   approveNode: change(

@@ -3,11 +3,15 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
 import { saveBackup, withCopy } from '../backup/backup-file.ts';
 import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
 import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
+import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
+import { askPassphrase, KEY_OPTIONS, keyOf, LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
 import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database.ts';
@@ -31,36 +35,67 @@ export const BACKUP_COMMANDS = [
     usage: 'backup <file>',
     about:
       'writes all that the service keeps into one file, beside the running service or without it; - is standard output',
-    options: PLACE,
-    run: async (place, [file = '']) => {
-      if (file === STANDARD) return stream(place);
-      const header = await saveBackup(file, (out) => backUp(place, out));
-      process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes\n`);
+    options: {
+      ...PLACE,
+      encrypt: switchOption(
+        'encrypt it (age), with a passphrase or for recipients; asks for a passphrase where none is given',
+      ),
+      ...LOCK_OPTIONS,
+    },
+    run: async (options, [file = '']) => {
+      const lock = await lockOf(options, options.encrypt);
+      const write: WriteBackup = (out) => backUp(options, out);
+      const plainOrNot = lock === undefined ? { write } : await encrypted(lock, write);
+      if (file === STANDARD) return stream(plainOrNot.write);
+      const header = await saveBackup(
+        file,
+        plainOrNot.write,
+        'key' in plainOrNot ? plainOrNot.key : undefined,
+      );
+      const how = lock === undefined ? '' : ', encrypted';
+      process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes${how}\n`);
     },
   }),
   programCommand({
     usage: 'restore <file>',
     about: 'fills a new, empty database from a backup; no service may run on it; - is standard input',
-    options: PLACE,
-    run: (place, [file = '']) =>
-      file === STANDARD
-        ? withCopy(process.stdin, (copy) => restore(place, copy, 'standard input'))
-        : restore(place, file),
+    options: { ...PLACE, ...KEY_OPTIONS },
+    run: async (options, [file = '']) => {
+      const key = keyOf(options);
+      if (file === STANDARD)
+        return withCopy(process.stdin, (copy) =>
+          restore(options, { file: copy, name: 'standard input', key }),
+        );
+      return restore(options, { file, name: file, key: key ?? (await askedFor(file)) });
+    },
   }),
 ];
 
 /** It is read again by whoever restores it: a stream cannot be. */
-async function stream(place: Place): Promise<void> {
+async function stream(write: WriteBackup): Promise<void> {
   if (process.stdout.isTTY) throw new Error('a backup is nothing to look at: send it to a file or a program');
-  await backUp(place, process.stdout);
+  await write(process.stdout);
   process.stderr.write('written to standard output, and not read again\n');
 }
 
-async function restore(place: Place, file: string, name = file): Promise<void> {
-  const header = await verified(file, name);
+/** What whoever sits at the terminal types for a file that needs it. What is wrong with the file is said when it is read. */
+async function askedFor(file: string): Promise<BackupKey | undefined> {
+  if (!process.stdin.isTTY || !(await needsPassphrase(file).catch(() => false))) return undefined;
+  return { passphrase: await askPassphrase(`passphrase of ${file}: `) };
+}
+
+interface Source {
+  readonly file: string;
+  /** What the reader of a message knows it by. */
+  readonly name: string;
+  readonly key: BackupKey | undefined;
+}
+
+async function restore(place: Place, source: Source): Promise<void> {
+  const header = await verified(source);
   const { db, close } = await refusedInUse(() => openAsItIs(placeOf(place)));
   try {
-    await restoreDatabase(db, header, rowsOf(file));
+    await restoreDatabase(db, header, rowsOf(source));
   } finally {
     await close();
   }
@@ -104,18 +139,21 @@ async function refusedInUse<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-async function verified(file: string, name: string): Promise<BackupHeader> {
+async function verified({ file, name, key }: Source): Promise<BackupHeader> {
   try {
-    return await verifyBackup(file);
+    return await verifyBackup(file, key);
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
     throw new BackupError(`${name}: ${error.message}; nothing was restored`);
   }
 }
 
-async function* rowsOf(file: string): AsyncGenerator<RowBatch> {
-  for await (const part of readBackup(file)) if ('rows' in part) yield part;
+async function* rowsOf({ file, key }: Source): AsyncGenerator<RowBatch> {
+  for await (const part of readBackup(file, key)) if ('rows' in part) yield part;
 }
 
+/** A file may be anybody's. */
 const shown = ({ created_at, migration, tables }: BackupHeader): string =>
-  `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`;
+  onOneLine(
+    `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`,
+  );

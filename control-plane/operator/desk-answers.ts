@@ -34,11 +34,14 @@ export interface DeskAnswers {
   putInService: null;
   retire: null;
   releaseNumber: null;
+  admitNumber: null;
   importNumbers: Awaited<ReturnType<typeof importNumbers>>;
   subscriptions: Page<SubscriptionRow>;
   payments: Page<PaymentRow>;
   payment: PaymentRow & { events: PaymentEvent[]; refund_hash: string | null };
   refundable: Awaited<ReturnType<RefundLedger['find']>>;
+  voidPayment: null;
+  endSubscription: null;
   startRefund: StoredRefund;
   replaceRefund: StoredRefund;
   adoptRefund: null;
@@ -46,6 +49,8 @@ export interface DeskAnswers {
   slots: Page<SlotRow, { node: string; slot: string }>;
   takeSlotOutOfService: null;
   putSlotInService: null;
+  /** The node that held it, if one did. */
+  transferSim: { iccid: string; from: string | null };
   restartModem: null;
   revokeNode: null;
   /** The key that may connect now. */

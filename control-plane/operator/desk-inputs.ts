@@ -79,6 +79,7 @@ export const DESK_INPUTS = {
   putInService: z.object({ number: numberSchema }),
   retire: z.object({ number: numberSchema }),
   releaseNumber: z.object({ number: numberSchema }),
+  admitNumber: z.object({ number: numberSchema }),
   importNumbers: z.object({
     rows: z
       .array(z.object({ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) }))
@@ -101,6 +102,9 @@ export const DESK_INPUTS = {
   }),
   payment: z.object({ id: paymentIdSchema }),
   refundable: z.object({ id: paymentIdSchema }),
+  /** `why`: what the chain shows. */
+  voidPayment: z.object({ id: paymentIdSchema, why: reasonSchema }),
+  endSubscription: z.object({ id: subscriptionIdSchema, reason: reasonSchema }),
   startRefund: z.object({
     id: paymentIdSchema,
     refund: transaction,
@@ -126,6 +130,8 @@ export const DESK_INPUTS = {
   }),
   takeSlotOutOfService: z.object({ node: nodeSchema, slot: slotSchema, reason: reasonSchema }),
   putSlotInService: z.object({ node: nodeSchema, slot: slotSchema }),
+  /** Gives the SIM that the slot reports to its node. */
+  transferSim: z.object({ node: nodeSchema, slot: slotSchema }),
   /** Refused while a call is up, unless by `force`. */
   restartModem: z.object({ node: nodeSchema, slot: slotSchema, force: z.boolean().default(false) }),
   revokeNode: z.object({ node: nodeSchema }),

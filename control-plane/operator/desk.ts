@@ -27,13 +27,15 @@ export interface DeskParts {
   db: Database;
   clock: Clock;
   nodes: NodeReach;
+  /** Lets every instance forget what it remembers of a subscription. */
+  subscriptionChanged(subscriptionId: string): void | Promise<void>;
   /** Who asks, as the audit log has it. */
   actor: string;
 }
 
 export const isDeskCall = (name: string): name is DeskCall => Object.hasOwn(DESK_INPUTS, name);
 
-export function createDesk({ db, clock, nodes, actor }: DeskParts): Desk {
+export function createDesk({ db, clock, nodes, subscriptionChanged, actor }: DeskParts): Desk {
   const now = (): Date => new Date(clock.now());
   const trail = new AuditTrail(db, now);
   const calls: DeskCalls<DeskCall> = {
@@ -57,6 +59,7 @@ export function createDesk({ db, clock, nodes, actor }: DeskParts): Desk {
       const parsed = DESK_INPUTS[call].parse(input) as DeskInput<typeof call>;
       const answered = await answer(call, parsed);
       if (call === 'revokeNode') await nodes.recheck((parsed as DeskInput<'revokeNode'>).node);
+      if (call === 'endSubscription') await subscriptionChanged((parsed as DeskInput<'endSubscription'>).id);
       return told(answered);
     },
   };

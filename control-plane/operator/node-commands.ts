@@ -4,6 +4,7 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import type { NodeListing } from '../nodes/registry.ts';
 import { fingerprintSchema } from './desk-inputs.ts';
+import { shownRefusals } from './shown-refusals.ts';
 import { filterOption, WHERE, withOperator } from './where.ts';
 
 function checkedName(text: string | undefined): string {
@@ -22,7 +23,8 @@ export const NODE_COMMANDS = [
         where,
         async ({ registry }) => {
           const { code, url, expires_at } = await registry.add(checkedName(name));
-          return `${code}\n\nOn the node, until ${expires_at}:\n\n  npx node-daemon enrol ${url} ${code}\n`;
+          const enrol = `node-daemon enrol ${url} ${code}`;
+          return `${code}\n\nOn the node, until ${expires_at}:\n\n  ${enrol}\n\nIn a checkout there, without the package:\n\n  npx --no-install ${enrol}\n`;
         },
         // It may come before the service was ever started.
         { mayCreate: true },
@@ -47,7 +49,8 @@ export const NODE_COMMANDS = [
   }),
   programCommand({
     usage: 'node approve <name>',
-    about: 'lets a node connect whose key waits for it (ENROLMENT_APPROVAL); compare the fingerprint first',
+    about:
+      'lets a node connect whose key waits (ENROLMENT_APPROVAL), and take SIMs again; compare the fingerprint first',
     options: {
       ...WHERE,
       fingerprint: filterOption('approve it only if this is that of its key', fingerprintSchema),
@@ -62,12 +65,14 @@ export const NODE_COMMANDS = [
 ];
 
 function table(nodes: readonly NodeListing[]): string {
-  const rows = nodes.map(({ name, state, sims, alarms, unregistered_slots, code_until, fingerprint }) => [
+  const rows = nodes.map(({ name, state, sims, alarms, unregistered_slots, code_until, ...node }) => [
     name,
     state,
     String(sims),
     [
-      ...(state === 'pending' && fingerprint !== null ? [fingerprint] : []),
+      ...(node.is_suspended ? ['takes no new SIM until it is approved'] : []),
+      ...shownRefusals(node.refused),
+      ...(state === 'pending' && node.fingerprint !== null ? [node.fingerprint] : []),
       ...alarms,
       ...unregistered_slots.map(shownSlot),
       ...(code_until === null ? [] : [`code until ${code_until}`]),

@@ -4,11 +4,12 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
 import { approveNode } from '../store/node-approval.ts';
 import { revokeNode } from '../store/nodes.ts';
+import { transferSim } from '../store/sim-transfer.ts';
 import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../store/slot-service.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type NodeCall =
-  | ('slots' | 'takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
+  | ('slots' | 'takeSlotOutOfService' | 'putSlotInService' | 'transferSim' | 'restartModem')
   | ('revokeNode' | 'approveNode');
 
 export interface NodeDeskParts {
@@ -27,6 +28,7 @@ export const nodeDesk = ({ now, nodes }: NodeDeskParts): DeskCalls<NodeCall> => 
     await putSlotIn(db, { node, slot, now: now() });
     return null;
   },
+  transferSim: ({ node, slot }, db) => transferSim(db, { node, slot, now: now() }),
   restartModem: async ({ node, slot, force }, db) => {
     await refuseUnknown(db, { node, slot });
     await nodes.ask(node, { call: 'restartModem', slot, force });

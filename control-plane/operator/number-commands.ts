@@ -95,6 +95,17 @@ export const NUMBER_COMMANDS = [
       }),
   }),
   programCommand({
+    usage: 'number admit <number>',
+    about: 'sells the number of a SIM that was never seen before; compare its ICCID with your card first',
+    options: WHERE,
+    run: (where, [text]) =>
+      withOperator(where, async ({ desk }) => {
+        const number = checked('number', numberSchema, text);
+        await desk.ask('admitNumber', { number });
+        return `${number} is admitted: it is sold like any other`;
+      }),
+  }),
+  programCommand({
     usage: 'number import <file>',
     about: 'brings in numbers from lines of "number,iccid": all, or none and a line for each that is wrong',
     options: WHERE,

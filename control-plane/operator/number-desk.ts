@@ -1,4 +1,5 @@
 // What an operator does with numbers, and sees of their subscriptions.
+import { admitNumber } from '../store/number-admission.ts';
 import {
   importNumbers,
   listNumbers,
@@ -6,12 +7,12 @@ import {
   retireNumber,
   setOutOfService,
 } from '../store/numbers.ts';
-import { listSubscriptions } from '../store/subscription-list.ts';
+import { endSubscription, listSubscriptions } from '../store/subscription-list.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type NumberCall =
-  | ('numbers' | 'takeOutOfService' | 'putInService' | 'retire' | 'releaseNumber' | 'importNumbers')
-  | 'subscriptions';
+  | ('numbers' | 'takeOutOfService' | 'putInService' | 'retire' | 'releaseNumber' | 'admitNumber')
+  | ('importNumbers' | 'subscriptions' | 'endSubscription');
 
 export const numberDesk = ({ now }: { now: () => Date }): DeskCalls<NumberCall> => ({
   numbers: async (query, db) =>
@@ -32,7 +33,15 @@ export const numberDesk = ({ now }: { now: () => Date }): DeskCalls<NumberCall> 
     await releaseNumber(db, number, now());
     return null;
   },
+  admitNumber: async ({ number }, db) => {
+    await admitNumber(db, number);
+    return null;
+  },
   importNumbers: ({ rows }, db) => importNumbers(db, rows, now()),
+  endSubscription: async ({ id }, db) => {
+    await endSubscription(db, id, now());
+    return null;
+  },
   subscriptions: async (query, db) =>
     page(await listSubscriptions(db, query, now()), query.limit, ({ id }) => id),
 });

@@ -51,6 +51,8 @@ async function open({ databaseUrl, dataDir, url }: OperatorOptions, mayCreate: b
   const parts = { db, clock: systemClock };
   const tell = (nodeId: string): Promise<void> => tellInstances(db, { kind: 'node_asked', nodeId });
   const nodes = createNodeReach({ ...parts, tell });
-  const desk = createDesk({ ...parts, nodes, actor: COMMAND_LINE });
+  const subscriptionChanged = (subscriptionId: string): Promise<void> =>
+    tellInstances(db, { kind: 'subscription_changed', subscriptionId });
+  const desk = createDesk({ ...parts, nodes, subscriptionChanged, actor: COMMAND_LINE });
   return { registry: publicRegistry(createNodeRegistry(parts), url), desk, close };
 }

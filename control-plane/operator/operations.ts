@@ -1,5 +1,6 @@
 // What operators do with a running service: its desk, the nodes that have their link here or to another instance, and probes.
 import type { Clock } from '#shared/clock.ts';
+import type { Destinations } from '#shared/destination-list.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
@@ -31,6 +32,7 @@ export interface OperationsParts {
   probeMinutes: number | undefined;
   probeCalls: boolean;
   probeTimeoutMs: number;
+  destinations: Destinations;
 }
 
 export interface Operations {
@@ -56,6 +58,8 @@ export function createOperations(parts: OperationsParts): Operations {
   serveNodeRequests({ ...{ db, bus, log }, ...here });
   const tell = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
   const nodes = createNodeReach({ db, clock, here, tell });
+  const subscriptionChanged = (subscriptionId: string): void =>
+    bus.publish({ kind: 'subscription_changed', subscriptionId });
   const probing = repeat(
     { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
     async () => {
@@ -64,7 +68,7 @@ export function createOperations(parts: OperationsParts): Operations {
     },
   );
   return {
-    deskFor: (actor) => createDesk({ db, clock, nodes, actor }),
+    deskFor: (actor) => createDesk({ db, clock, nodes, subscriptionChanged, actor }),
     async stop() {
       await prober.stop();
       await probing.stop();

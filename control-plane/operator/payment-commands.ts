@@ -10,6 +10,7 @@ import { keyFileSchema, keySchema } from '../private-key.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './desk-inputs.ts';
 import { refundPayment } from './refund-payment.ts';
 import { shownPayment, shownPayments } from './shown-payment.ts';
+import { voidPayment } from './void-payment.ts';
 import {
   checked,
   choiceOption,
@@ -24,9 +25,11 @@ import {
 
 const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs } = OPTIONS;
 
+const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs } as const;
+
 const REFUND_OPTIONS = {
   ...WHERE,
-  ...{ paymentsFile, chainId, rpcUrl, rpcTimeoutMs },
+  ...CHAIN_OPTIONS,
   reason: { about: 'why, kept in the history', schema: reasonSchema },
   yes: switchOption('send the money; without it nothing is done'),
   transfer: filterOption(
@@ -97,6 +100,13 @@ export const PAYMENT_COMMANDS = [
         }));
         return toJson({ ...payment, events: history });
       }),
+  }),
+  programCommand({
+    usage: 'payment void <id>',
+    about: 'ends a payment that the chain proves can move no money any more, and gives its number back',
+    options: { ...WHERE, ...CHAIN_OPTIONS },
+    run: (options, [text]) =>
+      withOperator(options, ({ desk }) => voidPayment(desk, checked('id', paymentIdSchema, text), options)),
   }),
   programCommand({
     usage: 'payment refund <id>',

@@ -3,12 +3,13 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { RefundLedger } from '../payments/refund.ts';
 import { listPaymentEvents } from '../store/payment-events.ts';
 import { findPaymentRow, listPayments } from '../store/payment-list.ts';
+import { createPaymentLedger } from '../store/payments.ts';
 import { createRefundLedger } from '../store/refunds.ts';
 import type { Desk } from './desk.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type PaymentCall =
-  | ('payments' | 'payment' | 'refundable')
+  | ('payments' | 'payment' | 'refundable' | 'voidPayment')
   | ('startRefund' | 'replaceRefund' | 'adoptRefund' | 'endRefund');
 
 export const paymentDesk = ({ now }: { now: () => Date }): DeskCalls<PaymentCall> => ({
@@ -18,6 +19,13 @@ export const paymentDesk = ({ now }: { now: () => Date }): DeskCalls<PaymentCall
     if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
     const { refund } = await createRefundLedger(db, now).find(id);
     return { ...row, refund_hash: refund?.hash ?? null, events: await listPaymentEvents(db, id) };
+  },
+  voidPayment: async ({ id, why }, db) => {
+    await createPaymentLedger(db).setVoid(id, why, now());
+    const row = await findPaymentRow(db, id);
+    if (row?.state !== 'void')
+      throw new OperatorRefusal(`${id} is ${row?.state ?? 'unknown'} now: nothing was done`);
+    return null;
   },
   refundable: ({ id }, db) => createRefundLedger(db, now).find(id),
   startRefund: ({ id, refund, transferHash, reason }, db) =>

@@ -1,6 +1,6 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
 import { systemClock } from '#shared/clock.ts';
-import { rpcUrlOf } from '../config.ts';
+import type { rpcUrlOf } from '../config.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { connectChain } from '../payments/chain.ts';
@@ -9,6 +9,7 @@ import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Desk } from './desk.ts';
 import { refundLedgerOf } from './payment-desk.ts';
 import { shownValue } from './shown-payment.ts';
+import { rpcFor } from './void-payment.ts';
 
 export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
   readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
@@ -29,11 +30,7 @@ export async function refundPayment(desk: Desk, id: string, options: RefundOptio
   if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
   if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
   if (!options.yes) throw new OperatorRefusal(`nothing was done: --yes sends ${what}`);
-  const chainId = payment.chain_id;
-  const rpcUrl = rpcUrlOf(options, chainId);
-  if (rpcUrl === undefined)
-    throw new Error(`nothing says where chain ${chainId} is: give PAYMENTS_FILE, or RPC_URL and CHAIN_ID`);
-  const rpc = { chainId, rpcUrl, rpcTimeoutMs: options.rpcTimeoutMs };
+  const rpc = rpcFor(options, payment.chain_id);
   const chain = connectChain(rpc);
   const hash = await refund(
     {

@@ -85,6 +85,17 @@ export const SLOT_COMMANDS = [
       }),
   }),
   programCommand({
+    usage: `slot transfer ${PLACE}`,
+    about: 'gives the SIM that a slot reports, and that another node holds, to the node of the slot',
+    options: WHERE,
+    run: (where, words) =>
+      withOperator(where, async ({ desk }) => {
+        const place = placeOf(words);
+        const { iccid, from } = await desk.ask('transferSim', place);
+        return `the SIM ${iccid} is of ${place.node} now${from === null ? '' : `, and of ${from} no more`}`;
+      }),
+  }),
+  programCommand({
     usage: `slot restart ${PLACE}`,
     about: 'restarts the modem in a slot',
     options: { ...WHERE, force: switchOption('also while a call is up, which ends then') },

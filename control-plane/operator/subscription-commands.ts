@@ -1,4 +1,4 @@
-// `control-plane subscription list`: who has which number, and until when.
+// `control-plane subscription …`: the subscribers, their numbers, until when; and the end of one.
 
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
@@ -6,8 +6,9 @@ import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
-import { numberSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
+import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
 import {
+  checked,
   choiceOption,
   FULL_OPTION,
   filterOption,
@@ -49,6 +50,18 @@ export const SUBSCRIPTION_COMMANDS = [
           ]),
         );
         return shownPage(table, next);
+      }),
+  }),
+  programCommand({
+    usage: 'subscription end <id>',
+    about:
+      'ends a subscription now, for instance one whose payment the chain took back; its number is kept for the grace time',
+    options: { ...WHERE, reason: { about: 'why, kept in the audit log', schema: reasonSchema } },
+    run: ({ reason, ...where }, [text]) =>
+      withOperator(where, async ({ desk }) => {
+        const id = checked('id', subscriptionIdSchema, text);
+        await desk.ask('endSubscription', { id, reason });
+        return `${id} is over`;
       }),
   }),
 ];

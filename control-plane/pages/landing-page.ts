@@ -86,6 +86,7 @@ registerExactEvmScheme(client, { signer: wallet }); // an account of viem
 client.setSpendControls({ maxAmountPerPayment: '$${priceDollars}' });
 
 const pay = wrapFetchWithPayment(fetch, client);
+// Paying again with this wallet renews: a year more for the same number.
 const bought = await pay('${baseUrl}/subscribe', { method: 'POST' });
 const { token, number, expires_at } = await bought.json();`,
     },

@@ -31,7 +31,7 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
   const far = fleet.find(recipient.node);
   if (link === undefined || far === undefined) return { result: 'abandoned', why: 'a node has no link here' };
   // Between this and `begin` nothing is awaited: of two calls at once one comes first.
-  if (live.isBusy(sender.iccid) || live.isBusy(recipient.iccid))
+  if ([sender, recipient].some(({ iccid, node }) => live.isBusy({ iccid, nodeId: node })))
     return { result: 'abandoned', why: 'a SIM has a call' };
   const over = new AbortController();
   const stages = new CallStages(live, probe);

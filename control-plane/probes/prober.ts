@@ -1,8 +1,12 @@
 // Delivery probes: rounds on a schedule, one that an operator asks for, and what becomes of each.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { problemOfDestination } from '#shared/destination.ts';
+import type { Destinations } from '#shared/destination-list.ts';
+import { maskedNumber } from '../domain/masked-number.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
 import { observe } from '../metrics/observation.ts';
+import { admitProven, findAdmissionPairs } from '../store/number-admission.ts';
 import type { ProbeKind } from '../store/operation-tables.ts';
 import { findSpareSims, findTestPair, type ProbeSim } from '../store/probe-pairs.ts';
 import {
@@ -35,6 +39,8 @@ export interface ProberParts extends CallParts, JudgeParts, TextParts {
   withCalls: boolean;
   /** After which a text counts as lost. */
   timeoutMs: number;
+  /** Where the service may text and call: a number is as its node reported it. */
+  destinations: Destinations;
 }
 
 export class Prober {
@@ -57,6 +63,7 @@ export class Prober {
     await abandonOverdue(db, now);
     await deleteOldProbes(db, new Date(now.getTime() - KEPT_MS));
     if (periodMs === undefined) return;
+    await this.#admit(periodMs);
     await this.#roundOf('sms', periodMs);
     if (withCalls) await this.#roundOf('call', periodMs);
   }
@@ -65,6 +72,8 @@ export class Prober {
   async test(from: string, to: string): Promise<{ id: string }> {
     if (this.#tests.size >= TESTS_MAX)
       throw new OperatorRefusal(`${TESTS_MAX} tests are under way already: wait for one`);
+    const problem = this.#problemOf(to);
+    if (problem !== undefined) throw new OperatorRefusal(`${maskedNumber(to)}: ${problem}`);
     const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });
     const probe = await this.#begin('sms', pair, { isScheduled: false });
     const test = this.#try(probe).catch((error: unknown) =>
@@ -81,12 +90,43 @@ export class Prober {
     await Promise.all(this.#tests);
   }
 
+  /** Proves the numbers of new SIMs, each by a text to and from an admitted SIM of another node. */
+  async #admit(periodMs: number): Promise<void> {
+    const { db, fleet, log } = this.#parts;
+    const now = this.#now();
+    const due = await findAdmissionPairs(db, { now, retryBefore: new Date(now.getTime() - periodMs) });
+    const pairs = due.filter(({ sender }) => fleet.find(sender.node) !== undefined);
+    if (pairs.length === 0 || !(await this.#holdTurn())) return;
+    try {
+      await this.#each(TEXTS_AT_ONCE, pairs, async (pair) => {
+        await this.#try(await this.#begin('sms', pair, { isScheduled: false, isAdmission: true }));
+      });
+    } finally {
+      await leaveTurn(db, this.#self);
+    }
+    for (const number of await admitProven(db))
+      log.info({ number }, 'a new SIM is admitted: texts proved its number');
+  }
+
+  /** Does the work for all pairs, `atOnce` of them at a time, while this instance has the turn. */
+  async #each<P>(atOnce: number, pairs: readonly P[], work: (pair: P) => Promise<void>): Promise<void> {
+    const waiting = [...pairs];
+    const worker = async (): Promise<void> => {
+      for (let pair = waiting.shift(); pair !== undefined; pair = waiting.shift())
+        if (!this.#stopping.signal.aborted && (await this.#holdTurn())) await work(pair);
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+  }
+
   async #roundOf(kind: ProbeKind, periodMs: number): Promise<void> {
     const { db, fleet } = this.#parts;
     const spares = await findSpareSims(db, this.#now());
     const isHere = ({ node }: ProbeSim): boolean => fleet.find(node) !== undefined;
     const pairs = pairsOf(spares, this.#round).filter(
-      ({ sender, recipient }) => isHere(sender) && (kind === 'sms' || isHere(recipient)),
+      ({ sender, recipient }) =>
+        isHere(sender) &&
+        (kind === 'sms' || isHere(recipient)) &&
+        this.#problemOf(recipient.number) === undefined,
     );
     if (pairs.length === 0) return;
     const iccids = pairs.map(({ sender }) => sender.iccid);
@@ -95,12 +135,7 @@ export class Prober {
     if (!(await this.#holdTurn())) return;
     if (kind === 'sms') this.#round += 1;
     try {
-      const waiting = [...pairs];
-      const worker = async (): Promise<void> => {
-        for (let pair = waiting.shift(); pair !== undefined; pair = waiting.shift())
-          if (!this.#stopping.signal.aborted && (await this.#holdTurn())) await this.#scheduled(kind, pair);
-      };
-      await Promise.all(Array.from({ length: kind === 'sms' ? TEXTS_AT_ONCE : 1 }, worker));
+      await this.#each(kind === 'sms' ? TEXTS_AT_ONCE : 1, pairs, (pair) => this.#scheduled(kind, pair));
     } finally {
       await leaveTurn(db, this.#self);
     }
@@ -126,13 +161,19 @@ export class Prober {
   async #begin(
     kind: ProbeKind,
     pair: { sender: ProbeSim; recipient: ProbeSim },
-    { isScheduled }: { isScheduled: boolean },
+    { isScheduled, isAdmission = false }: { isScheduled: boolean; isAdmission?: boolean },
   ): Promise<Probe> {
     const { db, timeoutMs } = this.#parts;
     const startedAt = this.#now();
     const limitMs = kind === 'sms' ? timeoutMs : RING_MS;
     const probe: Probe = {
-      ...{ id: `probe_${randomBytes(12).toString('hex')}`, kind, isScheduled, token: newProbeToken() },
+      ...{
+        id: `probe_${randomBytes(12).toString('hex')}`,
+        kind,
+        isScheduled,
+        isAdmission,
+        token: newProbeToken(),
+      },
       ...{ ...pair, startedAt, deadlineAt: new Date(startedAt.getTime() + limitMs) },
     };
     await insertProbe(db, probe);
@@ -151,10 +192,15 @@ export class Prober {
       { probe: probe.id, from: placeOf(probe.sender), to: placeOf(probe.recipient), ...outcome },
       'a probe has ended',
     );
-    if (outcome.result === 'abandoned') return;
+    // A SIM that is not admitted may be made up: it must not take the slot at the other end out of service.
+    if (outcome.result === 'abandoned' || probe.isAdmission) return;
     // The far end first: where either may be at fault it is more often the one that heard nothing.
     for (const { node, slot } of [probe.recipient, probe.sender])
       await judgeSlot(this.#parts, { node, slot });
+  }
+
+  #problemOf(to: string): string | undefined {
+    return problemOfDestination(to, this.#parts.destinations)?.message;
   }
 
   #now(): Date {

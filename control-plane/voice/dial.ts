@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
+import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
@@ -32,7 +33,8 @@ export interface DialParts {
 
 /**
  * Calls `to`, an allowed E.164 number, from the subscription's number; returns the call's id when the far end rings or
- * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, and `phone_node_unreachable` with
+ * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, `destination_not_allowed` (of
+ * the node's operator), and `phone_node_unreachable` with
  * `reason`, and `cause` where the network told one. A call of which the node says nothing in time is hung up, and so is
  * one that nobody waits for any more when `signal` is aborted.
  */
@@ -48,7 +50,7 @@ export async function dial(
   const link = fleet.find(place.nodeId);
   if (link === undefined) throw unreachable('the phone node is offline', { reason: 'node_offline' });
   // Between this and `begin` nothing is awaited: of two at once one comes first.
-  if (live.isBusy(place.iccid)) throw lineBusy();
+  if (live.isBusy(place)) throw lineBusy();
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
   const session = live.begin({
@@ -102,6 +104,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (!(error instanceof CommandRefused)) throw error;
   if (error.code === 'line_busy') throw lineBusy();
   if (error.code === 'rate_limited') throw rateLimited(error);
+  if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
   throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
 }
 

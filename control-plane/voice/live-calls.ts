@@ -19,7 +19,9 @@ import {
   vouchForCalls,
 } from '../store/calls.ts';
 import type { Database } from '../store/database.ts';
+import { countRefused } from '../store/node-refusals.ts';
 import { ownerOfCall } from '../store/probe-calls.ts';
+import { findHeld } from '../store/sim-tenures.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
 /** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */
@@ -91,9 +93,11 @@ export class LiveCalls implements CallWatch {
     for (const { call } of this.#sessions.values()) yield call;
   }
 
-  isBusy(iccid: string): boolean {
+  /** Whether the SIM has a call; `nodeId` holds it, and others report none of its calls. */
+  isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
     for (const { call } of this.#sessions.values()) if (call.iccid === iccid) return true;
-    for (const { frame } of this.#arrivals.values()) if (frame.iccid === iccid) return true;
+    for (const arrival of this.#arrivals.values())
+      if (arrival.nodeId === nodeId && arrival.frame.iccid === iccid) return true;
     return false;
   }
 
@@ -168,6 +172,11 @@ export class LiveCalls implements CallWatch {
     return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
   }
 
+  #callsOf(nodeId: string): number {
+    const arriving = [...this.#arrivals.values()].filter((arrival) => arrival.nodeId === nodeId);
+    return this.#ofNode(nodeId).length + arriving.length;
+  }
+
   #told(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
     const callId = frame.call_id;
     if (this.#ended.has(callId)) return;
@@ -179,20 +188,27 @@ export class LiveCalls implements CallWatch {
       this.#advance(session, frame);
     } else if (arrival !== undefined) {
       arrival.frame = frame;
-    } else if (this.#ofNode(nodeId).length + this.#arrivals.size >= CALLS_PER_NODE_MAX) {
+    } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
       this.#parts.log.warn({ node: nodeId }, 'a node has too many calls');
     } else {
       this.#arrivals.set(callId, { nodeId, frame });
-      this.#arrive(callId, frame, { isKnown })
+      this.#arrive(nodeId, frame, { isKnown })
         .catch((error: unknown) => this.#parts.log.error({ err: error, call: callId }, 'whose call is this?'))
         .finally(() => this.#arrivals.delete(callId));
     }
   }
 
-  async #arrive(callId: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
-    const { db, clock } = this.#parts;
+  async #arrive(from: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
+    const { db, clock, fleet, log } = this.#parts;
+    const { call_id: callId, iccid } = first;
+    await fleet.find(from)?.slotsWritten();
     const now = new Date(clock.now());
-    const known = isKnown ? await findLiveCall(db, callId) : undefined;
+    const [isHeld] = await findHeld(db, from, [{ iccid, at: now }]);
+    if (isHeld !== true) {
+      log.warn({ node: from, call: callId }, 'a node reports a call of a SIM that it does not hold');
+      return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
+    }
+    const known = isKnown ? await findLiveCall(db, callId, from) : undefined;
     const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
     const arrival = this.#arrivals.get(callId);
     if (arrival === undefined || this.#ended.has(callId)) return;

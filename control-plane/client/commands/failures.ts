@@ -1,4 +1,6 @@
 // How the command line ends when it did not do what it was told: an exit code for scripts, a text for people.
+import { ownCommand } from '#shared/process/own-command.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
 import { ApiError } from '../api-error.ts';
 import { NotPayableError } from '../payments/offer.ts';
 
@@ -8,7 +10,7 @@ export const EXIT = {
   refused: 1,
   /** Wrong options, or a file that cannot be used. */
   usage: 2,
-  /** No answer, or not in time; a wait that ended without a message. */
+  /** No answer, or not in time, or the service cannot answer now; a wait that ended without a message. */
   noAnswer: 3,
   /** Nobody knows yet whether the payment has arrived: run it again, it does not pay again. */
   pending: 4,
@@ -58,6 +60,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof ApiError) {
     if (error.code === 'settlement_pending') return EXIT.pending;
     if (LATER.has(error.code)) return EXIT.later;
+    if (error.code === 'unavailable') return EXIT.noAnswer;
     return error.isNoAnswer ? EXIT.noAnswer : EXIT.refused;
   }
   if (error instanceof InterruptedError) return error.exitCode;
@@ -83,16 +86,19 @@ export function described(error: unknown): Record<string, unknown> {
 export function explained(error: unknown): string {
   if (!(error instanceof ApiError)) return messageOf(error);
   const { code, message, retryAfterSeconds } = error;
-  const text = code === message ? message : `${code}: ${message}`;
+  // On one line: what follows is ours.
+  const text = onOneLine(code === message ? message : `${code}: ${message}`);
   const hint =
     HINTS[code] ?? (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
   return hint === undefined ? text : `${text}\n${hint}`;
 }
 
+const SIMRACK = ownCommand('simrack');
+
 const HINTS: Readonly<Record<string, string>> = {
-  unauthorized: 'A new token, for nothing: simrack recover',
-  no_active_subscription: 'Buy a number: simrack subscribe',
-  pool_exhausted: 'Be told when there are numbers again: simrack waitlist <email>',
+  unauthorized: `A new token, for nothing: ${SIMRACK} recover`,
+  no_active_subscription: `Buy a number: ${SIMRACK} subscribe`,
+  pool_exhausted: `Be told when there are numbers again: ${SIMRACK} waitlist <email>`,
   settlement_pending: 'Run the same command again: it does not pay twice.',
   unreachable: 'Is the service running? --url, SIMRACK_URL, or npm start in this folder',
 };

@@ -1,4 +1,5 @@
 // Where a command speaks: answers to standard output for programs, progress and errors to standard error for people.
+import { onLines, onOneLine, toJson } from '#shared/process/terminal.ts';
 import { described, EXIT, explained, UsageError } from './failures.ts';
 
 export interface OutputOptions {
@@ -33,7 +34,7 @@ export class Output {
   /** The answer of a command; with `--print` a field of it, or of each of its `items`. */
   answer(value: object, items: readonly object[] = []): void {
     this.#stopWaiting();
-    if (this.#print === undefined) write(JSON.stringify(value, null, this.#isJson ? undefined : 2));
+    if (this.#print === undefined) write(toJson(value, this.#isJson ? undefined : 2));
     else for (const each of this.#print in value ? [value] : items) this.#printField(each, this.#print);
   }
 
@@ -46,20 +47,21 @@ export class Output {
   /** One of many answers, a line each. */
   line(value: object): void {
     this.#stopWaiting();
-    if (this.#print === undefined) write(JSON.stringify(value));
+    if (this.#print === undefined) write(toJson(value));
     else this.#printField(value, this.#print);
   }
 
   /** Something that happened, for people. */
   note(text: string): void {
     this.#stopWaiting();
-    if (!this.#isJson) process.stderr.write(`${text}\n`);
+    if (!this.#isJson) process.stderr.write(`${onOneLine(text)}\n`);
   }
 
   /** Something that takes its time, until the next that is said; on a terminal with the seconds that it takes. */
-  waiting(text: string): void {
+  waiting(what: string): void {
     this.#stopWaiting();
     if (this.#isJson) return;
+    const text = onOneLine(what);
     if (!process.stderr.isTTY) {
       process.stderr.write(`${text} …\n`);
       return;
@@ -72,7 +74,7 @@ export class Output {
   failure(error: unknown): void {
     this.#stopWaiting();
     process.stderr.write(
-      `${this.#isJson ? JSON.stringify(described(error)) : `error: ${explained(error)}`}\n`,
+      `${this.#isJson ? toJson(described(error)) : `error: ${onLines(explained(error))}`}\n`,
     );
   }
 
@@ -91,7 +93,9 @@ export class Output {
 
   #printField(value: object, name: string): void {
     const field = (value as Record<string, unknown>)[name];
-    write(typeof field === 'string' ? field : JSON.stringify(field ?? null));
+    if (typeof field !== 'string') write(toJson(field ?? null));
+    // A program gets what was written to the letter; a terminal is not steered by it.
+    else write(process.stdout.isTTY ? onOneLine(field) : field);
   }
 }
 

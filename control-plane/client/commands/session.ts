@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { SimrackClient } from '../simrack-client.ts';
 import { CredentialStore } from './credentials.ts';
 import { type DevStack, devStackFile, readDevStack } from './dev-stack.ts';
@@ -67,7 +68,9 @@ export class Session {
     const wallet = this.#namesWallet ? (await this.account()).address : undefined;
     const token = store.read(wallet)?.token;
     if (token === undefined)
-      throw new UsageError(`no token in ${store.fileOf(wallet)}: simrack subscribe, or recover`);
+      throw new UsageError(
+        `no token in ${store.fileOf(wallet)}: ${ownCommand('simrack')} subscribe, or recover`,
+      );
     return this.clientOf(token);
   }
 

@@ -1,4 +1,4 @@
-// `simrack send | receive | messages`: text messages from a terminal.
+// `simrack send | receive | messages | delete`: text messages from a terminal.
 import { type Command, Option } from 'commander';
 import { historyMessageSchema, inboundMessageSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
@@ -19,6 +19,11 @@ interface HistoryOptions {
   since?: Date;
   until?: Date;
   limit: number;
+}
+
+interface DeleteOptions extends Pick<HistoryOptions, 'since' | 'until'> {
+  all?: true;
+  direction?: HistoryOptions['direction'];
 }
 
 interface ReceiveOptions {
@@ -50,6 +55,38 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     .option('--until <time>', 'not newer than this', dateTime)
     .option('--limit <n>', 'how many at most', wholeNumber, LIMIT)
     .action((options: HistoryOptions) => list(session(), options));
+  answering(program.command('delete [ids...]'), ['deleted'])
+    .description('delete messages for good: those with these ids, those that the options name, or --all')
+    .option('--all', 'all of them, also those that nobody has claimed')
+    .addOption(new Option('--direction <direction>', 'sent or received only').choices(['sent', 'received']))
+    .option('--since <time>', 'not older than this', dateTime)
+    .option('--until <time>', 'not newer than this', dateTime)
+    .action((ids: string[], options: DeleteOptions) => remove(session(), ids, options));
+}
+
+/** An id that is not there, or not any more, is passed over: what was to be deleted is not there. */
+async function remove(at: Session, written: readonly string[], options: DeleteOptions): Promise<void> {
+  const { all, ...query } = options;
+  const isFiltered = Object.keys(query).length > 0;
+  if ([written.length > 0, all === true, isFiltered].filter(Boolean).length !== 1)
+    throw new UsageError('give ids of messages, or --direction, --since and --until, or --all');
+  const ids = written.map((text) => {
+    const parsed = OPERATION.deleteMessage.params.safeParse({ id: text });
+    if (!parsed.success) throw new UsageError(`${text} is no id of a message`);
+    return parsed.data.id;
+  });
+  const client = await at.client();
+  let deleted = ids.length > 0 ? 0 : await client.deleteMessages(query);
+  for (const id of ids) {
+    await client.deleteMessage(id).then(
+      () => (deleted += 1),
+      (error: unknown) => {
+        if (!isApiError(error, 'message_not_found')) throw error;
+        at.output.note(`${id}: there is no such message`);
+      },
+    );
+  }
+  at.output.answer({ deleted });
 }
 
 async function list(at: Session, { limit, ...query }: HistoryOptions): Promise<void> {

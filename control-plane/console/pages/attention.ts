@@ -58,7 +58,9 @@ const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
     return slotPath({ node, slot });
   },
   journal_growing: nodePath,
+  node_claims: nodePath,
   relayer_low: () => '/payments',
+  chain_unavailable: () => '/payments',
 };
 
 function ofAlert({ advice, kind, severity, subject, summary }: Told<AlertRow>): Trouble[] {

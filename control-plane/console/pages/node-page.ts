@@ -1,6 +1,7 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
+import { shownRefusals } from '../../operator/shown-refusals.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
 import type { SlotHappening } from '../../store/happenings.ts';
 import type { Fragment } from '../live/live-topic.ts';
@@ -36,14 +37,17 @@ export function nodePage(name: string, fragments: readonly Fragment[]): Html {
 }
 
 function about(node: PicturedNode): Html {
-  const { alarms, enrolledAt, fingerprint, journalDepth, name, slots: all, standing, unheldMessages } = node;
+  const { alarms, enrolledAt, fingerprint, isSuspended, journalDepth, name } = node;
+  const { refused, slots: all, standing, unheldMessages } = node;
   return html`<div id="node">${facts([
     ['State', badge(lookOfNode(node))],
     ['Slots up', `${all.filter(isUp).length} of ${all.length}`],
     ['Troubles', alarms.map(plain).join(', ')],
     ['Enrolled', enrolledAt === null ? null : shownAt(enrolledAt)],
     ['Facts that wait there', journalDepth],
-    ['Messages for numbers that nobody has', unheldMessages],
+    ['Messages not kept: for no holder', unheldMessages],
+    ['Refused', shownRefusals(refused).join(', ')],
+    ['New SIMs', isSuspended ? 'none are taken from it until it is approved' : null],
   ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
     ...(standing === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),

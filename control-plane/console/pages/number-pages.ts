@@ -14,11 +14,13 @@ import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<NumberState, Look>> = {
   available: { tone: 'good', sign: 'check', words: 'on sale' },
+  unswept: { tone: 'warn', sign: 'wait', words: 'waits for a sweep' },
   offline: { tone: 'warn', sign: 'away', words: 'offline' },
   reserved: { tone: 'busy', sign: 'wait', words: 'reserved' },
   held: { tone: 'busy', sign: 'check', words: 'held' },
   quarantined: { tone: 'warn', sign: 'wait', words: 'quarantined' },
   out_of_service: { tone: 'off', sign: 'pause', words: 'out of service' },
+  unadmitted: { tone: 'warn', sign: 'lock', words: 'not admitted' },
   retired: { tone: 'off', sign: 'barred', words: 'retired' },
 };
 
@@ -69,5 +71,6 @@ ${facts([
 
 function actionsOf({ number, state }: Told<NumberRow>): ActionLink[] {
   if (state === 'quarantined') return [['release-number', { number }]];
+  if (state === 'unadmitted') return [['admit-number', { number }]];
   return state === 'available' ? [['send-test', { from: number }]] : [];
 }

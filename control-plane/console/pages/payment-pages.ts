@@ -17,6 +17,7 @@ const LOOKS: Readonly<Record<PaymentState, Omit<Look, 'words'>>> = {
   in_flight: { tone: 'busy', sign: 'wait' },
   reverted: { tone: 'warn', sign: 'cross' },
   applied: { tone: 'good', sign: 'check' },
+  taken_back: { tone: 'bad', sign: 'cross' },
   released: { tone: 'off', sign: 'pause' },
   void: { tone: 'off', sign: 'barred' },
   refunding: { tone: 'warn', sign: 'wait' },

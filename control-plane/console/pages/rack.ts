@@ -1,5 +1,6 @@
 // A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
 import { type Html, html } from '#shared/html.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { badge, nodePath, slotPath } from './shown.ts';
@@ -28,7 +29,7 @@ const rack = (node: PicturedNode): Html =>
   html`<article class="rack">${head(node)}<div class="bays">${node.slots.map(cell)}</div></article>`;
 
 const empty = html`<div class="nothing"><p>No node yet. On the host of the service, make a code for the first one:</p>
-<pre>npx control-plane node add rack-1</pre></div>`;
+<pre>${ownCommand('control-plane')} node add rack-1</pre></div>`;
 
 function head(node: PicturedNode): Html {
   const up = node.slots.filter(isUp).length;

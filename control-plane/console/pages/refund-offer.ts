@@ -1,6 +1,7 @@
 // The way back for money that bought nothing: a button where the service has the key, else the command to run.
 
 import { type Html, html } from '#shared/html.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { Told } from '../../operator/desk-answers.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { PaymentRow } from '../../store/payment-list.ts';
@@ -15,5 +16,5 @@ export function refundOffer(payment: Told<PaymentRow>, refunds: RefundDesk | und
   if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
   if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
   return html`<div class="nothing"><p>The money came and bought nothing. This sends it back, where the key of the account that was paid is at hand:</p>
-<pre>REFUND_KEY_FILE=pay-to.key npx control-plane payment refund ${id} --reason '…' --yes</pre></div>`;
+<pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>`;
 }

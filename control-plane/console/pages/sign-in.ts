@@ -1,5 +1,6 @@
 // Where an operator shows the key.
 import { html } from '#shared/html.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { framed } from './frame.ts';
 import { MARK } from './signs.ts';
 
@@ -23,6 +24,6 @@ export const signInPage = ({
 ${problem === undefined ? '' : html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <input type="hidden" name="to" value="${to}">
 <button>Sign in</button>
-<p class="quiet">A key is made on the host of the service: <code>npx control-plane operator add &lt;name&gt;</code></p>
+<p class="quiet">A key is made on the host of the service: <code>${ownCommand('control-plane')} operator add &lt;name&gt;</code></p>
 </form>`,
   );

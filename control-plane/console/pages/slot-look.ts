@@ -1,5 +1,6 @@
 // How a slot looks: a colour, a sign for who does not see colours, and words.
 import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
+import { CLAIM_REFUSED } from '../../store/sims.ts';
 
 /** `good`, `busy`: it serves; `warn`: on its way; `bad`: somebody must look; `off`: nothing is expected of it. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off';
@@ -36,8 +37,10 @@ const LOOKS: Readonly<Record<PicturedSlot['state'], Look>> = {
 
 const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
 
-export function lookOf({ state, call, numberOutReason, outOfService }: PicturedSlot): Look {
+export function lookOf(slot: PicturedSlot): Look {
+  const { state, call, numberOutReason, outOfService } = slot;
   const look = LOOKS[state];
+  if (isClaim(slot)) return { tone: 'bad', sign: 'barred', words: 'SIM of another node' };
   if (state !== 'registered') return look;
   if (call !== null) return { tone: 'busy', sign: 'phone', words: CALL_WORDS[call.state] };
   if (outOfService !== null || numberOutReason !== null)
@@ -45,8 +48,12 @@ export function lookOf({ state, call, numberOutReason, outOfService }: PicturedS
   return look;
 }
 
+/** A slot that reports a SIM which another node holds. */
+export const isClaim = ({ reason, state }: PicturedSlot): boolean =>
+  state !== 'node_away' && reason === CLAIM_REFUSED;
+
 /** Slots that serve, or would if they were let. */
-export const isUp = ({ state }: PicturedSlot): boolean => state === 'registered';
+export const isUp = (slot: PicturedSlot): boolean => slot.state === 'registered' && !isClaim(slot);
 
 /** The number of a slot that serves, where nobody has it: an end of a test SMS. */
 export const spareNumberOf = ({ number, outOfService, state, use }: PicturedSlot): string | undefined => {
@@ -56,9 +63,11 @@ export const spareNumberOf = ({ number, outOfService, state, use }: PicturedSlot
 
 export const USE_WORDS = {
   on_sale: 'on sale',
+  unswept: 'waits for a sweep of its SIM',
   held: 'held',
   reserved: 'reserved',
   quarantined: 'quarantined',
+  unadmitted: 'not admitted, not sold',
   out_of_service: 'not sold',
   offline: 'offline, not sold',
 } as const;

@@ -14,7 +14,7 @@ import { slotEvents } from './happenings.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
 import { badge, facts, nodePath, numberPath, plain, shownAt, slotPath } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, lookOf, spareNumberOf, USE_WORDS } from './slot-look.ts';
+import { barsOf, isClaim, lookOf, spareNumberOf, USE_WORDS } from './slot-look.ts';
 
 export interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
@@ -80,6 +80,7 @@ function about(slot: PicturedSlot): Html {
     ['ICCID', iccid],
     ['Told', toldAt === null ? null : shownAt(toldAt)],
   ])}${actionLinks([
+    ...(isClaim(slot) ? ([['transfer-sim', { node, slot: slot.slot }]] as const) : []),
     ['restart-modem', { node, slot: slot.slot }],
     outOfService === null
       ? ['slot-out-of-service', { node, slot: slot.slot }]

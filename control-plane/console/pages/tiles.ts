@@ -47,6 +47,7 @@ function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
       ...{ path: '/numbers?state=available', name: 'On sale', figure: String(onSale) },
       note: some([
         [offline, 'offline'],
+        [of(numbers, 'unswept'), 'waiting for a sweep'],
         [of(numbers, 'out_of_service'), 'out of service'],
       ]),
       tone: onSale > 0 ? 'good' : 'warn',

@@ -14,7 +14,8 @@ const THRESHOLDS: AlertThresholds = {
   ...{ poolMin: 5, relayerTransfersMin: 100 },
 };
 const START_MS = Date.UTC(2026, 0, 1);
-const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0 };
+const CLAIMS = { sims: 0, others: 0, isSuspended: false };
+const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, claims: CLAIMS };
 const SLOT = { nodeId: 'rack-1', slot: 'm1', state: 'registered', reason: null, storage: null };
 
 /** Looks again and again; what it tells, as "second +kind", "second !kind" (critical now) and "second -kind". */
@@ -31,6 +32,7 @@ function book() {
         payments: { stuck: [], isCut: false },
         available: 9,
         gas: new Map(),
+        closedChains: [],
       },
       ...change,
     };

@@ -52,6 +52,30 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   t.match(alerts, [{ kind: 'node_offline', subject: 'rack-1', recovered_at: /^20/ }]);
 });
 
+t.test('a node that reports SIMs of another one, until its operator has looked', TIMEOUT, async (t) => {
+  const { url, db, hook, pass } = await startAlerting(t, rig);
+  const slots = Array.from({ length: 5 }, (_, index) => slotAt(index + 1));
+  await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  const rogue = await rig.connect(t, url, { nodeId: 'rogue', slots: slots.slice(0, 1) });
+  const claims = () => db.selectFrom('sim_claims').selectAll().execute();
+  await until('its claim', async () => (await claims()).length === 1);
+  await pass(30_000);
+  rogue.send({ type: 'slots', slots: [], alarms: [] });
+  await db.deleteFrom('sim_claims').execute();
+  await db.deleteFrom('node_refusals').execute();
+  await pass(2 * MINUTE_MS);
+  t.same(hook.told(), [], 'a card that is on its way is no trouble');
+  rogue.send({ type: 'slots', slots, alarms: [] });
+  await until('its claims', async () => (await claims()).length === 5);
+  await pass(2 * MINUTE_MS);
+  t.same(hook.told(), ['+node_claims rogue']);
+  const summary = 'node rogue reports 5 SIMs that other nodes hold: it takes no new SIM';
+  t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
+  await revokeNode(db, 'rogue', new Date());
+  await pass(MINUTE_MS);
+  t.same(hook.told(), ['+node_claims rogue', '-node_claims rogue']);
+});
+
 t.test('slots that go down together are one message; one that only stumbles is none', TIMEOUT, async (t) => {
   const { url, hook, db, pass } = await startAlerting(t, rig);
   const slots = [1, 2, 3, 4].map((index) => slotAt(index));

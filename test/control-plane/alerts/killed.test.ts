@@ -39,7 +39,7 @@ const instanceOn = (database: typeof db) => {
   const parts = { db: database, clock, log: silentLogger };
   const post = new AlertPost({ ...parts, channel });
   return {
-    look: () => lookForTroubles({ ...parts, thresholds, gas: () => new Map() }),
+    look: () => lookForTroubles({ ...parts, thresholds, gas: () => new Map(), closedChains: () => [] }),
     tell: () => post.round(),
   };
 };

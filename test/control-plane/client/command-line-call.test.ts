@@ -1,4 +1,4 @@
-// `npx simrack dial | listen | hangup` as processes of their own: what is said, pressed and recorded, and how it ends.
+// `simrack dial | listen | hangup` as processes of their own: what is said, pressed and recorded, and how it ends.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-// How `npx simrack` ends when it cannot do what it is told: exit codes, closed pipes, Ctrl-C; and what a terminal shows.
+// How `simrack` ends when it cannot do what it is told: exit codes, closed pipes, Ctrl-C; and what a terminal shows.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// `npx simrack subscribe` for a wallet that has a number, where nothing is known of it: it signs in, and pays once.
+// `simrack subscribe` for a wallet that has a number, where nothing is known of it: it signs in, and pays once.
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database.ts';

@@ -1,4 +1,4 @@
-// `npx simrack subscribe` that is killed, doubled, interrupted: the money moves once, and the token is not lost.
+// `simrack subscribe` that is killed, doubled, interrupted: the money moves once, and the token is not lost.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';

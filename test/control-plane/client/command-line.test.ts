@@ -1,4 +1,4 @@
-// `npx simrack` as a process of its own, beside a stack: from no number to a received text.
+// `simrack` as a process of its own, beside a stack: from no number to a received text.
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
@@ -88,6 +88,24 @@ t.test('messages are claimed, waited for and listed', async (t) => {
     (await simrack('messages', '--limit', '3', '--print', 'body')).stdout,
     'fourth\nthird\nYour code is 417209\n',
   );
+
+  for (const wrong of [
+    ['delete'],
+    ['delete', '--all', '7'],
+    ['delete', 'all'],
+    ['delete', '7', '--since', '2026-01-01'],
+  ])
+    t.match(await simrack(...wrong), { status: 2, stdout: '' }, wrong.join(' '));
+  const [id] = (await simrack('messages', '--limit', '1', '--print', 'id')).stdout.split('\n');
+  t.same((await simrack('delete', String(id))).json(), { deleted: 1 });
+  t.match(await simrack('delete', String(id), '--print', 'deleted'), {
+    status: 0,
+    stdout: '0\n',
+    stderr: /no such message/,
+  });
+  t.same((await simrack('delete', '--direction', 'sent')).json(), { deleted: 0 });
+  t.same((await simrack('delete', '--all')).json(), { deleted: 3 });
+  t.match((await simrack('messages')).json(), { count: 0 });
 });
 
 t.test('two wallets in one home, and a token that is kept elsewhere', async (t) => {

@@ -60,6 +60,19 @@ t.test('the history comes over pages, newest first, and filters pass through', a
     t.match(message, { body: 'hello', from_number: number });
 });
 
+t.test('messages are deleted, one, some and all', async (t) => {
+  const { client, node } = await alice(t);
+  for (let index = 1; index <= 4; index += 1) node.sendFact(index, received(`text ${index}`));
+  await until('all are stored', () => node.acknowledged === 4);
+  const [newest] = (await client.messages()).messages;
+  t.equal(await client.deleteMessage(Number(newest?.id)), undefined);
+  await t.rejects(client.deleteMessage(Number(newest?.id)), { status: 404, code: 'message_not_found' });
+  t.equal(await client.deleteMessages({ until: new Date(Date.now() - 3_600_000) }), 0);
+  t.equal((await client.receive()).count, 3);
+  t.equal(await client.deleteMessages({ direction: 'received' }), 3);
+  t.same((await client.messages()).messages, []);
+});
+
 t.test('refusals have status, code, details and the time to wait', async (t) => {
   const { client, url } = await alice(t);
   await t.rejects(client.send({ to: '911', body: 'x' }), {

@@ -46,6 +46,31 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   t.match(await ann.page('/audit'), /refused.*\+1206…9999 is no number of this service/s);
 });
 
+t.test('what was refused of a node is on its page; a SIM is transferred, a number admitted', async (t) => {
+  const fleet = await startFleetConsole(t, rig, { admitNewSims: false });
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  await linkRack(t, fleet, { nodeId: 'rack-2', slots: [slotAt(1, { slot: 'm9' })] });
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  t.match(
+    await ann.page(`/numbers/${encodeURIComponent(String(FROM))}`),
+    /not admitted.*\/actions\/admit-number/s,
+  );
+  const admitted = await ann.post('/actions/admit-number', { number: String(FROM) });
+  t.match(admitted.headers.get('location'), /done=admit-number$/);
+  t.match(await ann.page(`/numbers/${encodeURIComponent(String(FROM))}`), 'on sale');
+  t.match(await ann.page('/nodes/rack-2'), 'refused: 1 claim of SIMs that other nodes hold');
+  t.match(await ann.page('/nodes/rack-2/slot?name=m9'), /SIM of another node.*\/actions\/transfer-sim/s);
+  const given = await ann.post('/actions/transfer-sim', { node: 'rack-2', slot: 'm9' });
+  t.match(given.headers.get('location'), /done=transfer-sim$/);
+  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const holder = db.selectFrom('sim_tenures').select('node_id').where('until', 'is', null);
+  const [row] = await holder.where('iccid', '=', String(SLOTS[0]?.iccid)).execute();
+  t.match(row, { node_id: 'rack-2' });
+  t.equal((await ann.post('/actions/transfer-sim', { node: 'rack-2', slot: 'm9' })).status, 409);
+  t.match(await ann.page('/audit'), /ann<.*transfer sim.*admit number/s);
+});
+
 t.test(
   'a test SMS is offered between spare numbers in service only, and sent between no others',
   async (t) => {

@@ -57,6 +57,20 @@ t.test('from the end on every bearer route is 401 and /auth is 402, and not befo
   t.equal((await recoverToken(url, ALICE.privateKey)).status, 402);
 });
 
+t.test('further ahead than the operator allows: refused before any money moves', async (t) => {
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock, paidAheadYearsMax: 2, heartbeatMs: 10 * YEAR_MS });
+  await rig.connect(t, url, { slots: [slotAt(1)] });
+  const { renewed } = await buyNumber(url, ALICE.privateKey);
+  t.equal(renewed, false);
+  const { expires_at } = await buyNumber(url, ALICE.privateKey);
+  const before = await rig.chain.dollar.balanceOf(ALICE.address);
+  const refused = await paySubscribe(url, ALICE.privateKey);
+  t.equal(refused.status, 409);
+  t.match(await refused.json(), { error: 'paid_ahead', expires_at });
+  t.equal(await rig.chain.dollar.balanceOf(ALICE.address), before);
+});
+
 t.test('paid in the last second: a year from the end, to the millisecond', async (t) => {
   const { url, end } = await setUp(t, (now) => new Date(now + SECOND_MS));
   const renewed = await buyNumber(url, ALICE.privateKey);

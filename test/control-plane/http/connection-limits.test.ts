@@ -1,12 +1,29 @@
 // What a connection may take: time, octets, answers that it does not read, and sockets of one token.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { RawConnection, rawAnswers } from '../../fixtures/raw-connection.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { countObserved } from '../../fixtures/statements.ts';
 import { telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+
+/** Whether a connection is closed without an answer. */
+async function isReset(url: string): Promise<boolean> {
+  const request = 'GET /availability HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  return (await new RawConnection(url).write(request).closed()).text === '';
+}
+
+async function statusFrom(localAddress: string, url: string): Promise<number | undefined> {
+  const [response] = (await once(get(`${url}/availability`, { localAddress, agent: false }), 'response')) as [
+    IncomingMessage,
+  ];
+  response.resume();
+  return response.statusCode;
+}
 
 /** Less than every time-out of these tests. */
 const TRICKLE_MS = 30;
@@ -163,6 +180,46 @@ t.test('sockets of a token are bounded over all kinds, also when they all come a
   first?.drop();
   await until('room for one', async () => (await opened(stream('call_of_nobody'))).length === 1);
   t.equal((await fetch(`${url}/number`, { headers })).status, 200, 'requests are another matter');
+});
+
+t.test(
+  'connections of an address are bounded: more are closed unread, and no other address notices',
+  async (t) => {
+    const refused = countObserved(t, ({ kind, limit }) => kind === 'rate_limited' && limit === 'connections');
+    const { url } = await rig.start(t, { connectionsPerAddress: 5 });
+    const idle = Array.from({ length: 5 }, () => new RawConnection(url).write('GET'));
+    const flood = Array.from({ length: 50 }, () => isReset(url));
+    t.same([...new Set(await Promise.all(flood))], [true]);
+    t.equal(refused(), 50);
+    t.equal(await statusFrom('127.0.0.2', url), 200, 'another address');
+    for (const connection of idle) t.equal(connection.isClosed, false, 'those that were first');
+    idle[0]?.socket.destroy();
+    await until('room for one', async () => !(await isReset(url)));
+  },
+);
+
+t.test(
+  'sockets of WebSockets count as well; an offer of another protocol counts its connection once',
+  async (t) => {
+    const { presence, url } = await telephone(t, rig, { service: { connectionsPerAddress: 6 } });
+    const offer = new RawConnection(url);
+    for (let count = 0; count < 10; count += 1) {
+      const answers = offer.text.split('HTTP/1.1 200').length;
+      offer.write('GET /availability HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+      await until('an answer', () => offer.text.split('HTTP/1.1 200').length > answers);
+    }
+    const opened = await Promise.allSettled(Array.from({ length: 10 }, () => presence()));
+    const open = opened.filter(({ status }) => status === 'fulfilled').length;
+    t.ok(open > 0 && open < 6, `${open} of 10`);
+    t.equal(await isReset(url), true);
+  },
+);
+
+t.test('behind a proxy its connections are not counted', async (t) => {
+  const { url } = await rig.start(t, { connectionsPerAddress: 1, proxyHops: 1 });
+  const idle = Array.from({ length: 5 }, () => new RawConnection(url).write('GET'));
+  t.equal((await fetch(`${url}/availability`)).status, 200);
+  for (const connection of idle) t.equal(connection.isClosed, false);
 });
 
 t.test('of X-Forwarded-For as many entries count as there are proxies, from the end', async (t) => {

@@ -18,7 +18,7 @@ t.test('a service that runs lives and is ready, by GET and HEAD', async (t) => {
   t.equal(ready.headers.get('cache-control'), 'no-store');
   t.same(await ready.json(), {
     status: 'pass',
-    checks: { database: { status: 'pass' }, serving: { status: 'pass' } },
+    checks: { database: { status: 'pass' }, serving: { status: 'pass' }, payments: { status: 'pass' } },
   });
   t.equal((await fetch(`${url}/health/ready`, { method: 'HEAD' })).status, 200);
 });

@@ -3,20 +3,25 @@ import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
-import { createAttemptLimit } from '#control-plane/http/attempt-limit.ts';
-import { createRequestLimit } from '#control-plane/http/request-limit.ts';
+import { countRefused } from '#control-plane/http/attempt-limit.ts';
+import { createAddressLimit, createRequestLimit } from '#control-plane/http/request-limit.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
+import { countStatements } from '../../fixtures/statements.ts';
 import { subscribeInStore } from '../../fixtures/subscribed.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 
+/** Slots of windows of a minute. */
+const SLOT_MS = 5_000;
+
 async function setup(t: Test, options: Partial<Config>) {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Math.ceil(Date.now() / SLOT_MS) * SLOT_MS);
   const { url, databaseUrl } = await rig.start(t, { clock, ...options });
   return { url, clock, databaseUrl };
 }
@@ -38,16 +43,16 @@ t.test('nonces and attempts to sign in are limited, each for itself; time gives 
     const refused = await post(url + path);
     t.equal(refused.status, 429, path);
     t.match(await refused.json(), { error: 'rate_limited', message: String });
-    const seconds = 60 / max;
-    t.equal(refused.headers.get('retry-after'), String(seconds));
+    t.equal(refused.headers.get('retry-after'), '65', 'the window, and the slot that it was in');
     t.equal(refused.headers.get('ratelimit-policy'), `"${name}";q=${max};w=60`);
-    t.equal(refused.headers.get('ratelimit'), `"${name}";r=0;t=${seconds}`);
+    t.equal(refused.headers.get('ratelimit'), `"${name}";r=0;t=65`);
   }
   t.equal((await fetch(`${url}/availability`)).status, 200, 'nothing else is limited');
-  clock.advance(20_000);
-  t.same(await statusesOf([post(`${url}/auth/nonce`), post(`${url}/auth/nonce`)]), [200, 429]);
-  t.equal((await post(`${url}/auth`)).status, 429);
-  clock.advance(10_000);
+  clock.advance(64_999);
+  t.same(await statusesOf([post(`${url}/auth/nonce`), post(`${url}/auth`)]), [429, 429]);
+  clock.advance(1);
+  const again = [1, 2, 3, 4].map(() => post(`${url}/auth/nonce`));
+  t.same((await statusesOf(again)).sort(), [200, 200, 200, 429]);
   t.equal((await post(`${url}/auth`)).status, 400);
 });
 
@@ -64,7 +69,7 @@ t.test(
     );
     clock.advance(60_000);
     t.equal((await fetch(`${url}/number`, { headers })).status, 200);
-    clock.advance(60_000);
+    clock.advance(65_000);
     const left: (string | null)[] = [];
     for (const path of ['/availability', '/', '/llms.txt', '/demo']) {
       const answer = await fetch(url + path, { method: path === '/demo' ? 'POST' : 'GET' });
@@ -72,11 +77,23 @@ t.test(
       left.push(answer.headers.get('ratelimit'));
       t.equal(answer.headers.get('ratelimit-policy'), '"address";q=3;w=60');
     }
-    t.same(left, ['"address";r=2;t=20', '"address";r=1;t=40', '"address";r=0;t=60', '"address";r=0;t=20']);
+    t.same(left, ['"address";r=2;t=65', '"address";r=1;t=65', '"address";r=0;t=65', '"address";r=0;t=65']);
     t.equal((await post(`${url}/subscribe`)).status, 429, 'before anything is reserved');
     const asked = [1, 2, 3].map(() => fetch(`${url}/number`, { headers }));
     t.same((await statusesOf(asked)).sort(), [200, 200, 429], 'with a token it has its own');
     t.equal((await fetch(`${url}/number`)).status, 429, 'who tries tokens is one without');
+    clock.advance(65_000);
+    const refused = await fetch(`${url}/number`);
+    t.equal(refused.status, 401);
+    t.equal(refused.headers.get('ratelimit-policy'), '"address";q=3;w=60');
+    t.equal(refused.headers.get('ratelimit'), '"address";r=2;t=65', 'as at 200 and 429');
+    const fake = { Authorization: `Bearer ${'A'.repeat(43)}` };
+    const [last] = [
+      await fetch(`${url}/number`, { headers: fake }),
+      await fetch(`${url}/number`, { headers: fake }),
+    ];
+    t.equal(last.headers.get('ratelimit'), '"address";r=1;t=65');
+    t.equal((await fetch(`${url}/availability`)).status, 429, 'they were counted');
     t.equal((await fetch(`${url}/health/ready`)).status, 200, 'a proxy asks as often as it likes');
   },
 );
@@ -112,19 +129,39 @@ t.test('an attempt beyond the limit costs no nonce', async (t) => {
   });
   const signIn = (): Promise<Response> =>
     fetch(`${url}/auth`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-  t.equal((await signIn()).status, 429);
-  clock.advance(60_000);
+  const refused = await signIn();
+  t.equal(refused.status, 429);
+  clock.advance(Number(refused.headers.get('retry-after')) * 1000);
   t.equal((await signIn()).status, 200);
 });
 
-t.test('the addresses of an IPv6 /64 count as one, a mapped IPv4 address as itself', async (t) => {
-  const limit = createRequestLimit(new ManualClock(), { name: 'token', max: 1, withinMs: 1_000 });
-  limit('2001:db8:0:1::1');
-  t.throws(() => limit('2001:db8:0:1:ffff::2'), { code: 'rate_limited' });
-  limit('2001:db8:0:2::1');
-  limit('::ffff:192.0.2.1');
-  t.throws(() => limit('192.0.2.1'), { code: 'rate_limited' });
-  limit('192.0.2.2');
+t.test('the addresses of an IPv6 /64 count as one, and those of a /48 as eight', async (t) => {
+  const { url } = await setup(t, { signInsPerMinute: 2, proxyHops: 1 });
+  const from = (address: string): Promise<Response> => post(`${url}/auth`, address);
+  const first = await from('2001:db8:0:1::1');
+  t.equal(first.headers.get('ratelimit-policy'), '"auth";q=2;w=60, "auth-48";q=16;w=60');
+  t.equal(first.headers.get('ratelimit'), '"auth";r=1;t=65, "auth-48";r=15;t=65');
+  t.equal((await from('2001:db8:0:1:ffff::2')).status, 400);
+  const refused = await from('2001:db8:0:1:ffff:ffff:ffff:ffff');
+  t.equal(refused.status, 429);
+  t.equal(refused.headers.get('ratelimit'), '"auth";r=0;t=65', 'the /64 has none left');
+  for (let count = 0; count < 30; count += 1) t.equal((await from('2001:db8:0:1::1')).status, 429);
+
+  const statuses = [];
+  for (let network = 2; network < 40; network += 1)
+    statuses.push((await from(`2001:db8:0:${network.toString(16)}::1`)).status);
+  t.equal(statuses.filter((status) => status === 400).length, 14, 'each from another /64 of the /48');
+  const site = await from('2001:db8:0:ffff::1');
+  t.equal(site.headers.get('ratelimit'), '"auth";r=1;t=65, "auth-48";r=0;t=65');
+  t.equal(site.headers.get('retry-after'), '65');
+  t.equal((await from('2001:db8:1::1')).status, 400, 'another /48');
+  t.equal((await from('192.0.2.1')).headers.get('ratelimit-policy'), '"auth";q=2;w=60', 'IPv4 has no /48');
+  t.equal(
+    (await from('::ffff:192.0.2.1')).headers.get('ratelimit'),
+    '"auth";r=0;t=65',
+    'nor has a mapped one',
+  );
+  t.equal((await from('192.0.2.1')).status, 429);
 });
 
 t.test('an address is the same one however a proxy writes it', async (t) => {
@@ -141,46 +178,90 @@ t.test('an address is the same one however a proxy writes it', async (t) => {
     t.equal((await post(`${url}/auth`, other)).status, 400, other);
 });
 
-t.test('whoever asks all the time gets as many as were promised, no fewer', async (t) => {
-  const clock = new ManualClock();
-  const limit = createRequestLimit(clock, { name: 'token', max: 30, withinMs: 60_000 });
-  let taken = 0;
-  for (let second = 0; second < 600; second += 1) {
-    for (let tries = 0; tries < 5; tries += 1) {
-      try {
-        limit('192.0.2.1');
-        taken += 1;
-      } catch {}
+t.test(
+  'who saves requests up gets no more than the policy in any minute; who asks evenly gets them all',
+  async (t) => {
+    const { url, clock } = await setup(t, { signInsPerMinute: 30 });
+    const burst = async (count: number): Promise<number> =>
+      (await statusesOf(Array.from({ length: count }, () => post(`${url}/auth`)))).filter(
+        (status) => status === 400,
+      ).length;
+    clock.advance(59_000);
+    t.equal(await burst(60), 30, 'a burst at the end of a minute');
+    clock.advance(2_000);
+    t.equal(await burst(60), 0, 'and none at the beginning of the next');
+    clock.advance(63_000);
+    let passed = 0;
+    for (let second = 0; second < 300; second += 1) {
+      passed += await burst(1 + (second % 2));
+      clock.advance(1_000);
     }
-    clock.advance(1_000);
-  }
-  t.equal(taken, 30 + 299, 'the burst, and one every two seconds');
-});
+    t.ok(passed >= 5 * 27, `${passed} in five minutes`);
+    t.ok(passed <= 5 * 30 + 30, `${passed} in five minutes`);
+  },
+);
 
-const refuse = (): Promise<never> => Promise.reject(new Refusal('unauthorized', 'no'));
+t.test(
+  'leaving the waitlist is limited by address as all else, and looked up no more once that is used up',
+  async (t) => {
+    const { url, clock } = await setup(t, { requestsPerMinute: 5, proxyHops: 1 });
+    await roundIsOver(clock);
+    const statements = countStatements(t);
+    const leave = (from: string, token: string, method = 'POST'): Promise<Response> =>
+      fetch(`${url}/waitlist/unsubscribe?token=${token}`, { method, headers: { 'X-Forwarded-For': from } });
+    for (let count = 0; count < 5; count += 1)
+      t.equal((await leave('192.0.2.1', `guess${count}`)).status, 200);
+    const before = statements();
+    const refused = await leave('192.0.2.1', 'guess5');
+    t.equal(refused.status, 429);
+    t.match(refused.headers.get('ratelimit'), '"address";r=0;');
+    t.equal((await leave('192.0.2.1', 'guess6', 'GET')).status, 429);
+    t.equal(statements(), before);
+    t.equal((await leave('192.0.2.2', 'guess7')).status, 200);
+    clock.advance(Number(refused.headers.get('retry-after')) * 1000);
+    t.equal((await leave('192.0.2.1', 'guess8')).status, 200);
+  },
+);
+
+const refuse = (): Promise<never> =>
+  Promise.reject(new Refusal('unauthorized', 'no', { headers: { 'WWW-Authenticate': 'Bearer' } }));
 
 t.test('only what is refused counts as a guess, and not what fails by a fault of ours', async (t) => {
-  const attempts = createAttemptLimit(new ManualClock(), 2, 60_000);
-  const attempt = (error: Error) => attempts.run('192.0.2.1', () => Promise.reject(error));
+  const limit = createAddressLimit(new ManualClock(), { name: 'enrolment', max: 2, withinMs: 60_000 });
+  const attempt = (error: Error) => countRefused(limit, '192.0.2.1', () => Promise.reject(error));
   for (let times = 0; times < 5; times += 1) {
     await t.rejects(attempt(new Error('the database is away')), /away/);
     await t.rejects(attempt(new Refusal('overloaded', 'the database is away')), /away/);
+    await countRefused(limit, '192.0.2.1', async () => undefined);
   }
-  await t.rejects(attempts.run('192.0.2.1', refuse), /no/);
+  await t.rejects(countRefused(limit, '192.0.2.1', refuse), {
+    ...{
+      code: 'unauthorized',
+      headers: { RateLimit: /^"enrolment";r=1;t=\d+$/, 'WWW-Authenticate': 'Bearer' },
+    },
+  });
   await t.rejects(attempt(new Refusal('enrolment_refused', 'no such code')), /code/);
-  await t.rejects(attempts.run('192.0.2.1', refuse), { code: 'rate_limited' });
+  await t.rejects(countRefused(limit, '192.0.2.1', refuse), { code: 'rate_limited' });
+});
+
+t.test('guesses that come all at once are no more than those one after the other', async (t) => {
+  const limit = createAddressLimit(new ManualClock(), { name: 'enrolment', max: 10, withinMs: 60_000 });
+  let tried = 0;
+  const guess = async (): Promise<never> => {
+    tried += 1;
+    return refuse();
+  };
+  await Promise.allSettled(Array.from({ length: 100 }, () => countRefused(limit, '192.0.2.1', guess)));
+  t.equal(tried, 10);
 });
 
 t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
   const clock = new ManualClock();
   const now = clock.now();
   const limit = createRequestLimit(clock, { name: 'token', max: 2, withinMs: 60_000 });
-  const attempts = createAttemptLimit(clock, 1, 60_000);
   clock.set(now + 3_600_000);
-  limit('192.0.2.1');
-  await t.rejects(attempts.run('192.0.2.1', refuse));
+  await limit.count('192.0.2.1');
   clock.set(now);
-  for (let request = 0; request < 2; request += 1) t.doesNotThrow(() => limit('192.0.2.1'));
-  t.throws(() => limit('192.0.2.1'), { code: 'rate_limited' });
-  await t.resolves(attempts.run('192.0.2.1', async () => undefined));
+  for (let request = 0; request < 2; request += 1) await limit.count('192.0.2.1');
+  await t.rejects(limit.count('192.0.2.1'), { code: 'rate_limited' });
 });

@@ -5,6 +5,7 @@ import { mintToken } from '#control-plane/domain/bearer-token.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { countStatements } from '../../fixtures/statements.ts';
@@ -104,11 +105,25 @@ for (const way of ['ask', 'open'] as const) {
         429,
         'one limit of an address',
       );
-      clock.advance(MINUTE_MS);
+      clock.advance(2 * MINUTE_MS);
       t.equal(await guess('192.0.2.1'), 401);
     },
   );
 }
+
+t.test(
+  'a token that was good here is looked up however long ago that was, until it is revoked',
+  async (t) => {
+    const { alice, ask, clock, url } = await setup(t);
+    t.equal(await ask('192.0.2.1', alice.token), 200);
+    clock.advance(30 * 24 * 60 * MINUTE_MS);
+    await roundIsOver(clock);
+    while ((await ask('192.0.2.1')) === 401);
+    t.equal(await ask('192.0.2.1', alice.token), 200, 'its address has been guessing');
+    t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
+    await until('revoked', async () => (await ask('192.0.2.1', alice.token)) === 429);
+  },
+);
 
 t.test('good tokens are not counted for their address', async (t) => {
   const { url, alice, ask, open } = await setup(t);

@@ -52,7 +52,12 @@ function live(t: Test, databaseUrl: string, mail: MailServer) {
     [],
     {
       ...{ PORT: '0', RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) },
-      ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey, DATABASE_URL: databaseUrl },
+      ...{
+        PAY_TO: PAY_TO.address,
+        RELAYER_KEY: RELAYER.privateKey,
+        ADMIT_NEW_SIMS: 'true',
+        DATABASE_URL: databaseUrl,
+      },
       ...{ PUBLIC_URL: 'https://numbers.test', SMTP_URL: `smtp://127.0.0.1:${mail.port}` },
       ...{ MAIL_FROM: 'Simrack <hello@numbers.test>', LOG_LEVEL: 'debug' },
     },

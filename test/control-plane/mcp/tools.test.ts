@@ -24,6 +24,7 @@ for (const revision of [STATELESS, ...HANDSHAKES])
 
 const NAMES = [
   ...['list_services', 'check_availability', 'receive_sms', 'send_sms', 'list_messages'],
+  'delete_messages',
   ...['get_number', 'dial_call', 'hangup_call'],
 ];
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
@@ -79,6 +80,12 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     const second = answers.historySchema.parse(await call('list_messages', { cursor: first.next_cursor }));
     t.match(second, { messages: [{ direction: 'sent', message_id: messageId }], next_cursor: null });
 
+    const gone = second.messages[0]?.id as number;
+    const mine = [first.messages[0]?.id as number, gone, gone, 9_007_199_254_740_991];
+    t.same(await call('delete_messages', { ids: mine }), { deleted: 2 });
+    t.same(await call('delete_messages', { ids: mine }), { deleted: 0 });
+    t.equal(answers.historySchema.parse(await call('list_messages')).messages.length, 2);
+
     const dialled = answers.dialledSchema.parse(
       await call('dial_call', { phone_number: number, to: FAR_END }),
     );
@@ -106,6 +113,9 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     await refused('receive_sms', { wait_seconds: -1 }, invalid('wait_seconds'));
     await refused('list_messages', { direction: 'sideways' }, invalid('direction'));
     await refused('list_messages', { cursor: 'made up' }, invalid('cursor'));
+    await refused('delete_messages', {}, invalid('ids'));
+    await refused('delete_messages', { ids: [] }, invalid('ids'));
+    await refused('delete_messages', { ids: ['1'] }, { error: 'invalid_request' });
     await refused('send_sms', { to: FAR_END }, invalid('body'));
     await refused('send_sms', { to: '911', body: 'help' }, { error: 'destination_not_allowed' });
     await refused('send_sms', { to: FAR_END, body: 'x'.repeat(161) }, { encoding: 'gsm7', max_units: 160 });

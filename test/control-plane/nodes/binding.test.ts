@@ -173,6 +173,7 @@ t.test('a confirmation that comes after the SIM moved does not count', async (t)
   await db.updateTable('sims').set({ bound_to: 'sub_of_an_earlier_holder' }).execute();
   tell(node, slotAt(1, { signal_dbm: -50 }));
   const asked = await until('it is asked for', () => node.commands('bind_sim')[0]);
+  tell(node, slotAt(1, EMPTY));
   const other = await relink(t, url, { nodeId: 'second', slots: [slotAt(1)], onCommand: () => undefined });
   await until('the other is asked', () => other.commands('bind_sim').length === 1);
   const late = acceptAll(asked);

@@ -28,6 +28,7 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   const inbox = new FactInbox({
     ...{ db, bus: createLocalBus(), clock: systemClock, log: silentLogger },
     ...{ nodeId: 'lab', journalId: 'journal-1', acknowledged: 0, oldestSequence: 1 },
+    slotsWritten: async () => undefined,
     acknowledge: (sequence) => acknowledged.push(sequence),
     fail: (error) => failures.push(error),
   });
@@ -50,6 +51,8 @@ t.test('what waited for the commit of a link that was left is not older than its
   t.teardown(close);
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
   await sql`insert into nodes (id) values ('lab')`.execute(db);
+  await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)
+    values ('8901000000000000001', 'lab', 'm1', now(), 'present', now())`.execute(db);
   await sql`insert into numbers (number, iccid, created_at)
     values ('+12065550001', '8901000000000000001', now())`.execute(db);
   await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
@@ -57,10 +60,11 @@ t.test('what waited for the commit of a link that was left is not older than its
   const inbox = new FactInbox({
     ...{ db, bus: createLocalBus(), clock, log: silentLogger },
     ...{ nodeId: 'lab', journalId: 'journal-1', acknowledged: 1, oldestSequence: 1 },
+    slotsWritten: async () => undefined,
     acknowledge: () => undefined,
     fail: (error) => t.fail(String(error)),
   });
-  const committed = (trx: DatabaseTransaction, sequence: number): Promise<void> =>
+  const committed = (trx: DatabaseTransaction, sequence: number): Promise<number> =>
     setAcknowledged(trx, { nodeId: 'lab', journalId: 'journal-1', sequence });
   await db.transaction().execute((trx) => committed(trx, 1));
   const other = await db.startTransaction().execute();

@@ -46,7 +46,7 @@ async function setUp(t: Test) {
     const message = { from: '+15550000001', to: '+15550000012', body: 'x', now: NOW };
     await insertSending(db, { commandId, nodeId: 'lab', subscriptionId: 'sub_1', ...message });
     for (const [place, fact] of facts.entries()) {
-      const key = `${commandId}/${place}`;
+      const key = `lab/${commandId}/${place}`;
       await db.transaction().execute((trx) => applyFacts(trx, [{ key, fact }], NOW));
     }
     const select = db.selectFrom('messages').select(['status', 'message_id']);

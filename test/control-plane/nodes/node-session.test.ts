@@ -122,11 +122,17 @@ t.test('a newer link of the same node takes over', async (t) => {
 t.test(
   'a SIM that moves to another node takes its number with it; one number is never two SIMs',
   async (t) => {
-    const { url } = await rig.start(t);
+    const { url, databaseUrl } = await rig.start(t);
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
     const first = await rig.connect(t, url, { nodeId: 'first' });
     const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1), slotAt(2)] });
     t.teardown(() => second.drop());
     await until('two numbers', async () => (await available(url)) === 2);
+    const empty = slotAt(1, { state: 'sim_absent', iccid: null, number: null });
+    first.send({ type: 'slots', slots: [empty], alarms: [] });
+    const ofSecond = () => db.selectFrom('sims').select('iccid').where('node_id', '=', 'second').execute();
+    await until('it has both', async () => (await ofSecond()).length === 2);
     await first.drop();
     t.equal(await available(url), 2);
     second.send({

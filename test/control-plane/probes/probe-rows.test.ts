@@ -33,7 +33,13 @@ const sim = (slot: string, carrier: string | null = 'T-Mobile') => ({
 });
 
 const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
-  ...{ id: `probe_${digit.repeat(24)}`, kind: 'sms', isScheduled: true, token: digit.repeat(20) },
+  ...{
+    id: `probe_${digit.repeat(24)}`,
+    kind: 'sms',
+    isScheduled: true,
+    isAdmission: false,
+    token: digit.repeat(20),
+  },
   ...{ sender: sim('1'), recipient: sim('2', 'AT&T'), startedAt: at(0), deadlineAt: at(120), ...change },
 });
 

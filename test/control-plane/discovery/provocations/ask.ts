@@ -16,6 +16,9 @@ export interface Request {
   query?: string;
 }
 
+/** A path with something in place of the names in braces. */
+export const concrete = (path: string): string => path.replace(/\{\w+\}/g, '1');
+
 export const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 export async function ask(
@@ -23,12 +26,16 @@ export async function ask(
   { method, path }: Pick<Asked, 'method' | 'path'>,
   { headers = {}, body, query = '' }: Request = {},
 ): Promise<Answer> {
-  const response = await fetch(url + path + query, {
+  const response = await fetch(url + concrete(path) + query, {
     method,
     headers: { ...(body === undefined ? {} : JSON_TYPE), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: response.status === 204 ? undefined : await response.json(),
+  };
 }
 
 export const post = (url: string, path: string, body?: object | string, headers = {}): Promise<Answer> =>

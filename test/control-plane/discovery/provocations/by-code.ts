@@ -1,6 +1,6 @@
 // Answers that every operation has, or every one with a body, a query or a token: provoked in the same way for all.
 import type { Asked } from '../documented.ts';
-import { type Answer, ask, askRaw, JSON_TYPE } from './ask.ts';
+import { type Answer, ask, askRaw, concrete, JSON_TYPE } from './ask.ts';
 import { ALICE, type Stages } from './stages.ts';
 
 export type Provocation = (stages: Stages) => Answer | Promise<Answer>;
@@ -20,6 +20,21 @@ const newAddress = (): Record<string, string> => {
   return { 'X-Forwarded-For': `198.51.100.${askers}` };
 };
 
+/** Asks with all that lets an operation look into the database. */
+const askDatabase =
+  (asked: Asked, url: (stages: Stages) => string): Provocation =>
+  (stages) => {
+    const body = BODIES[asked.id];
+    const headers = {
+      ...UNKNOWN_TOKEN,
+      // Only its page has something that can fail.
+      ...(asked.id === 'getCatalog' ? { Accept: 'text/html' } : {}),
+      ...(asked.id === 'subscribe' ? { 'X-PAYMENT': stages.payment } : {}),
+    };
+    if (asked.id === 'subscribe') headers.Authorization = '';
+    return ask(url(stages), asked, { headers, ...(body === undefined ? {} : { body }) });
+  };
+
 /** By the code; what an operation does in its own way comes first. */
 export const BY_CODE: Record<string, (asked: Asked) => Provocation> = {
   unauthorized: (asked) => (stages) => ask(stages.good.url, asked, { headers: UNKNOWN_TOKEN }),
@@ -31,28 +46,24 @@ export const BY_CODE: Record<string, (asked: Asked) => Provocation> = {
   request_timeout:
     ({ method, path }) =>
     (stages) =>
-      askRaw(stages.hasty, `${method} ${path} HTTP/1.1\r\nHost: x\r\n`),
+      askRaw(stages.hasty, `${method} ${concrete(path)} HTTP/1.1\r\nHost: x\r\n`),
   headers_too_large:
     ({ method, path }) =>
     (stages) =>
-      askRaw(stages.good.url, `${method} ${path} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
-  internal_error: (asked) => (stages) => {
-    const body = BODIES[asked.id];
-    const headers = {
-      ...UNKNOWN_TOKEN,
-      // Only its page has something that can fail.
-      ...(asked.id === 'getCatalog' ? { Accept: 'text/html' } : {}),
-      ...(asked.id === 'subscribe' ? { 'X-PAYMENT': stages.payment } : {}),
-    };
-    if (asked.id === 'subscribe') headers.Authorization = '';
-    return ask(stages.broken, asked, { headers, ...(body === undefined ? {} : { body }) });
-  },
+      askRaw(
+        stages.good.url,
+        `${method} ${concrete(path)} HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`,
+      ),
+  internal_error: (asked) => askDatabase(asked, ({ broken }) => broken),
+  unavailable: (asked) => askDatabase(asked, ({ unavailable }) => unavailable),
   invalid_request: (asked) => (stages) => {
     const headers = stages.good.headers;
     const { hasFields, method, path } = asked;
     if (!hasFields)
-      return askRaw(stages.good.url, `${method} ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`);
-    if (asked.method === 'GET') return ask(stages.good.url, asked, { headers, query: '?limit=0' });
+      return askRaw(stages.good.url, `${method} ${concrete(path)} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`);
+    if (path.includes('{'))
+      return ask(stages.good.url, { ...asked, path: path.replace(/\{\w+\}/, 'x') }, { headers });
+    if (method !== 'POST') return ask(stages.good.url, asked, { headers, query: '?limit=0' });
     return ask(stages.good.url, asked, { headers, body: [] });
   },
   invalid_json: (asked) => (stages) =>

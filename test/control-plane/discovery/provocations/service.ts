@@ -4,7 +4,7 @@ import { signers } from '#control-plane/signatures/signer-pool.ts';
 import { signPaymentHeader } from '../../../fixtures/payer.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
-import { ALICE, BOB, DAVE, type Stages } from './stages.ts';
+import { ALICE, BOB, DAVE, EVE, type Stages } from './stages.ts';
 
 /** More than the pool of signatures takes; each of these takes it some milliseconds. */
 const ATTEMPTS = 5;
@@ -64,6 +64,12 @@ export const SERVICE: Record<string, Provocation> = {
     await pay(good.url, payment);
     return pay(good.url, payment);
   },
+  'subscribe 409 paid_ahead': async ({ good }) => {
+    const again = async () => pay(good.url, await signPaymentHeader(good.url, ALICE.privateKey));
+    let answer = await again();
+    while (answer.status === 200) answer = await again();
+    return answer;
+  },
   'subscribe 503 pool_exhausted': async ({ empty }) =>
     pay(empty, await signPaymentHeader(empty, DAVE.privateKey)),
   'subscribe 503 settlement_pending': async (stages) => {
@@ -81,7 +87,9 @@ export const SERVICE: Record<string, Provocation> = {
     }),
   'issueNonce 200 -': ({ good }) => post(good.url, '/auth/nonce'),
   'signIn 401 signature_mismatch': (stages) => signIn(stages, BOB, ALICE.address),
-  'signIn 402 no_active_subscription': (stages) => signIn(stages, DAVE),
+  'signIn 402 no_active_subscription': (stages) => signIn(stages, EVE),
+  // Its payment could not be sent.
+  'signIn 503 settlement_pending': (stages) => signIn(stages, DAVE),
   'signIn 503 overloaded': ({ good }) =>
     whileFlooded(
       async () => () =>

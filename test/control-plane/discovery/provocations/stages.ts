@@ -10,8 +10,9 @@ import { slotAt } from '../../../fixtures/scripted-node.ts';
 import { type Account, subscribeInStore } from '../../../fixtures/subscribed.ts';
 import { telephone } from '../../../fixtures/telephone.ts';
 import { until } from '../../../fixtures/until.ts';
+import { withClient } from '../../../fixtures/waiting-subscriber.ts';
 
-export const [ALICE, BOB, CAROL, DAVE] = BUYERS as [Wallet, Wallet, Wallet, Wallet];
+export const [ALICE, BOB, CAROL, DAVE, EVE] = BUYERS as [Wallet, Wallet, Wallet, Wallet, Wallet];
 
 export interface Stages {
   /** All is well: Alice has the number of slot 1, and there are more. */
@@ -24,8 +25,10 @@ export interface Stages {
   away: Awaited<ReturnType<typeof telephone>> & { callId: string };
   /** Every limit is one request. Believes X-Forwarded-For. */
   limited: string;
-  /** The database is gone. */
+  /** The database has lost its tables. */
   broken: string;
+  /** The database is gone. */
+  unavailable: string;
   /** Gives a request a tenth of a second. */
   hasty: string;
   /** There are no numbers. */
@@ -39,19 +42,21 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
   t.teardown(() => rpc.stop());
   const good = await telephone(t, rig, {
     slots: [1, 2, 3, 4, 5].map((index) => slotAt(index)),
-    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000 },
+    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000, paidAheadYearsMax: 2 },
   });
   const carol = await subscribeInStore(good.databaseUrl, CAROL, String(slotAt(2).number));
   const doomed = await rig.postgres.createDatabase();
-  const broken = await rig.start(t, { databaseUrl: doomed });
+  const unavailable = await rig.start(t, { databaseUrl: doomed });
   await rig.postgres.dropDatabase(doomed);
+  const broken = await rig.start(t);
+  await withClient(broken.databaseUrl, (client) => client.query('drop schema public cascade'));
   const one = { requestsPerMinute: 1, tokenRequestsPerMinute: 1, noncesPerMinute: 1, signInsPerMinute: 1 };
   const limited = await rig.start(t, { ...one, waitlistPerMinute: 1, proxyHops: 1 });
   const hasty = await rig.start(t, { headersTimeoutMs: 100, requestTimeoutMs: 100 });
   return {
     ...{ good, rpc, away: await awayStage(t, rig) },
     unbound: () => unbind(good.databaseUrl, carol),
-    ...{ limited: limited.url, broken: broken.url, hasty: hasty.url },
+    ...{ limited: limited.url, broken: broken.url, unavailable: unavailable.url, hasty: hasty.url },
     empty: (await rig.start(t)).url,
     payment: await signPaymentHeader(good.url, BOB.privateKey),
   };

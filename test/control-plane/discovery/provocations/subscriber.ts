@@ -12,6 +12,9 @@ const get =
   ({ good: { headers, url } }) =>
     ask(url, { method: 'GET', path }, { headers });
 
+const remove = ({ good: { headers, url } }: Stages, path: string): Promise<Answer> =>
+  ask(url, { method: 'DELETE', path }, { headers });
+
 type Phone = Pick<Stages['good'], 'headers' | 'url' | 'number'>;
 
 const send = ({ headers, url }: Phone, to: string): Promise<Answer> =>
@@ -32,6 +35,13 @@ export const SUBSCRIBER: Record<string, Provocation> = {
   'sendSms 502 phone_node_error': ({ away }) => send(away, FAR_END),
   'receiveSms 200 -': get('/sms/receive'),
   'listMessages 200 -': get('/sms/messages'),
+  'deleteMessage 204 -': async (stages) => {
+    await send(stages.good, FAR_END);
+    const { messages } = (await get('/sms/messages')(stages)).body as { messages: Array<{ id: number }> };
+    return remove(stages, `/sms/messages/${messages[0]?.id}`);
+  },
+  'deleteMessage 404 message_not_found': (stages) => remove(stages, '/sms/messages/9007199254740991'),
+  'deleteMessages 200 -': (stages) => remove(stages, '/sms/messages'),
   'dialCall 200 -': async ({ good }) => {
     const answer = await dial(good);
     await hangUp(good, callIdOf(answer));

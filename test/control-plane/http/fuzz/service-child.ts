@@ -31,7 +31,12 @@ export async function startServiceChild(t: Test, rig: Rig): Promise<ServiceChild
     ...{ databaseUrl, rpcUrl: rig.chain.rpcUrl, nodeFlags: [`--max-old-space-size=${HEAP_MEGABYTES}`] },
     env: {
       ...{ CHAIN_ID: String(rig.chain.chainId), LOG_LEVEL: 'warn', DIAL_TIMEOUT_MS: '1000' },
-      ...{ STREAM_HOLD_MS: '0', SOCKETS_PER_TOKEN: '1000', SETTLEMENT_WAIT_MS: '2000' },
+      ...{
+        STREAM_HOLD_MS: '0',
+        SOCKETS_PER_TOKEN: '1000',
+        CONNECTIONS_PER_ADDRESS: '100000',
+        SETTLEMENT_WAIT_MS: '2000',
+      },
       ...{ REQUESTS_PER_MINUTE: UNLIMITED, TOKEN_REQUESTS_PER_MINUTE: UNLIMITED },
       ...{ AUTH_NONCES_PER_MINUTE: UNLIMITED, AUTH_ATTEMPTS_PER_MINUTE: UNLIMITED },
       WAITLIST_PER_MINUTE: UNLIMITED,

@@ -1,0 +1,170 @@
+// Backups encrypted with age (age-encryption.org): with a passphrase, or for recipients. The tools of age open them, too.
+import { open } from 'node:fs/promises';
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ReadableStream } from 'node:stream/web';
+import {
+  Decrypter,
+  Encrypter,
+  generateHybridIdentity,
+  generateX25519Identity,
+  identityToRecipient,
+} from 'age-encryption';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { BackupError } from './backup-format.ts';
+
+/** What a backup is encrypted with. */
+export type Lock = { passphrase: string } | { recipients: readonly string[] };
+
+/** What opens it. */
+export type BackupKey = { passphrase: string } | { identities: readonly string[] };
+
+/** Writes a backup, and ends `out`. */
+export type WriteBackup = (out: Writable) => Promise<void>;
+
+/** A header names recipients: hundreds fit into it. */
+const HEADER_BYTES_MAX = 64 * 1024;
+const MAGIC = 'age-encryption.org/v1\n';
+const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----';
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+
+/**
+ * `write`, encrypted; `key` opens what it writes, so that it can be read again: for recipients that is one more, whose
+ * identity this process alone has. Throws `OperatorRefusal` for a recipient that age does not know.
+ */
+export async function encrypted(
+  lock: Lock,
+  write: WriteBackup,
+): Promise<{ write: WriteBackup; key: BackupKey }> {
+  const encrypter = new Encrypter();
+  const key = 'passphrase' in lock ? lock : { identities: [await ownIdentity(lock.recipients)] };
+  if ('passphrase' in lock) encrypter.setPassphrase(lock.passphrase);
+  else
+    for (const [position, recipient] of lock.recipients.entries())
+      addRecipient(encrypter, recipient, position);
+  if ('identities' in key) encrypter.addRecipient(await identityToRecipient(String(key.identities[0])));
+  return {
+    key,
+    async write(out) {
+      const plain = new PassThrough();
+      // Before the database is read: a passphrase takes a second.
+      const cipher = await encrypter.encrypt(ReadableStream.from(plain) as ReadableStream<Uint8Array>);
+      let failure: unknown;
+      out.once('error', (error) => (failure = error));
+      const written = pipeline(
+        Readable.from(cipher as AsyncIterable<Uint8Array>, { objectMode: false }),
+        out,
+      );
+      // Whoever waits for `written` is told; until then it must not end the process.
+      written.catch(() => undefined);
+      try {
+        await write(plain);
+        await written;
+      } catch (error) {
+        plain.destroy(error instanceof Error ? error : undefined);
+        throw failure ?? error;
+      }
+    },
+  };
+}
+
+/** A hybrid recipient is of use only where all others are hybrid, too. */
+const ownIdentity = (recipients: readonly string[]): Promise<string> =>
+  recipients.every((recipient) => /^age1(pq|tagpq)1/.test(recipient))
+    ? generateHybridIdentity()
+    : generateX25519Identity();
+
+/** It is not shown: it may be an identity that was given by mistake. */
+function addRecipient(encrypter: Encrypter, recipient: string, position: number): void {
+  try {
+    encrypter.addRecipient(recipient);
+  } catch (cause) {
+    throw new OperatorRefusal(`recipient ${position + 1} is none of age: it must be age1…`, { cause });
+  }
+}
+
+/**
+ * The bytes of a backup, decrypted where it is encrypted. Throws `BackupError` where the key does not fit, and when the file
+ * turns out to be damaged.
+ */
+export async function* openedBytes(
+  source: AsyncIterable<Buffer>,
+  path: string,
+  key: BackupKey | undefined,
+): AsyncGenerator<Uint8Array> {
+  const header = await headerOf(path);
+  if (header === undefined) {
+    if (key !== undefined)
+      throw new BackupError('it is not encrypted: leave the passphrase or the identity out');
+    yield* source;
+    return;
+  }
+  if (key === undefined)
+    throw new BackupError(
+      `it is encrypted: give --${isForPassphrase(header) ? 'passphrase' : 'identity'}-file`,
+    );
+  try {
+    yield* await decrypted(source, header, key);
+  } catch (error) {
+    if (error instanceof BackupError || (error as NodeJS.ErrnoException).code !== undefined) throw error;
+    throw new BackupError('it is damaged, or was cut off: it cannot be decrypted to its end', {
+      cause: error,
+    });
+  }
+}
+
+async function decrypted(
+  source: AsyncIterable<Buffer>,
+  header: string,
+  key: BackupKey,
+): Promise<AsyncIterable<Uint8Array>> {
+  if ('passphrase' in key !== isForPassphrase(header))
+    throw new BackupError(
+      isForPassphrase(header)
+        ? 'it is encrypted with a passphrase: give --passphrase-file'
+        : 'it is encrypted for a recipient: give --identity-file',
+    );
+  const decrypter = new Decrypter();
+  if ('passphrase' in key) decrypter.addPassphrase(key.passphrase);
+  else for (const identity of key.identities) decrypter.addIdentity(identity);
+  try {
+    return await decrypter.decrypt(ReadableStream.from(source) as ReadableStream<Uint8Array>);
+  } catch (cause) {
+    // That of the library for a key that fits no stanza; all else is said of the file.
+    if (!/no identity matched/.test(String((cause as Error).message))) throw cause;
+    throw new BackupError(
+      'passphrase' in key ? 'the passphrase is wrong' : 'none of the identities opens it',
+      { cause },
+    );
+  }
+}
+
+/** Whether a passphrase opens the file. Throws as a reader does. */
+export async function needsPassphrase(path: string): Promise<boolean> {
+  const header = await headerOf(path);
+  return header !== undefined && isForPassphrase(header);
+}
+
+const isForPassphrase = (header: string): boolean => header.includes('\n-> scrypt ');
+
+/** The header of a file of age; undefined for one that is not encrypted. */
+async function headerOf(path: string): Promise<string | undefined> {
+  const handle = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES_MAX), 0, HEADER_BYTES_MAX, 0);
+    const bytes = buffer.subarray(0, bytesRead);
+    if (bytes.subarray(0, 2).equals(GZIP_MAGIC)) return undefined;
+    const text = bytes.toString('latin1');
+    if (text.startsWith(ARMOR))
+      throw new BackupError(
+        'it is in ASCII armor: decrypt it with "age --decrypt", and restore what that writes',
+      );
+    if (!text.startsWith(MAGIC)) return undefined;
+    const end = text.indexOf('\n--- ');
+    // The library would read on for a line that never ends.
+    if (end < 0) throw new BackupError('it ends too early, or its beginning is damaged');
+    return text.slice(0, end);
+  } finally {
+    await handle.close();
+  }
+}

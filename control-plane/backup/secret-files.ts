@@ -1,0 +1,149 @@
+// Where passphrase, recipients and identities of a backup come from: files, the environment or a terminal, never the command line.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { z } from 'zod';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { BackupKey, Lock } from './encryption.ts';
+
+/** Shorter ones are found by trying. */
+const PASSPHRASE_LENGTH_MIN = 8;
+const FILE_BYTES_MAX = 64 * 1024;
+const IDENTITY = /^AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{20,}$/;
+
+const fileSchema = z.string().transform((path, context): string => {
+  const problem = (message: string): never => {
+    context.addIssue(message);
+    return z.NEVER;
+  };
+  // Its name is not shown: it may be the secret itself.
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.length > FILE_BYTES_MAX ? problem('the file is too long') : text;
+  } catch (error) {
+    return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+});
+
+const passphraseFile = {
+  env: 'BACKUP_PASSPHRASE_FILE',
+  about: 'file whose first line is the passphrase; BACKUP_PASSPHRASE may hold it instead',
+  schema: fileSchema.optional(),
+};
+const passphrase = {
+  env: 'BACKUP_PASSPHRASE',
+  about: 'the passphrase',
+  schema: z.string().optional(),
+  isEnvironmentOnly: true as const,
+};
+
+/** Options of `backup`. */
+export const LOCK_OPTIONS = {
+  recipient: {
+    env: 'BACKUP_RECIPIENT',
+    about: 'public keys of age that it is encrypted for, age1…, with commas',
+    schema: z.string().optional(),
+  },
+  recipientsFile: {
+    env: 'BACKUP_RECIPIENTS_FILE',
+    about: 'file of such keys, one a line',
+    schema: fileSchema.optional(),
+  },
+  ...{ passphraseFile, passphrase },
+};
+
+/** Options of `restore`. */
+export const KEY_OPTIONS = {
+  identityFile: {
+    env: 'BACKUP_IDENTITY_FILE',
+    about: 'file of age-keygen that opens an encrypted backup',
+    schema: fileSchema.optional(),
+  },
+  ...{ passphraseFile, passphrase },
+};
+
+interface PassphraseOptions {
+  readonly passphraseFile: string | undefined;
+  readonly passphrase: string | undefined;
+}
+
+/**
+ * What a backup is encrypted with; undefined where nothing says that it is. Whatever names a key says so, also without
+ * `isWanted`. Asks a terminal for a passphrase where none is given. Throws `OperatorRefusal`.
+ */
+export async function lockOf(
+  options: PassphraseOptions & { recipient: string | undefined; recipientsFile: string | undefined },
+  isWanted: boolean,
+): Promise<Lock | undefined> {
+  const recipients = [...(options.recipient ?? '').split(','), ...linesOf(options.recipientsFile)]
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const secret = passphraseOf(options);
+  if (options.recipientsFile !== undefined && recipients.length === 0)
+    throw new OperatorRefusal('the file of recipients has none');
+  if (recipients.length > 0 && secret !== undefined)
+    throw new OperatorRefusal('give recipients or a passphrase, not both');
+  if (recipients.length > 0) return { recipients };
+  if (secret === undefined && !isWanted) return undefined;
+  const chosen = secret ?? (await askTwice());
+  if (chosen.length < PASSPHRASE_LENGTH_MIN)
+    throw new OperatorRefusal(`a passphrase must have ${PASSPHRASE_LENGTH_MIN} characters or more`);
+  return { passphrase: chosen };
+}
+
+/** What opens a backup; undefined where nothing is given. Throws `OperatorRefusal`. */
+export function keyOf(
+  options: PassphraseOptions & { identityFile: string | undefined },
+): BackupKey | undefined {
+  const secret = passphraseOf(options);
+  if (options.identityFile === undefined) return secret === undefined ? undefined : { passphrase: secret };
+  if (secret !== undefined) throw new OperatorRefusal('give an identity or a passphrase, not both');
+  const identities = linesOf(options.identityFile);
+  if (identities.length === 0 || !identities.every((line) => IDENTITY.test(line)))
+    throw new OperatorRefusal(
+      'the file of the identity must have lines AGE-SECRET-KEY-1…; one that is encrypted itself must be decrypted first',
+    );
+  return { identities };
+}
+
+function passphraseOf({ passphrase: given, passphraseFile: file }: PassphraseOptions): string | undefined {
+  if (given !== undefined && file !== undefined)
+    throw new OperatorRefusal('give one of BACKUP_PASSPHRASE and --passphrase-file');
+  const secret = given ?? file?.split(/\r?\n/)[0];
+  if (secret === '') throw new OperatorRefusal('the passphrase is empty');
+  return secret;
+}
+
+/** Without comments and empty lines. */
+const linesOf = (text = ''): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+
+async function askTwice(): Promise<string> {
+  const once = await askPassphrase('passphrase: ');
+  if (once !== (await askPassphrase('once more: '))) throw new OperatorRefusal('these are two passphrases');
+  return once;
+}
+
+/** Asks on the terminal, without showing what is typed. Throws `OperatorRefusal` where there is none. */
+export async function askPassphrase(question: string): Promise<string> {
+  if (!process.stdin.isTTY)
+    throw new OperatorRefusal(
+      'no passphrase: give --passphrase-file or BACKUP_PASSPHRASE, or recipients, or run it on a terminal',
+    );
+  process.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      terminal.once('SIGINT', () => reject(new OperatorRefusal('interrupted')));
+      terminal.once('close', () => reject(new OperatorRefusal('no passphrase was given')));
+      terminal.question('').then(resolve, reject);
+    });
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}

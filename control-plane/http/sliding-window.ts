@@ -1,0 +1,118 @@
+// How often each of many keys may be used within any window of time: counters of rate-limiter-flexible, one set for each slot.
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Clock } from '#shared/clock.ts';
+
+/** Slots of a window. A use counts until the slot it was made in has left the window: a twelfth longer at most. */
+const SLOTS = 12;
+
+/** Keys of a slot. A flood of more keys begins the next slot early, and the oldest slot is forgotten instead. */
+const KEYS_MAX = 10_000;
+
+/** A window that a key may use `max` times. */
+export interface WindowOptions {
+  clock: Clock;
+  max: number;
+  withinMs: number;
+}
+
+/** One use of a key. */
+export interface Use {
+  isAllowed: boolean;
+  /** Uses that are left. */
+  left: number;
+  /** Until at least one more is left. */
+  moreInMs: number;
+  /** Takes the use back. Does nothing for one that was not allowed. */
+  giveBack(): void;
+}
+
+interface Slot {
+  endsAt: number;
+  counters: RateLimiterMemory;
+  /** The keys of this slot. With each, what the slots before have of it, once that is known. */
+  keys: Map<string, Earlier | undefined>;
+}
+
+interface Earlier {
+  uses: number;
+  /** Of the oldest slot with uses. */
+  endsAt: number | undefined;
+}
+
+/**
+ * The library's own windows are fixed: around the end of one, twice as many uses pass as it promises. Here any window of
+ * `withinMs` lies within the slots that are added up, so no more than `max` pass in it. Refused uses are not counted.
+ */
+export class SlidingWindow {
+  readonly #options: WindowOptions;
+  readonly #slotMs: number;
+  /** Oldest first; the last one is now. */
+  #slots: readonly Slot[] = [];
+
+  constructor(options: WindowOptions) {
+    this.#options = options;
+    this.#slotMs = options.withinMs / SLOTS;
+  }
+
+  /** Keys that are counted now, each once for each slot it was used in. */
+  get size(): number {
+    return this.#slots.reduce((sum, { keys }) => sum + keys.size, 0);
+  }
+
+  async use(key: string): Promise<Use> {
+    const { clock, max, withinMs } = this.#options;
+    const now = clock.now();
+    const slot = this.#slotAt(now);
+    const slots = this.#slots;
+    // Counted before anything is awaited: of many that come at once, each sees those before it.
+    const counted = slot.counters.penalty(key);
+    let earlier = slot.keys.get(key);
+    if (earlier === undefined) {
+      slot.keys.set(key, undefined);
+      earlier = await sumEarlier(slots, key);
+      slot.keys.set(key, earlier);
+    }
+    const { consumedPoints } = await counted;
+    const left = max - earlier.uses - consumedPoints;
+    const isAllowed = left >= 0;
+    if (!isAllowed) void slot.counters.reward(key);
+    return {
+      isAllowed,
+      left: Math.max(0, left),
+      moreInMs: (earlier.endsAt ?? slot.endsAt) + withinMs - now,
+      giveBack: () => {
+        if (!isAllowed) return;
+        void slot.counters.reward(key);
+        for (const { keys } of this.#slots) if (keys.has(key)) keys.set(key, undefined);
+      },
+    };
+  }
+
+  #slotAt(now: number): Slot {
+    const last = this.#slots.at(-1);
+    const isCurrent = last !== undefined && now < last.endsAt && last.endsAt <= now + this.#slotMs;
+    if (isCurrent && last.keys.size < KEYS_MAX) return last;
+    const { withinMs } = this.#options;
+    // What ends further away was counted by a clock that has been set back since.
+    const counted = this.#slots.filter(({ endsAt }) => endsAt + withinMs > now && endsAt <= now + withinMs);
+    const slot: Slot = {
+      endsAt: (Math.floor(now / this.#slotMs) + 1) * this.#slotMs,
+      // Without a duration: neither timers nor the time of day. A slot is forgotten as a whole.
+      counters: new RateLimiterMemory({ points: this.#options.max, duration: 0, keyPrefix: '' }),
+      keys: new Map(),
+    };
+    this.#slots = [...counted, slot].slice(-(SLOTS + 1));
+    return slot;
+  }
+}
+
+async function sumEarlier(slots: readonly Slot[], key: string): Promise<Earlier> {
+  const earlier = slots.slice(0, -1).filter(({ keys }) => keys.has(key));
+  const sum: Earlier = { uses: 0, endsAt: undefined };
+  for (const { counters, endsAt } of earlier) {
+    const uses = (await counters.get(key))?.consumedPoints ?? 0;
+    if (uses > 0) sum.endsAt ??= endsAt;
+    sum.uses += uses;
+  }
+  return sum;
+}

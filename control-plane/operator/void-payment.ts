@@ -1,0 +1,65 @@
+// Ends a payment by hand, where the chain proves that it can move no money any more.
+import type { Hex } from 'viem';
+import { rpcUrlOf } from '../config.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type Chain, connectChain } from '../payments/chain.ts';
+import type { AuthorizedTransfer } from '../payments/payment.ts';
+import type { RpcOptions } from '../payments/rpc.ts';
+import type { Desk } from './desk.ts';
+
+export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & { readonly rpcTimeoutMs: number };
+
+/** Where that chain is asked. Throws when no option says it. */
+export function rpcFor(options: ChainPlace, chainId: number): RpcOptions {
+  const rpcUrl = rpcUrlOf(options, chainId);
+  if (rpcUrl === undefined)
+    throw new Error(`no RPC for chain ${chainId}: give PAYMENTS_FILE, or RPC_URL and CHAIN_ID`);
+  return { chainId, rpcUrl, rpcTimeoutMs: options.rpcTimeoutMs };
+}
+
+/** Throws `OperatorRefusal` while money may still move, and where it came. */
+export async function voidPayment(desk: Desk, id: string, options: ChainPlace): Promise<string> {
+  const payment = await desk.ask('payment', { id });
+  if (payment.state === 'void') return `${id} is void`;
+  const { transfer } = await desk.ask('refundable', { id });
+  const chain = connectChain(rpcFor(options, payment.chain_id));
+  const transactions = [payment.transfer_hash, payment.transaction_hash].filter((hash) => hash !== null);
+  const why = await whyVoid(chain, {
+    transfer: { ...transfer, value: BigInt(transfer.value) },
+    transactions: transactions as Hex[],
+    validBefore: BigInt(payment.valid_before),
+  });
+  await desk.ask('voidPayment', { id, why });
+  return `${id} is void: ${why}`;
+}
+
+interface Question {
+  transfer: AuthorizedTransfer;
+  transactions: readonly Hex[];
+  validBefore: bigint;
+}
+
+/** What proves it, in words. */
+async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Question): Promise<string> {
+  const head = await chain.head();
+  for (const hash of transactions) {
+    const result = await chain.resultOf(transfer, hash);
+    if (result.kind === 'transferred') throw cameBy(result.transaction);
+  }
+  if (!(await chain.isNonceUsed(transfer, head.number))) {
+    if (head.timestamp >= validBefore) return `it ended unused before block ${head.number}`;
+    const end = new Date(Number(validBefore) * 1000).toISOString();
+    throw new OperatorRefusal(`nothing was done: anybody can send this authorization until ${end}`);
+  }
+  const use = await chain.findUse(transfer);
+  if (use?.kind === 'paid') throw cameBy(use.transaction);
+  if (use !== undefined) return `used for something else by ${use.transaction}`;
+  if (head.timestamp >= validBefore)
+    return `used, and the chain shows no transfer to us up to block ${head.number}`;
+  throw new OperatorRefusal(
+    'nothing was done: the authorization was used, and the RPC does not show by what',
+  );
+}
+
+const cameBy = (transaction: Hex): OperatorRefusal =>
+  new OperatorRefusal(`nothing was done: its money came by ${transaction}, and the service applies it`);

@@ -1,0 +1,84 @@
+// Where a subscriber may text and call, over HTTP, tools and probes: no toll-fraud country of +1, no premium number.
+import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { destinationListSchema } from '#shared/destination-list.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { acceptAll, slotAt } from '../../fixtures/scripted-node.ts';
+import { telephone } from '../../fixtures/telephone.ts';
+import { toolClient } from '../../fixtures/tool-client.ts';
+
+const rig = await createRig();
+
+/** Area codes that passed as "+1": Caribbean countries, Canada, personal, carriers' and premium numbers. */
+const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544, 700, 900].map(
+  (code) => `+1${code}5550123`,
+);
+const ALLOWED = ['+12065550123', '+13105550199', '+17872345678', '+16712345678', '+18002345678'];
+
+t.test('texts and calls, by request and by tool', async (t) => {
+  const { ask, dial, headers, line, node, number, url } = await telephone(t, rig);
+  const tools = await toolClient(t, url, { headers });
+  const refusal = { error: 'destination_not_allowed', message: String };
+  for (const to of REFUSED) {
+    t.match(await ask('/sms/send', { to, body: 'x' }), { status: 400, body: refusal }, to);
+    t.match(await dial(to), { status: 400, body: refusal }, to);
+    t.match(await tools.call('send_sms', { to, body: 'x' }), {
+      isError: true,
+      text: 'destination_not_allowed',
+    });
+    const call = { phone_number: number, to };
+    t.match(await tools.call('dial_call', call), { isError: true, text: 'destination_not_allowed' });
+  }
+  t.match((await dial('+18765550123')).body, { message: /the US and its territories/ });
+  t.same([...node.commands('send_sms'), ...node.commands('dial')], [], 'the node hears of none');
+  for (const to of ALLOWED) t.match(await ask('/sms/send', { to, body: 'x' }), { status: 200 }, to);
+  t.match(await dial('+17872345678'), { status: 200 });
+  t.equal(line.calls.length, 1);
+});
+
+t.test('the operator allows more, and never premium or personal numbers', async (t) => {
+  const destinations = destinationListSchema.parse(['US', 'CA', '+1876', '+44']);
+  const { ask, node } = await telephone(t, rig, { service: { destinations } });
+  for (const to of ['+16132345678', '+18762345678', '+442079460000', '+12065550123'])
+    t.match(await ask('/sms/send', { to, body: 'x' }), { status: 200 }, to);
+  for (const to of [
+    '+18092345678',
+    '+15005550123',
+    '+17005550123',
+    '+19002345678',
+    '+449012345678',
+    '+447012345678',
+  ])
+    t.match(await ask('/sms/send', { to, body: 'x' }), {
+      status: 400,
+      body: { error: 'destination_not_allowed' },
+    });
+  t.equal(node.commands('send_sms').length, 4);
+});
+
+t.test('what the operator of the node does not allow is the same answer', async (t) => {
+  const message = 'only numbers of these can be reached: PR';
+  const { ask, dial } = await telephone(t, rig, {
+    onCommand: (command) =>
+      command.name === 'bind_sim'
+        ? acceptAll(command)
+        : { type: 'refusal', id: command.id, code: 'destination_not_allowed', message },
+  });
+  const refusal = { status: 400, body: { error: 'destination_not_allowed', message } };
+  t.match(await ask('/sms/send', { to: '+13105550188', body: 'x' }), refusal);
+  t.match((await ask('/sms/messages')).body, { messages: [{ status: 'failed' }] }, 'it was not tried');
+  t.match(await dial('+13105550188'), refusal);
+  t.match((await ask('/voice/calls')).body, { calls: [] });
+});
+
+t.test('a node that reports a number elsewhere as its own gets nobody to text there', async (t) => {
+  const { databaseUrl, url } = await rig.start(t);
+  const number = '+18765550123';
+  const [here, elsewhere] = [slotAt(1), slotAt(2, { number })];
+  const node = await rig.connect(t, url, { slots: [here, elsewhere] });
+  const { desk, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
+  t.teardown(close);
+  const from = String(here.number);
+  await t.rejects(desk.ask('sendTest', { from, to: number }), /is no number of this service/);
+  t.same(node.commands('send_sms'), []);
+});

@@ -1,0 +1,96 @@
+// Somebody registers the address of somebody else again and again while the pool opens and closes: one mail a week, no more.
+import t from 'tap';
+import { MINUTE_MS } from '../../fixtures/housekeeping.ts';
+import { join, type MailingService, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';
+import { createRig } from '../../fixtures/rig.ts';
+
+const rig = await createRig();
+const HOUR_MS = 60 * MINUTE_MS;
+const WEEK_HOURS = 7 * 24;
+
+async function flap({ stock, pass }: MailingService): Promise<void> {
+  await stock.setOnSale(false);
+  await pass();
+  await stock.setOnSale(true);
+  await pass();
+}
+
+/** The link at the end of the last mail. */
+async function leave({ mail, url }: MailingService): Promise<void> {
+  const link = /^<\S+(\/waitlist\/unsubscribe\?token=\S+)>$/.exec(
+    String(mail.taken.at(-1)?.headers.get('list-unsubscribe')),
+  )?.[1];
+  const answer = await fetch(`${url}${link}`, { method: 'POST' });
+  if (answer.status !== 200) throw new Error(String(answer.status));
+}
+
+t.test(
+  'a pool that opens every hour, and an address that is registered every hour: one mail a week',
+  async (t) => {
+    const service = await startMailing(t, rig);
+    const { url, mail, pass } = service;
+    const days: number[] = [];
+    for (let hour = 0; hour < 3 * WEEK_HOURS; hour += 4) {
+      await join(url, 'victim');
+      const before = mail.taken.length;
+      await flap(service);
+      if (mail.taken.length > before) days.push(Math.floor(hour / 24));
+      await pass(1, 4 * HOUR_MS - 2 * MINUTE_MS);
+    }
+    t.same(days, [0, 7, 14]);
+  },
+);
+
+t.test(
+  'leaving the list makes no room for another mail, and nothing is kept for longer than a week',
+  async (t) => {
+    const service = await startMailing(t, rig);
+    const { url, mail, pass, stock, clock } = service;
+    for (let day = 0; day < 6; day += 1) {
+      await join(url, 'victim');
+      await flap(service);
+      t.same(recipientsOf(mail), ['victim'], `day ${day}`);
+      await leave(service);
+      await pass(1, 24 * HOUR_MS);
+    }
+    await join(url, 'victim', 'ann');
+    await flap(service);
+    t.same(recipientsOf(mail), ['ann', 'victim'], 'others are mailed');
+    clock.advance(2 * 24 * HOUR_MS);
+    await pass();
+    t.same(recipientsOf(mail), ['ann', 'victim', 'victim'], 'there are numbers when the week is over');
+    const rows = () => stock.db.selectFrom('waitlist_mailed').selectAll().execute();
+    await leave(service);
+    const [row] = await rows();
+    t.match(row?.email_hash, /^[0-9a-f]{64}$/, 'no address');
+    await pass(8, 24 * HOUR_MS);
+    t.same(await rows(), []);
+  },
+);
+
+t.test('a mail that may have arrived counts', async (t) => {
+  const service = await startMailing(t, rig);
+  const { mail, pass, url } = service;
+  let cuts = 0;
+  mail.script = {
+    onMail: () => {
+      cuts += 1;
+      mail.cut();
+      return undefined;
+    },
+  };
+  await join(url, 'ann');
+  await flap(service);
+  await pass(30);
+  const tried = cuts;
+  t.equal(tried, 3, 'of one opening');
+  for (let count = 0; count < 5; count += 1) {
+    await flap(service);
+    await pass(5);
+  }
+  t.equal(cuts, tried);
+  mail.script = {};
+  await pass(1, WEEK_HOURS * HOUR_MS);
+  await flap(service);
+  t.ok(recipientsOf(mail).includes('ann'), 'it is told of a later opening');
+});

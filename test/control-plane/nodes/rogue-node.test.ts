@@ -1,0 +1,330 @@
+// One stolen node key: a rogue node beside an honest one tries everything, and gets, learns and forges nothing.
+import { randomUUID } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { openDatabase } from '#control-plane/store/database.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { acceptAll, ScriptedNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/scripted-node.ts';
+import { received, SLOT, subscriber } from '../../fixtures/subscriber.ts';
+import { telephoneClient } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const TEXT = { to: '+13105550188', body: 'for the far end only' };
+const VICTIM = String(SLOT.iccid);
+const GUESSES = 200;
+const FAST = { heartbeatMs: 100 };
+
+/** A slot of the rogue that reports the SIM and the number of another one. */
+const claimOf = (index: number, change: Partial<Slot> = {}): Slot =>
+  slotAt(index, { slot: `r${index}`, device_id: null, ...change });
+
+const guesses = (): Slot[] => Array.from({ length: GUESSES }, (_, index) => claimOf(index + 1));
+
+const tell = (node: ScriptedNode, ...slots: Slot[]): void => node.send({ type: 'slots', slots, alarms: [] });
+
+const EMPTY = { iccid: null, number: null, state: 'sim_absent' } as const;
+
+async function rogueOf(t: Test, url: string, options: ScriptedNodeOptions = {}): Promise<ScriptedNode> {
+  const rogue = await ScriptedNode.connect(url, { nodeId: 'rogue', slots: guesses(), ...options });
+  t.teardown(() => rogue.drop());
+  return rogue;
+}
+
+/** A victim with the SIMs of slots 1 to 8, the first of them sold; what a test of the rogue looks at. */
+async function setUp(
+  t: Test,
+  options: ScriptedNodeOptions & { service?: Parameters<typeof rig.start>[1] } = {},
+) {
+  const slots = Array.from({ length: 8 }, (_, index) => slotAt(index + 1));
+  const parts = await subscriber(t, rig, { nodeId: 'honest', slots, ...options });
+  const { db, close } = await openDatabase({ url: parts.databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const operator = await openOperator({
+    databaseUrl: parts.databaseUrl,
+    dataDir: '/nonexistent',
+    url: parts.url,
+  });
+  t.teardown(() => operator.close());
+  const listed = async (name: string) => (await operator.registry.list()).find((node) => node.name === name);
+  const isBound = async (nodeId: string) => {
+    const row = await db
+      .selectFrom('sims')
+      .select(['node_id', 'bound_to'])
+      .where('iccid', '=', VICTIM)
+      .executeTakeFirst();
+    return row?.node_id === nodeId && row.bound_to !== null;
+  };
+  const holds = (nodeId: string) => until(`${nodeId} serves the SIM`, () => isBound(nodeId));
+  await holds('honest');
+  return { ...parts, db, operator, listed, holds };
+}
+
+/** Resolves when all that the node has said so far was taken: a fact after it is acknowledged. */
+async function heard(node: ScriptedNode, sequence: number): Promise<void> {
+  node.sendFact(sequence, { ...received('mark'), iccid: '8901999999999999999' });
+  await until('the node was heard', () => node.acknowledged >= sequence);
+}
+
+t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t) => {
+  const { url, node, send, history, listed, db } = await setUp(t, { service: FAST });
+  const rogue = await rogueOf(t, url);
+  await heard(rogue, 1);
+  const texts = await Promise.all(Array.from({ length: 5 }, () => send(TEXT)));
+  t.same(new Set(texts.map(({ status }) => status)), new Set([200]));
+  t.equal(node.commands('send_sms').length, 5, 'all by the honest node');
+  t.equal((await history()).length, 5);
+  // Its next beats ask for what is unbound, if anything.
+  const beats = node.frames.length;
+  tell(rogue, ...guesses().map((slot) => ({ ...slot, signal_dbm: -60 })));
+  await heard(rogue, 2);
+  t.ok(node.frames.length >= beats);
+  t.same(
+    rogue.frames.filter(({ type }) => type === 'command'),
+    [],
+    'it is asked for nothing',
+  );
+  const sims = await db.selectFrom('sims').select('iccid').where('node_id', '=', 'rogue').execute();
+  t.same(sims, [], 'a node that claims so many takes nothing at all');
+  t.match(await listed('rogue'), { is_suspended: true, refused: { claims: Number } });
+  t.match(await listed('honest'), { is_suspended: false, refused: {}, sims: 8 });
+});
+
+t.test('what it forges of a SIM that it does not hold counts nowhere, and its link goes on', async (t) => {
+  const { url, node, send, history, get, headers, number, listed } = await setUp(t);
+  const rogue = await rogueOf(t, url);
+  const sent = await send(TEXT);
+  const commandId = String(sent.body['message_id']).split('.')[0] as string;
+  const watcher = await telephoneClient(t, { url, headers, number }).presence();
+  const call: LiveCall = {
+    ...{ call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound', peer: '+13105550199' },
+    ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+  };
+  rogue.send({ type: 'call', call });
+  rogue.sendFact(1, received('your bank needs your code'));
+  rogue.sendFact(2, {
+    ...{ kind: 'sms_report', iccid: VICTIM, command_id: commandId, message_reference: 7, recipient: TEXT.to },
+    ...{ part: 1, parts: 1, status: 'failed', tp_status: 70, at: new Date().toISOString() },
+  });
+  rogue.sendFact(3, {
+    ...{ kind: 'sms_outcome', command_id: commandId },
+    outcome: { status: 'rejected', code: 'cms_50', message: 'forged', at: new Date().toISOString() },
+  });
+  rogue.sendFact(4, {
+    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
+    ...{ peer: '+13105550199', started_at: new Date().toISOString(), answered_at: null },
+    ...{ ended_at: new Date().toISOString(), reason: 'no_answer', cause: 19, audio: null },
+  });
+  await until('all are acknowledged', () => rogue.acknowledged === 4);
+  node.sendFact(1, received('the real one'));
+  await until('the real one', async () => (await history()).length === 2);
+  const rows = await history();
+  t.same(rows.map(({ body }) => body).sort(), [TEXT.body, 'the real one'].sort());
+  t.equal(
+    rows.find(({ body }) => body === TEXT.body)?.status,
+    'queued',
+    'no report, no outcome of another node',
+  );
+  t.same((await get('/voice/calls')).body['calls'], []);
+  await until('the call was refused', async () => ((await listed('rogue'))?.refused.calls ?? 0) > 0);
+  t.same(watcher.of({ kind: 'ringing' }), [], 'nobody sees it ring');
+  t.match((await listed('rogue'))?.refused, { facts: 3, calls: 1 });
+});
+
+t.test('an honest move takes a moment, and loses no text on either side of it', async (t) => {
+  const { url, node, send, history, holds, listed } = await setUp(t, { service: FAST });
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  t.teardown(() => other.drop());
+  // The card is in the other rack already, and its former one has not noticed.
+  other.sendFact(1, received('read in its new slot'));
+  await until('it is acknowledged', () => other.acknowledged === 1);
+  t.same(other.commands('bind_sim'), [], 'it is not its yet');
+  t.match((await listed('other'))?.unregistered_slots, [{ slot: 'm7', reason: 'claim_refused' }]);
+  node.sendFact(1, received('read in its old slot'));
+  const rest = Array.from({ length: 7 }, (_, index) => slotAt(index + 2));
+  tell(node, slotAt(1, EMPTY), ...rest);
+  await holds('other');
+  node.sendFact(2, received('late, from its old slot'));
+  await until('all texts', async () => (await history()).length === 3);
+  t.same((await history()).map(({ body }) => body).sort(), [
+    'late, from its old slot',
+    'read in its new slot',
+    'read in its old slot',
+  ]);
+  t.equal((await send(TEXT)).status, 200);
+  t.equal(other.commands('send_sms').length, 1);
+  t.match(await listed('other'), { refused: {}, unregistered_slots: [] }, 'nothing was refused in the end');
+});
+
+t.test('what a former holder makes long after the move does not count', async (t) => {
+  const { url, node, db, history, holds } = await setUp(t, { service: FAST });
+  tell(node, slotAt(1, EMPTY));
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  t.teardown(() => other.drop());
+  await holds('other');
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  await db
+    .updateTable('sim_tenures')
+    .set({ until: hourAgo })
+    .where('node_id', '=', 'honest')
+    .where('iccid', '=', VICTIM)
+    .execute();
+  node.sendFact(1, received('forged an hour later'));
+  node.sendFact(2, { ...received('it had this then'), received_at: hourAgo.toISOString() });
+  await until('both are acknowledged', () => node.acknowledged === 2);
+  const tenures = await db.selectFrom('waiting_facts').select('fact').execute();
+  t.match(tenures, [{ fact: { body: 'forged an hour later' } }]);
+  t.same(
+    (await history()).map(({ body }) => body),
+    [],
+    'and what it had then was of an earlier subscriber',
+  );
+});
+
+t.test('a SIM that its holder reports moves by an operator’s word only', async (t) => {
+  const { url, node, history, holds, operator } = await setUp(t, { service: FAST });
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  t.teardown(() => other.drop());
+  other.sendFact(1, received('waits for the operator'));
+  await until('it is acknowledged', () => other.acknowledged === 1);
+  await t.rejects(
+    operator.desk.ask('transferSim', { node: 'other', slot: 'm8' }),
+    /reports no SIM of another/,
+  );
+  const given = await operator.desk.ask('transferSim', { node: 'other', slot: 'm7' });
+  t.same(given, { iccid: VICTIM, from: 'honest' });
+  await holds('other');
+  await until('its text', async () => (await history()).length === 1);
+  tell(node, slotAt(1, { signal_dbm: -50 }), slotAt(2));
+  await heard(node, 1);
+  await holds('other');
+});
+
+t.test('a node that is away keeps its SIMs for a while; later it gets them back', async (t) => {
+  const service = { ...FAST, handoverWaitMs: 1_000 };
+  const { url, node, holds, listed } = await setUp(t, { service });
+  await node.drop();
+  const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
+  await heard(rogue, 1);
+  t.same(rogue.commands('bind_sim'), [], 'not at once');
+  t.match(await listed('rogue'), { refused: { claims: 1 }, is_suspended: false });
+  await holds('rogue');
+  const back = await ScriptedNode.connect(url, { nodeId: 'honest', slots: [slotAt(1)] });
+  t.teardown(() => back.drop());
+  await holds('honest');
+  await until('it is refused again', async () => (await listed('rogue'))?.refused.claims === 1);
+});
+
+t.test('a claim that was contested gets nothing when the modem of the holder is lost', async (t) => {
+  const { url, node, send, holds } = await setUp(t, { service: FAST });
+  const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
+  await heard(rogue, 1);
+  tell(node, slotAt(1, { state: 'lost' }));
+  await heard(node, 1);
+  tell(rogue, claimOf(1, { signal_dbm: -40 }));
+  await heard(rogue, 2);
+  t.same(rogue.commands('bind_sim'), []);
+  // A daemon that starts anew does not know its SIM yet.
+  tell(node, slotAt(1, { state: 'starting', iccid: null, number: null }));
+  await heard(node, 2);
+  tell(rogue, claimOf(1, { signal_dbm: -50 }));
+  await heard(rogue, 3);
+  tell(node, slotAt(1));
+  await holds('honest');
+  t.equal((await send(TEXT)).status, 200);
+  t.same(rogue.commands('send_sms'), []);
+});
+
+t.test('a number that is no US mobile number is never sold', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  t.teardown(() => operator.close());
+  const numbers = ['+10000000000', '+18005550100', '+19005550100', '+447700900123', '+16135550100'];
+  const slots = numbers.map((number, index) => claimOf(index + 1, { number }));
+  const rogue = await rogueOf(t, url, { slots });
+  await heard(rogue, 1);
+  t.match(await (await fetch(`${url}/availability`)).json(), { available: 0 });
+  t.match((await operator.desk.ask('numbers', { limit: 10 })).rows, []);
+  t.match(await operator.registry.list(), [{ name: 'rogue', refused: { numbers: numbers.length } }]);
+  await t.rejects(
+    operator.desk.ask('importNumbers', { rows: [{ line: 1, number: '+10000000000', iccid: VICTIM }] }),
+    /line 1: \+10000000000 is not a US mobile number/,
+  );
+});
+
+t.test('a SIM never seen before is sold once it is admitted or imported', async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { admitNewSims: false });
+  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  t.teardown(() => operator.close());
+  const node = await ScriptedNode.connect(url, { nodeId: 'new', slots: [slotAt(1), slotAt(2), slotAt(3)] });
+  t.teardown(() => node.drop());
+  await heard(node, 1);
+  const available = async () =>
+    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const [first, second] = [String(slotAt(1).number), String(slotAt(2).number)];
+  t.equal(await available(), 0);
+  const { rows } = await operator.desk.ask('numbers', { state: 'unadmitted', limit: 10 });
+  t.equal(rows.length, 3);
+  await operator.desk.ask('admitNumber', { number: first });
+  t.equal(await available(), 1);
+  await t.rejects(operator.desk.ask('admitNumber', { number: first }), /admitted already/);
+  // The operator's list wins over what a node reports.
+  const imported = [{ line: 1, number: second, iccid: '8901000000000000777' }];
+  t.same(await operator.desk.ask('importNumbers', { rows: imported }), { added: 1, back: 0, known: 0 });
+  t.equal(await available(), 1, 'its SIM is in no slot');
+  tell(node, slotAt(1), slotAt(2, { iccid: '8901000000000000777' }));
+  await until('it is there', async () => (await available()) === 2);
+  const after = (await operator.desk.ask('numbers', { limit: 10 })).rows.map(({ number }) => number);
+  t.same(after, [first, second], 'what nobody admitted is forgotten when it leaves');
+});
+
+t.test(
+  'a probe each way with an admitted SIM of another node admits a SIM; a made-up one stays out',
+  async (t) => {
+    const { url, databaseUrl } = await rig.start(t, {
+      admitNewSims: false,
+      probeMinutes: 1,
+      probeTimeoutMs: 2_000,
+    });
+    const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    t.teardown(() => operator.close());
+    const facts = new Map<ScriptedNode, number>();
+    const air = new Map<string, { node: () => ScriptedNode; iccid: string }>();
+    const carry = (from: string) => (command: Parameters<typeof acceptAll>[0]) => {
+      if (command.name === 'send_sms') {
+        const { to, body, iccid } = command.params as { to: string; body: string; iccid: string };
+        const target = air.get(to);
+        const sender = [...air].find(([, sim]) => sim.iccid === iccid)?.[0] ?? from;
+        if (target !== undefined) {
+          const node = target.node();
+          const sequence = (facts.get(node) ?? 0) + 1;
+          facts.set(node, sequence);
+          node.sendFact(sequence, { ...received(body, sender), iccid: target.iccid });
+        }
+      }
+      return acceptAll(command);
+    };
+    const [one, two, made] = [1, 2, 3].map((index) => slotAt(index)) as [Slot, Slot, Slot];
+    await operator.desk.ask('importNumbers', {
+      rows: [{ line: 1, number: String(one.number), iccid: String(one.iccid) }],
+    });
+    const nodes: Record<string, ScriptedNode> = {};
+    air.set(String(one.number), { node: () => nodes['first'] as ScriptedNode, iccid: String(one.iccid) });
+    air.set(String(two.number), { node: () => nodes['second'] as ScriptedNode, iccid: String(two.iccid) });
+    nodes['first'] = await ScriptedNode.connect(url, {
+      ...{ nodeId: 'first', slots: [one], onCommand: carry('') },
+    });
+    // The made-up SIM has a number that its node does not hold: a text to it comes to nobody here.
+    nodes['second'] = await ScriptedNode.connect(url, {
+      ...{ nodeId: 'second', slots: [two, made], onCommand: carry(String(made.number)) },
+    });
+    t.teardown(() => Promise.all(Object.values(nodes).map((node) => node.drop())));
+    const stateOf = async (slot: Slot) =>
+      (await operator.desk.ask('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
+    await until('the real one is admitted', async () => (await stateOf(two)) === 'available', 60_000);
+    t.equal(await stateOf(made), 'unadmitted');
+    t.equal(await stateOf(one), 'available', 'a made-up SIM takes no honest slot out of service');
+  },
+);

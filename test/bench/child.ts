@@ -21,7 +21,10 @@ export interface Child {
 }
 
 /** Limits would be measured, and not what is behind them. */
-const UNLIMITED = { REQUESTS_PER_MINUTE: '10000000', TOKEN_REQUESTS_PER_MINUTE: '10000000' };
+const UNLIMITED = {
+  ...{ REQUESTS_PER_MINUTE: '10000000', TOKEN_REQUESTS_PER_MINUTE: '10000000' },
+  CONNECTIONS_PER_ADDRESS: '100000',
+};
 
 export async function startChild(
   script: string,

@@ -32,6 +32,7 @@ export async function benchCredentials(): Promise<Measurement[]> {
       RPC_URL: chain.rpcUrl,
       PAY_TO: PAY_TO.address,
       RELAYER_KEY: RELAYER.privateKey,
+      ADMIT_NEW_SIMS: 'true',
       ...env,
     });
     const account = await subscribe(databaseUrl);

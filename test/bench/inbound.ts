@@ -40,6 +40,7 @@ export function benchInbound(): Promise<Measurement[]> {
       RPC_URL: chain.rpcUrl,
       PAY_TO: PAY_TO.address,
       RELAYER_KEY: RELAYER.privateKey,
+      ADMIT_NEW_SIMS: 'true',
     });
     const url = String(service.ready['base_url']);
     await enrolFolder(url, 'bench', daemonFolder(folder), { databaseUrl, dataDir: folder });

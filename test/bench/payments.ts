@@ -24,7 +24,7 @@ export async function benchPayments(): Promise<Measurement[]> {
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, LOG_LEVEL: 'warn' },
-    ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey },
+    ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey, ADMIT_NEW_SIMS: 'true' },
   });
   const url = String(service.ready['base_url']);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });

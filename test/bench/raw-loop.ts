@@ -18,7 +18,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { send, receive, to } = JSON.parse(line) as Work;
   await Promise.all(
     modems.map((modem, position) =>
-      loop(modem, { send, receive, pdu: submitPdu(to[position] ?? '+15550001234') }),
+      loop(modem, { send, receive, pdu: submitPdu(to[position] ?? '+13105550188') }),
     ),
   );
   process.stdout.write(`${JSON.stringify({ done: true })}\n`);

@@ -29,6 +29,7 @@ export async function benchReceive(): Promise<Measurement[]> {
     RPC_URL: chain.rpcUrl,
     PAY_TO: PAY_TO.address,
     RELAYER_KEY: RELAYER.privateKey,
+    ADMIT_NEW_SIMS: 'true',
   });
   const bare = await startChild('test/bench/bare-koa.ts');
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: CLAIMERS });

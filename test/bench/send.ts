@@ -15,7 +15,7 @@ const MESSAGES = 500;
 /** They send one or two a second. */
 const OTHERS_MESSAGES = 20;
 const OTHERS_TIMEOUT_MS = 60_000;
-const TO = '+15550001234';
+const TO = '+13105550188';
 
 export function benchSend(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {

@@ -25,7 +25,7 @@ export async function startBenchService(env: Record<string, string> = {}): Promi
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },
-    ...{ RELAYER_KEY: RELAYER.privateKey, SOCKETS_PER_TOKEN: '2000', ...env },
+    ...{ RELAYER_KEY: RELAYER.privateKey, ADMIT_NEW_SIMS: 'true', SOCKETS_PER_TOKEN: '2000', ...env },
   });
   const url = String(service.ready['base_url']);
   rememberService(url, { databaseUrl, dataDir: '/nonexistent' });

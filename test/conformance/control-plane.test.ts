@@ -81,13 +81,8 @@ function streamUntilKnown(url: string, headers: Record<string, string>): void {
   });
 }
 
-async function holdNumber({ url, databaseUrl }: Plane): Promise<Record<string, string>> {
-  await until('the number is known', async () => {
-    const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return body.available > 0;
-  });
-  return (await subscribeInStore(databaseUrl, ALICE, NUMBER)).headers;
-}
+const holdNumber = async ({ databaseUrl }: Plane): Promise<Record<string, string>> =>
+  (await subscribeInStore(databaseUrl, ALICE, NUMBER)).headers;
 
 class Dialogue {
   readonly #socket: WebSocket;
@@ -99,7 +94,7 @@ class Dialogue {
     this.#socket = socket;
     socket.on('message', (data) => {
       const frame = JSON.parse(String(data));
-      // The SIM moves with every scenario, which none of them is about.
+      // Sent again with every link, which no scenario is about.
       if (frame.name !== 'bind_sim') this.#frames.push(frame);
       else this.send(JSON.stringify({ type: 'result', id: frame.id, ok: true, result: {} }));
     });
@@ -130,8 +125,9 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
   // A call belongs to whoever holds the number when it begins.
   if (scenario.steps(version).some((step) => 'frame' in step && step.frame.type === 'call'))
     plane.headers ??= await holdNumber(plane);
-  const nodeId = `node-${Math.random().toString(36).slice(2, 10)}`;
-  const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId }));
+  // One node, so that its SIM moves nowhere, with a new journal.
+  const journalId = `journal-${Math.random().toString(36).slice(2, 10)}`;
+  const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId: 'lab' }));
   for (const step of scenario.steps(version)) {
     if ('text' in step) dialogue.send(step.text);
     else if ('closes' in step) {
@@ -141,7 +137,7 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
       const values = {
         version_min: version,
         version_max: version,
-        journal_id: nodeId,
+        journal_id: journalId,
         id: dialogue.commandId,
       };
       dialogue.send(JSON.stringify(fillOpenValues(step.frame, values)));

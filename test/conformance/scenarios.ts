@@ -48,7 +48,7 @@ export const slot = (version: LinkVersion, state = 'registered') => ({
   ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
   ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
   ...{ model: 'EC25', usb_path: '1-1.2', reason: null },
-  ...since3(version, { storage: { used: 3, total: 20 } }),
+  ...since3(version, { storage: { used: 3, total: 20 }, swept_at: AT }),
 });
 
 /** Facts that wait: as many as the run has left. */
@@ -72,13 +72,14 @@ const welcome = (version: LinkVersion, acknowledged = 0): Step => ({
 
 const greeting = (version: LinkVersion): Step[] => [hello(version), welcome(version)];
 
-const received = (sequence: number): Step => ({
+const received = (version: LinkVersion, sequence: number): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'fact', sequence },
     fact: {
       ...{ kind: 'sms_received', iccid: ICCID, from: RECIPIENT, body: `message ${sequence}` },
       ...{ sent_at: null, received_at: AT, partial: false },
+      ...since3(version, { arrived_after: AT }),
     },
   },
 });
@@ -153,7 +154,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'facts are acknowledged in their order',
     versions: BOTH,
-    steps: (version) => [...greeting(version), received(1), ack(1), received(2), ack(2)],
+    steps: (version) => [...greeting(version), received(version, 1), ack(1), received(version, 2), ack(2)],
   },
   {
     name: 'a report says which part it is about',
@@ -185,7 +186,7 @@ export const SCENARIOS: readonly Scenario[] = [
         from: 'node',
         frame: { type: 'event', event: { slot: 'm0', kind: 'recovery_step', detail: 'radio', at: AT } },
       },
-      received(1),
+      received(version, 1),
       ack(1),
     ],
   },
@@ -298,7 +299,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ...greeting(version),
       {
         from: 'node',
-        text: JSON.stringify({ ...frameOf(received(1)), colour: 'green', nested: { a: [1, null] } }),
+        text: JSON.stringify({ ...frameOf(received(version, 1)), colour: 'green', nested: { a: [1, null] } }),
       },
       ack(1),
     ],
@@ -310,7 +311,7 @@ export const SCENARIOS: readonly Scenario[] = [
     steps: (version) => [
       hello(version),
       { from: 'server', text: welcomeText(version, { colour: 'green', nested: { a: [1, null] } }) },
-      received(1),
+      received(version, 1),
     ],
   },
   ...(['node', 'server'] as const).flatMap((only): Scenario[] => {
@@ -355,7 +356,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ...greeting(version),
       { from: 'server', text: '{"type":"command","id":"c1","name":"dance","params":{},"time_left_ms":1000}' },
       { from: 'node', frame: { type: 'refusal', id: 'c1', code: 'command_unknown', message: ANY } },
-      received(1),
+      received(version, 1),
       ack(1),
     ],
   },

@@ -132,6 +132,7 @@ function describePrograms(
       RPC_URL: chain.rpcUrl,
       PAY_TO: PAY_TO.address,
       RELAYER_KEY: RELAYER.privateKey,
+      ADMIT_NEW_SIMS: 'true',
     }),
     'hardware-sim': program('hardware-sim', {
       SIMULATOR_PORT: String(options.simulatorPort),

@@ -15,7 +15,7 @@ export function walkThrough(stack: DevStackFile, file: string): string {
   all of it    ${file}
   logs         ${dataDir}/*.log
 
-Paste this into a second terminal: two wallets buy a number each, one texts the other. (In this folder "npx simrack" is the same.)
+Paste this into a second terminal: two wallets buy a number each, one texts the other. (In this folder "npx --no-install simrack" is the same.)
 
   export DATA_DIR='${dataDir}'
   simrack() { node '${CLIENT}' "$@"; }

@@ -34,6 +34,8 @@ export class HistoryChecker {
   constructor(run: RunRecord) {
     this.#run = run;
     this.#air = new AirIndex(run, this.findings);
+    for (const command of run.rogueCommands) this.findings.add('rogue_asked', 'rogue', command);
+    if (run.calls > 0) this.findings.add('forged_call', 'rogue', `${run.calls} calls`);
     this.#disturbances = new Disturbances(run.disturbances);
     this.#outbound = run.numbers.map(() => []);
     for (const message of run.outbound.values()) this.#outbound[message.modem]?.push(message);

@@ -263,6 +263,18 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     },
     ['report_ignored'],
   ],
+  [
+    'a node that holds no SIM is asked to send',
+    (example) => example.rogueCommands.push('send_sms {}'),
+    ['rogue_asked'],
+  ],
+  [
+    'a call that nobody made is in a list',
+    (example) => {
+      example.calls = 1;
+    },
+    ['forged_call'],
+  ],
 ];
 
 for (const [title, spoil, broken] of SPOILED) {

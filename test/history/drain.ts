@@ -4,6 +4,7 @@ import { type CheckTotals, HistoryChecker } from './check-history.ts';
 import type { Disturber } from './disturber.ts';
 import type { Findings, Rule } from './findings.ts';
 import type { RunRecord } from './record.ts';
+import type { Rogue } from './rogue.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { Traffic } from './traffic.ts';
@@ -22,6 +23,7 @@ export interface DrainParts {
   disturber: Disturber;
   /** By modem. */
   subscribers: readonly Subscriber[];
+  rogue: Rogue | undefined;
   drainLimitMs: number;
   onProgress: (text: string) => void;
 }
@@ -55,7 +57,8 @@ async function quiet({ carrier, traffic }: DrainParts, deadline: number): Promis
 
 /** Number by number: only one history is in memory at a time. */
 async function checkedNow(parts: DrainParts): Promise<{ findings: Findings; totals: CheckTotals }> {
-  const { carrier, traffic, disturber, subscribers } = parts;
+  const { carrier, traffic, disturber, rogue, subscribers } = parts;
+  const calls = await Promise.all(subscribers.map((subscriber) => subscriber.calls()));
   const run: RunRecord = {
     numbers: carrier.numbers,
     inbound: traffic.inbound,
@@ -66,6 +69,8 @@ async function checkedNow(parts: DrainParts): Promise<{ findings: Findings; tota
     claimedUntilMs: traffic.claimedUntilMs,
     disturbances: disturber.records,
     eventsLost: carrier.eventsLost,
+    rogueCommands: rogue?.commands ?? [],
+    calls: calls.reduce((sum, count) => sum + count, 0),
   };
   const checker = new HistoryChecker(run);
   for (const [modem, subscriber] of subscribers.entries()) checker.check(modem, await subscriber.history());

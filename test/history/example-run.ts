@@ -31,6 +31,8 @@ export interface Example {
   claimedUntilMs: number;
   disturbances: DisturbanceRecord[];
   eventsLost: boolean;
+  rogueCommands: string[];
+  calls: number;
   /** Of all numbers, oldest first. */
   rows: HistoryRow[];
 }
@@ -50,6 +52,8 @@ export function exampleRun(): Example {
     claimedUntilMs: Number.POSITIVE_INFINITY,
     disturbances: [],
     eventsLost: false,
+    rogueCommands: [],
+    calls: 0,
     rows: [],
   };
   receive(example, { key: 'i0.2#1', parts: ['i0.2#1:1/1 one'], id: 1, second: 1 });

@@ -25,6 +25,8 @@ export const RULES = {
   unsettled: 'no send stays open',
   unknown_without_cause: 'a send is unknown only when something was broken',
   report_without_cause: 'a status that reports tell has such a report behind it',
+  rogue_asked: 'a node is asked nothing about a SIM that it does not hold',
+  forged_call: 'no call is in a list that nobody made',
   report_ignored: 'a report that nothing disturbed settles its message',
 } as const;
 

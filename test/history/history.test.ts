@@ -1,4 +1,4 @@
-// A short history with everything breaking: every rule of the checker holds. `HISTORY_SEED` repeats a run.
+// A short history with everything breaking and a rogue node beside the honest one: every rule of the checker holds. `HISTORY_SEED` repeats a run.
 import t from 'tap';
 import { temporaryFolder } from '../fixtures/started-stack.ts';
 import { usualCounts } from './disturbance-plan.ts';
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 400_000;
 t.setTimeout(TIMEOUT_MS);
 
 t.test(
-  'through faults of modems and kill -9, nothing is lost, doubled, reordered or sent twice',
+  'through faults of modems, kill -9 and a rogue node, nothing is lost, doubled, reordered, forged or sent twice',
   { timeout: TIMEOUT_MS },
   async (t) => {
     const seed = Number(process.env['HISTORY_SEED'] ?? randomSeed());
@@ -32,5 +32,6 @@ t.test(
     t.ok(result.totals.received >= MESSAGES, 'messages were received');
     t.ok(result.totals.orderCompared > MESSAGES / 2, 'orders were compared');
     t.ok(result.played.size > 10, 'faults were played');
+    t.ok((result.rogue?.forged ?? 0) > 100, 'a rogue node forged texts and calls of every number');
   },
 );

@@ -30,7 +30,7 @@ const OPTIONS = {
   stalls: { env: 'HISTORY_STALLS', about: 'stalls; default by messages', schema: integerOption(0, 1e6, -1) },
   without: {
     env: 'HISTORY_WITHOUT',
-    about: 'faults not to play, by name, with commas',
+    about: 'faults not to play, by name, with commas; "rogue" leaves out the node that claims all SIMs',
     schema: z.string().default(''),
   },
   limitMinutes: {

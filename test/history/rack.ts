@@ -28,7 +28,15 @@ export class Rack {
   readonly #down: Set<string>;
   readonly #stalled = new Set<number>();
 
-  private constructor(stack: DevStack, stopPostgres: () => Promise<void>, down: Set<string>) {
+  readonly databaseUrl: string;
+
+  private constructor(
+    stack: DevStack,
+    stopPostgres: () => Promise<void>,
+    down: Set<string>,
+    databaseUrl: string,
+  ) {
+    this.databaseUrl = databaseUrl;
     this.#stack = stack;
     this.#stopPostgres = stopPostgres;
     this.#down = down;
@@ -36,9 +44,10 @@ export class Rack {
 
   static async start({ modems, dataDir, logLevel }: RackOptions): Promise<Rack> {
     const postgres = await startPostgres();
+    const databaseUrl = await postgres.createDatabase();
     // The stack hands its environment on to the programs.
     Object.assign(process.env, {
-      DATABASE_URL: await postgres.createDatabase(),
+      DATABASE_URL: databaseUrl,
       SMS_SEGMENTS_MAX: String(SEGMENTS_MAX),
       LOG_LEVEL: logLevel,
     });
@@ -51,7 +60,7 @@ export class Rack {
     try {
       const ports = { port: 0, rpcPort: 0, simulatorPort: 0 };
       const stack = await startDevStack({ ...ports, modems, chainId: CHAIN_ID, dataDir }, onEvent);
-      return new Rack(stack, () => postgres.stop(), down);
+      return new Rack(stack, () => postgres.stop(), down, databaseUrl);
     } catch (error) {
       await postgres.stop();
       throw error;
@@ -60,6 +69,18 @@ export class Rack {
 
   get simulatorUrl(): string {
     return this.#stack.file.simulator_url;
+  }
+
+  get url(): string {
+    return this.#stack.file.base_url;
+  }
+
+  /** Of all SIMs. */
+  async iccids(): Promise<string[]> {
+    const modems = (await (await fetch(`${this.simulatorUrl}/modems`)).json()) as Array<{
+      iccid: string | null;
+    }>;
+    return modems.flatMap(({ iccid }) => iccid ?? []);
   }
 
   /** Sells every number, to a wallet each; by number. */

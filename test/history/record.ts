@@ -121,4 +121,8 @@ export interface RunRecord {
   disturbances: readonly DisturbanceRecord[];
   /** The event stream broke: what modems took meanwhile is not known. */
   eventsLost: boolean;
+  /** Commands that a node got which holds no SIM, as text. */
+  rogueCommands: readonly string[];
+  /** Calls in the lists of all numbers: nobody makes one. */
+  calls: number;
 }

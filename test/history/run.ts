@@ -7,6 +7,7 @@ import { FAULT_TABLE } from './fault-table.ts';
 import type { Findings } from './findings.ts';
 import { messagePlan } from './message-plan.ts';
 import { Rack } from './rack.ts';
+import { Rogue } from './rogue.ts';
 import { SimulatedCarrier } from './simulated-carrier.ts';
 import type { Subscriber } from './subscriber.ts';
 import { Traffic } from './traffic.ts';
@@ -18,7 +19,7 @@ export interface RunOptions {
   messages: number;
   modems: number;
   counts: DisturbanceCounts;
-  /** Names of templates not to play. */
+  /** Names of templates not to play; `rogue`: no node that claims all SIMs and forges for them. */
   without: readonly string[];
   dataDir: string;
   logLevel: string;
@@ -42,6 +43,8 @@ export interface RunResult {
   drainMs: number;
   /** False when the time was over before all messages were accepted, or before everything was quiet. */
   isComplete: boolean;
+  /** What the rogue node did, where there was one. */
+  rogue: { forged: number; links: number } | undefined;
 }
 
 const REPORT_MS = 10_000;
@@ -50,8 +53,13 @@ export async function runHistory(options: RunOptions): Promise<RunResult> {
   const { seed, messages, modems, onProgress } = options;
   onProgress('starting the rack and buying the numbers …');
   const rack = await Rack.start(options);
+  let rogue: Rogue | undefined;
   try {
     const sold = await rack.sell(modems);
+    if (!options.without.includes('rogue')) {
+      const { databaseUrl, url } = rack;
+      rogue = await Rogue.begin({ url, databaseUrl, dataDir: options.dataDir, iccids: await rack.iccids() });
+    }
     const carrier = await SimulatedCarrier.watch(rack.simulatorUrl, ({ modem, kind }) => {
       if (kind === 'deliver') traffic.onDelivered(modem);
     });
@@ -78,8 +86,9 @@ export async function runHistory(options: RunOptions): Promise<RunResult> {
     onProgress(`${progressOf(traffic, beganAtMs)}; healing`);
     await disturber.heal(modems);
     const healedAtMs = Date.now();
-    const checked = await checkedWhenQuiet({ ...options, carrier, traffic, disturber, subscribers });
+    const checked = await checkedWhenQuiet({ ...options, carrier, traffic, disturber, subscribers, rogue });
     clearInterval(report);
+    await rogue?.stop();
     const { inbound, outbound } = traffic.accepted;
     return {
       ...checked,
@@ -89,9 +98,11 @@ export async function runHistory(options: RunOptions): Promise<RunResult> {
       skipped: disturber.skipped,
       trafficMs,
       drainMs: Date.now() - healedAtMs,
+      rogue: rogue?.counts,
       isComplete: Math.min(inbound, outbound) >= perModem * modems,
     };
   } finally {
+    await rogue?.stop();
     await rack.stop();
   }
 }

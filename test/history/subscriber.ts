@@ -73,6 +73,13 @@ export class Subscriber {
     return rows;
   }
 
+  /** How many calls its list has, 100 at most: no test here makes one. */
+  async calls(): Promise<number> {
+    const page = await this.#request('/voice/calls?limit=100');
+    if (page?.status !== 200) throw new Error(`the calls were answered ${page?.status}`);
+    return (page.value['calls'] as unknown[]).length;
+  }
+
   async #request(
     path: string,
     init: RequestInit = {},

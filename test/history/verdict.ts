@@ -22,6 +22,9 @@ export function verdictOf(
     `received: ${totals.received}, claimed ${totals.claimed}, ${totals.claimsCut} in answers that were cut`,
     `on the air: ${totals.segmentsHeard} segments; order compared ${totals.orderCompared} times, ${totals.orderExcused} excused`,
     `broken: ${listOf(played)}; ${skipped} skipped`,
+    ...(result.rogue === undefined
+      ? []
+      : [`rogue node: ${result.rogue.forged} forgeries on ${result.rogue.links} links`]),
     `took ${(trafficMs / 1000).toFixed(0)} s of traffic (${rate} messages/s), ${(drainMs / 1000).toFixed(0)} s to drain`,
     ...findings.examples.map(({ rule, key, story }) => `VIOLATION ${rule}: ${key}: ${story}`),
     ...[...findings.counts].map(([rule, count]) => `BROKEN ${count} times: ${RULES[rule]} (${rule})`),

@@ -21,7 +21,7 @@ const rig = await createRig();
 /** A subscriber, and the journal and link of a node whose clock is off by so much. */
 async function setUp(t: Test, { offMs }: { offMs: number }) {
   const { url, databaseUrl } = await rig.start(t);
-  const scripted = await rig.connect(t, url, { nodeId: 'first' });
+  const scripted = await rig.connect(t, url, { nodeId: 'lab' });
   await scripted.drop();
   const { iccid, number } = slotAt(1);
   // What came before somebody had the number is not theirs.

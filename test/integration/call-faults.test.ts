@@ -38,6 +38,12 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
   return {
     ...{ host, number: String(number), plane, dial, attach, ended, hangUp, simulated },
     fault: (fault: object) => post(`${simulator.url}/modems/${modem.identity.imei}/faults`, fault),
+    /** The modem has come to what it was to play. */
+    isPlayed: () =>
+      until('the fault was played', async () => {
+        const { body } = await request(`${simulator.url}/modems/${modem.identity.imei}`);
+        return (body as { faults: unknown[] }).faults.length === 0;
+      }),
     /** No call is up at the carrier. */
     isQuiet: (timeoutMs = 10_000) =>
       until(
@@ -66,10 +72,11 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
 }
 
 t.test('a call that the modem never dials is given up, when somebody hangs up', async (t) => {
-  const { dial, ended, fault, hangUp, host, plane, talks } = await setUp(t, 'quectel');
+  const { dial, ended, fault, hangUp, host, isPlayed, plane, talks } = await setUp(t, 'quectel');
   await fault({ kind: 'dial_stuck', count: 1 });
   const dialling = dial();
   await until('dialling', () => plane.framesOf('call').some(({ call }) => call.state === 'dialing'));
+  await isPlayed();
   t.match(
     await plane.command('dial', { call_id: 'call-second', iccid: host.slots().get('1-1.1')?.iccid, to: FAR }),
     {

@@ -1,17 +1,9 @@
 // The test dollar: Circle's FiatToken V2.2 at the address that USDC has on the chain that is imitated.
 import { createRequire } from 'node:module';
-import {
-  type Abi,
-  type Address,
-  createTestClient,
-  type Hex,
-  http,
-  maxUint256,
-  publicActions,
-  walletActions,
-} from 'viem';
+import { type Abi, type Address, type Hex, maxUint256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { connectAnvil } from './anvil-client.ts';
 import { MINTER } from './wallets.ts';
 
 interface Artifact {
@@ -44,14 +36,7 @@ export async function plantTestDollar(
   chainId: ChainId,
   { address: asset, name }: { address: Address; name: string } = usdcOf(chainId),
 ): Promise<TestDollar> {
-  const client = createTestClient({
-    mode: 'anvil',
-    transport: http(rpcUrl),
-    cacheTime: 0,
-    pollingInterval: 20,
-  })
-    .extend(publicActions)
-    .extend(walletActions);
+  const client = connectAnvil(rpcUrl);
   const token = artifactOf('v2/FiatTokenV2_2.sol/FiatTokenV2_2.json');
   const account = privateKeyToAccount(MINTER.privateKey);
 

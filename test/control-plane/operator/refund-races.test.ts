@@ -1,6 +1,6 @@
 // Refunds that are killed anywhere, asked for by two at once, or kept from the chain: the money goes back once.
 import t from 'tap';
-import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
+import type { Hex } from 'viem';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -12,9 +12,7 @@ const TIMEOUT = { timeout: 380_000 };
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
-const chain = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 
 t.test('killed anywhere between the first look and the receipt: once', TIMEOUT, async (t) => {
   const points: Array<[string, number, 'before' | 'after']> = [

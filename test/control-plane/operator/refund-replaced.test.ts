@@ -1,6 +1,6 @@
 // Refunds whose transaction was replaced by hand or is not found: the money goes back once, whatever an operator tries.
 import t from 'tap';
-import { createTestClient, http, parseAbi, publicActions, walletActions } from 'viem';
+import { parseAbi } from 'viem';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -13,9 +13,7 @@ const NONCE_DEPTH_BLOCKS = 64;
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
-const chain = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 
 type Unhonoured = Awaited<ReturnType<typeof unhonoured>>;
 

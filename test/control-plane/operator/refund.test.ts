@@ -1,6 +1,6 @@
 // `control-plane payment refund` as an operator runs it: refused for good reasons, killed half way, and sent once.
 import t from 'tap';
-import { createTestClient, http, parseAbi, publicActions, walletActions } from 'viem';
+import { parseAbi } from 'viem';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -13,9 +13,7 @@ const TIMEOUT = { timeout: 380_000 };
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
-const chain = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 
 t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   const { account, control, ids, order, stateOf } = await unhonoured(t, rig);

@@ -1,7 +1,6 @@
 // Attackers who want every number reserved and pay nothing: with authorizations that the token calls used, with many at once, with
 // transfers that cannot be mined. And the way out that operators have.
 import t, { type Test } from 'tap';
-import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { randomNonce, signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
@@ -20,14 +19,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const asset = rig.chain.dollar.asset;
-const chain = createTestClient({
-  mode: 'anvil',
-  transport: http(rig.chain.rpcUrl, { timeout: 120_000 }),
-  cacheTime: 0,
-  pollingInterval: 20,
-})
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 const stranger = { account: privateKeyToAccount(MINTER.privateKey), chain: null } as const;
 
 /** So deep a log shows what the state shows, however far it lags. */

@@ -1,15 +1,6 @@
 // Once an authorization is on chain, or on its way there, anybody can read and send it: what that must not do.
 import t, { type Test } from 'tap';
-import {
-  concat,
-  createTestClient,
-  encodeFunctionData,
-  type Hex,
-  http,
-  parseAbi,
-  publicActions,
-  walletActions,
-} from 'viem';
+import { concat, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config.ts';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
@@ -31,14 +22,7 @@ const MINUTE_MS = 60_000;
 const rig = await createRig();
 const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const asset = rig.chain.dollar.asset;
-const chain = createTestClient({
-  mode: 'anvil',
-  transport: http(rig.chain.rpcUrl),
-  cacheTime: 0,
-  pollingInterval: 20,
-})
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 
 async function setup(t: Test, options: Partial<Config> & { clock?: Clock } = {}) {
   const { url } = await rig.start(t, { heartbeatMs: 10 * MINUTE_MS, ...options });

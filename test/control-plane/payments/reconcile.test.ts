@@ -1,6 +1,5 @@
 // What a crash leaves behind in the ledger, written as the crash would leave it, and what the service makes of it.
 import t, { type Test } from 'tap';
-import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { connectChain } from '#control-plane/payments/chain.ts';
 import { connectRelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
@@ -117,9 +116,7 @@ t.test('killed between the receipt and the subscription: applied once', async (t
 t.test('the relayer’s nonce was taken by another transaction: signed anew', async (t) => {
   const crashed = await setup(t);
   await signed(crashed);
-  const relayer = createTestClient({ mode: 'anvil', transport: http(rig.chain.rpcUrl), pollingInterval: 20 })
-    .extend(publicActions)
-    .extend(walletActions);
+  const relayer = rig.chain.control;
   const account = privateKeyToAccount(RELAYER.privateKey);
   const hash = await relayer.sendTransaction({ account, chain: null, to: account.address, value: 0n });
   await relayer.waitForTransactionReceipt({ hash });

@@ -1,12 +1,11 @@
 // A reorganisation takes a mined transfer back: sent again while it can be; marked, alerted and ended by an operator where it cannot.
 import t, { type Test } from 'tap';
-import { createTestClient, http, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
 import { present } from '../../fixtures/presented.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -17,17 +16,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
-const chain = createTestClient({
-  mode: 'anvil',
-  transport: http(rig.chain.rpcUrl),
-  cacheTime: 0,
-  pollingInterval: 20,
-})
-  .extend(publicActions)
-  .extend(walletActions);
-
-/** Blocks that anvil puts behind its `safe` one. */
-const SAFE_LAG_BLOCKS = 70;
+const chain = rig.chain.control;
 
 /** The newest block becomes another one, without its transactions. */
 const reorganise = () => chain.request({ method: 'anvil_reorg', params: [1, []] } as never);

@@ -1,6 +1,6 @@
 // Another transaction in the place of ours, with its nonce: what it did is found out, and nobody is asked to pay again.
 import t, { type Test } from 'tap';
-import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
+import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -14,11 +14,7 @@ const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 const MINUTE_MS = 60_000;
 const relayer = privateKeyToAccount(RELAYER.privateKey);
-const chain = createTestClient({
-  ...{ mode: 'anvil', transport: http(rig.chain.rpcUrl), cacheTime: 0, pollingInterval: 20 },
-})
-  .extend(publicActions)
-  .extend(walletActions);
+const chain = rig.chain.control;
 const FEES = { maxFeePerGas: 2_000_000_000_000n, maxPriorityFeePerGas: 500_000_000_000n };
 
 /** Pays, and mines `replace` in the place of what waits in the pool. */

@@ -2,7 +2,6 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
-import { createTestClient, http, publicActions } from 'viem';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
 import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/transfer-call.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
@@ -18,12 +17,7 @@ import { type SmartAccount, startSmartAccounts } from '../../fixtures/smart-acco
 
 const rig = await createRig();
 const accounts = await startSmartAccounts(rig.chain);
-const chain = createTestClient({
-  mode: 'anvil',
-  transport: http(rig.chain.rpcUrl),
-  cacheTime: 0,
-  pollingInterval: 20,
-}).extend(publicActions);
+const chain = rig.chain.control;
 
 async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
   const service = await rig.start(t, { settlementWaitMs: 2_000, heartbeatMs: 6_000_000, ...options });

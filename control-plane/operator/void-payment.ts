@@ -53,7 +53,13 @@ async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Qu
   }
   const use = await chain.findUse(transfer);
   if (use?.kind === 'paid') throw cameBy(use.transaction);
-  if (use !== undefined) return `used for something else by ${use.transaction}`;
+  if (use !== undefined) {
+    const safe = await chain.safeBlock();
+    if (use.blockNumber <= safe.number) return `used for something else by ${use.transaction}`;
+    throw new OperatorRefusal(
+      `nothing was done: a reorganisation can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number})`,
+    );
+  }
   if (head.timestamp >= validBefore)
     return `used, and the chain shows no transfer to us up to block ${head.number}`;
   throw new OperatorRefusal(

@@ -126,6 +126,9 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const result = await settlement.settle(payment, simulation.call);
   switch (result.kind) {
     case 'applied':
+      // Somebody was faster with the same transfer, maybe before it was presented, which an RPC that lags does not show: they
+      // have read it, and may be the one that presents it.
+      if (!result.isOurs) throw alreadyUsed();
       return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
     case 'pending':
       throw pending();

@@ -21,8 +21,8 @@ const NUMBER_HELD_S = 15n * 60n;
 const SEARCHED_S = 24n * 60n * 60n;
 
 export type SettlementResult =
-  /** `transaction`: the one that moved the money. */
-  | { kind: 'applied'; applied: Applied; transaction: Hex }
+  /** `transaction`: the one that moved the money. `isOurs`: nobody else sent it, as far as the chain shows. */
+  | { kind: 'applied'; applied: Applied; transaction: Hex; isOurs: boolean }
   /** Nothing was signed, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
   /** It moved nothing so far. The authorization is public: until it expires somebody else may still send it. */
@@ -67,12 +67,14 @@ export class Settlement {
       if (sent.kind === 'refused') return { kind: 'reverted' };
       if (sent.hash !== undefined) {
         const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
-        if (result.kind === 'transferred') return await this.#apply(payment, result.transaction);
+        // Where another one with its nonce was mined, that is ours, too.
+        if (result.kind === 'transferred')
+          return await this.#apply(payment, result.transaction, result.transaction);
         // What somebody else names and does not pay says nothing of what they did.
         if (result.kind === 'reverted' && sent.kind === 'signed')
           return await this.#settleReverted(payment, result.blockNumber);
       }
-      return (await this.#settleUsed(payment, undefined, sent.kind === 'signed')) ?? { kind: 'pending' };
+      return (await this.#settleUsed(payment, undefined, sent.hash)) ?? { kind: 'pending' };
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
     }
@@ -162,7 +164,7 @@ export class Settlement {
   }
 
   async #settleReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
-    const used = await this.#settleUsed(payment, blockNumber, true);
+    const used = await this.#settleUsed(payment, blockNumber);
     if (used !== undefined) return used;
     await this.#parts.ledger.setReverted(payment.id, undefined, this.#now());
     return { kind: 'reverted' };
@@ -170,33 +172,35 @@ export class Settlement {
 
   /**
    * What follows from what the chain shows; undefined while the authorization is not used. Asked of the state after
-   * `blockNumber`, where one is given. `isSent`: our own transaction is on its way, or mined.
+   * `blockNumber`, where one is given. `ownHash`: of the transaction that was sent for it.
    */
   async #settleUsed(
     payment: Payment,
     blockNumber?: bigint,
-    isSent = payment.transaction !== undefined,
+    ownHash = payment.transaction?.hash,
   ): Promise<SettlementResult | undefined> {
     const { chain, ledger, log } = this.#parts;
-    const { authorization, transaction, transferHash } = payment;
+    const { authorization, transferHash } = payment;
     // A receipt that pays is enough, whatever else the RPC does not find.
-    const known = transferHash ?? transaction?.hash;
+    const known = transferHash ?? ownHash;
     const result = known && (await chain.resultOf(authorization, known));
-    if (result?.kind === 'transferred') return this.#apply(payment, result.transaction);
+    if (result?.kind === 'transferred') return this.#apply(payment, result.transaction, ownHash);
     if (!(await chain.isNonceUsed(authorization, blockNumber))) return undefined;
     const use = await chain.findUse(authorization);
-    if (use?.kind === 'paid') return this.#apply(payment, use.transaction);
+    if (use?.kind === 'paid') return this.#apply(payment, use.transaction, ownHash);
     if (use === undefined) {
       log.warn({ payment: payment.id }, 'an authorization was used and the RPC does not show by what');
       return { kind: 'pending' };
     }
-    // Its payer has cancelled it in front of our transaction, which costs gas all the same: that counts against the payer.
-    if (isSent) await ledger.setReverted(payment.id, undefined, this.#now());
+    // Where its payer has cancelled it in front of our transaction, that costs gas all the same, and counts against the payer.
+    await ledger.setReverted(payment.id, undefined, this.#now());
+    // A reorganisation can still take the other use back, and ours be mined.
+    if (use.blockNumber > (await chain.safeBlock()).number) return { kind: 'pending' };
     await ledger.setVoid(payment.id, `used for something else by ${use.transaction}`, this.#now());
     return { kind: 'void' };
   }
 
-  async #apply(payment: Payment, transaction: Hex): Promise<SettlementResult> {
+  async #apply(payment: Payment, transaction: Hex, ownHash: Hex | undefined): Promise<SettlementResult> {
     const { ledger, log } = this.#parts;
     const applied = await ledger.apply(payment.id, transaction, this.#now()).catch(async (cause: unknown) => {
       const failure =
@@ -206,7 +210,8 @@ export class Settlement {
         .catch((error: unknown) => log.warn({ err: error, payment: payment.id }, 'cannot note the money'));
       throw cause;
     });
-    return applied === undefined ? { kind: 'pending' } : { kind: 'applied', applied, transaction };
+    if (applied === undefined) return { kind: 'pending' };
+    return { kind: 'applied', applied, transaction, isOurs: transaction === ownHash };
   }
 
   #now(): Date {

@@ -59,7 +59,7 @@ const rowOf = (rows: readonly PaymentRow[], nonce: string): PaymentRow | undefin
   rows.find((row) => row.nonce === nonce);
 
 function judgeMoney(record: SequenceRecord, find: Find): void {
-  const { authorizations, mined, presentations, reorganisedAt, rows } = record;
+  const { authorizations, mined, presentations, rows } = record;
   for (const { id, nonce, sentAt } of authorizations) {
     const transfer = mined.find(
       ({ authorization, outcome }) => authorization.id === id && outcome === 'paid',
@@ -81,9 +81,7 @@ function judgeMoney(record: SequenceRecord, find: Find): void {
       if (isOurs || sentAt !== undefined || wasAnswered) find('money_lost', about);
       continue;
     }
-    // What the chain showed, a reorganisation has taken back: an operator finds the transfer.
-    const wasTakenBack = reorganisedAt.some(({ authorizations: gone }) => gone.includes(id));
-    if (row.state === 'void' && !wasTakenBack) find('money_without_year', about);
+    if (row.state === 'void') find('money_without_year', about);
     if ((row.state === 'in_flight' || row.state === 'reverted') && row.transferHash === null)
       find('money_without_year', about);
     if (row.state === 'claimed') find('money_without_year', about);

@@ -43,8 +43,8 @@ export async function openLane(url: string): Promise<Lane> {
   await sql`insert into nodes (id, link_id, link_alive_until) values ('lab', 'link', 'infinity')`.execute(db);
   for (let index = 0; index < NUMBERS_MAX; index += 1) {
     const iccid = `890100000000000000${index}`;
-    await sql`insert into sims (iccid, node_id, slot, state, updated_at)
-      values (${iccid}, 'lab', ${`m${index}`}, 'registered', now())`.execute(db);
+    await sql`insert into sims (iccid, node_id, slot, state, swept_at, updated_at)
+      values (${iccid}, 'lab', ${`m${index}`}, 'registered', 'infinity', now())`.execute(db);
     await sql`insert into numbers (number, iccid, created_at)
       values (${`+1206555000${index}`}, ${iccid}, now())`.execute(db);
   }

@@ -61,6 +61,19 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
     },
   ],
   [
+    'a cancellation that a reorganisation takes back does not end a payment whose transfer is mined after all',
+    {
+      steps: [
+        present(0, UNTIL_SENT),
+        step({ kind: 'cancel', authorization: 0, isFirst: true }),
+        step({ kind: 'minutes', count: 1 }),
+        step({ kind: 'reorganise', blocks: 60, isLost: true }),
+        step({ kind: 'submit', authorization: 0, isFirst: true }),
+        step({ kind: 'minutes', count: 1 }),
+      ],
+    },
+  ],
+  [
     'an authorization that is on its way from another request is not answered 402 when its payer has moved the money away',
     {
       // With this order of calls.

@@ -8,7 +8,7 @@ import { openDatabase } from '#control-plane/store/database.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { startFacilitator } from '../../fixtures/facilitator.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
 import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
@@ -105,16 +105,21 @@ t.test(
   },
 );
 
-t.test('an answer that is lost is found on the chain', async (t) => {
-  const { facilitator, paid, present, url } = await setUp(t);
-  facilitator.interfere = async (route, answer) => {
-    const given = await answer();
-    if (route === 'settle') throw new Error('lost');
-    return given;
-  };
-  t.match(await present(await signPaymentHeader(url, ALICE.privateKey)), { status: 200 });
-  t.equal(await paid(), PRICE);
-});
+t.test(
+  'an answer that is lost is found on the chain; whose transaction it was is not known, so that it is no ticket',
+  async (t) => {
+    const { facilitator, paid, present, url } = await setUp(t);
+    facilitator.interfere = async (route, answer) => {
+      const given = await answer();
+      if (route === 'settle') throw new Error('lost');
+      return given;
+    };
+    const answer = await present(await signPaymentHeader(url, ALICE.privateKey));
+    t.match(answer, { status: 409, body: { error: 'payment_already_used' } });
+    t.equal(await paid(), PRICE);
+    t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
+  },
+);
 
 t.test('what it did not do is asked of it again, and never answered with a 402', async (t) => {
   const { available, clock, facilitator, isServed, paid, present, url } = await setUp(t);
@@ -185,7 +190,7 @@ t.test('it does not take an authorization and settles it all the same: the year 
 });
 
 t.test(
-  'it does not take an authorization, and its payer cancels that: it is not looked at any more',
+  'it does not take an authorization, and its payer cancels that: once the block is safe it is not looked at any more',
   async (t) => {
     const { clock, databaseUrl, facilitator, present, url } = await setUp(t);
     facilitator.interfere = async (route, answer) =>
@@ -210,10 +215,14 @@ t.test(
     await rig.chain.dollar.administer('cancelAuthorization', [ALICE.address, nonce, signature]);
     const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
     t.teardown(close);
-    await until('it is over', async () => {
-      clock.advance(MINUTE_MS);
-      const { state } = await db.selectFrom('payments').select('state').executeTakeFirstOrThrow();
-      return state === 'void';
-    });
+    const becomes = (wanted: string) =>
+      until(wanted, async () => {
+        clock.advance(MINUTE_MS);
+        const { state } = await db.selectFrom('payments').select('state').executeTakeFirstOrThrow();
+        return state === wanted;
+      });
+    await becomes('reverted');
+    await rig.chain.control.mine({ blocks: SAFE_LAG_BLOCKS });
+    await becomes('void');
   },
 );

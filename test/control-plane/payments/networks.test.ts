@@ -5,14 +5,18 @@ import { join } from 'node:path';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { DOLLAR, plantTestDollar } from '../../dev-stack/test-dollar.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { signTransfer } from '../../fixtures/authorizations.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
+import { buyNumber, signIn } from '../../fixtures/payer.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
+import { availableAt, present } from '../../fixtures/presented.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { startSmartAccounts } from '../../fixtures/smart-accounts.ts';
 import { until } from '../../fixtures/until.ts';
 
 const OTHER = { address: '0x00000000000000000000000000000000000d0115', name: 'Other Dollar' } as const;
@@ -98,6 +102,35 @@ t.test('all are offered, and each is paid', async (t) => {
     t.equal((await dollar.balanceOf(PAY_TO.address)) - before, offered[position]?.[3]);
   }
 });
+
+/** Code whose `isValidSignature` accepts whatever it is shown (ERC-1271): it returns 0x1626ba7e to every call. */
+const ACCEPTS_ALL = '0x631626ba7e60e01b60005260206000f3';
+
+t.test(
+  'whoever has code at the address of a subscriber, on another chain, gets nothing of theirs',
+  async (t) => {
+    const { url } = await start(t, FILE);
+    const node = await ScriptedNode.connect(url, { slots: [slotAt(1), slotAt(2)] });
+    t.teardown(() => node.drop());
+    await until('numbers on sale', async () => (await availableAt(url)) === 2);
+    const thief = privateKeyToAccount(generatePrivateKey());
+    const safe = await (await startSmartAccounts(base)).safe();
+    await safe.fund(PRICE);
+    t.match(await present(url, (await signTransfer(safe, base)).header), { status: 200 });
+    await buyNumber(url, BOB.privateKey);
+    for (const victim of [safe.address, privateKeyToAccount(BOB.privateKey).address]) {
+      await sepolia.control.setCode({ address: victim, bytecode: ACCEPTS_ALL });
+      await sepolia.dollar.fund(victim, PRICE);
+      const before = await sepolia.dollar.balanceOf(victim);
+      const forged = { ...thief, address: victim };
+      t.match(await present(url, (await signTransfer(forged, sepolia)).header), {
+        ...{ status: 402, body: { error: 'foreign_account' } },
+      });
+      t.equal(await sepolia.dollar.balanceOf(victim), before, 'no money moved');
+      t.equal((await signIn(url, forged)).status, 401);
+    }
+  },
+);
 
 t.test('a token that is not what it should be stops the start', async (t) => {
   const starts = (change: (file: string) => string) => start(t, change(FILE));

@@ -8,7 +8,7 @@ import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { signTransfer } from '../../fixtures/authorizations.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
-import type { Subscribed } from '../../fixtures/payer.ts';
+import { type Subscribed, signIn } from '../../fixtures/payer.ts';
 import { type Answer, answerOf, availableAt, present } from '../../fixtures/presented.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
@@ -27,19 +27,8 @@ async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
 
 const summary = ({ status, body }: Answer): string => `${status} ${String(body['error'] ?? 'ok')}`;
 
-async function signIn(url: string, account: SmartAccount, wallet = account.address): Promise<Answer> {
-  const { nonce, message } = (await (await fetch(`${url}/auth/nonce`, { method: 'POST' })).json()) as {
-    nonce: string;
-    message: string;
-  };
-  const signature = await account.signMessage({ message });
-  const response = await fetch(`${url}/auth`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ wallet, nonce, signature }),
-  });
-  return answerOf(response);
-}
+const signedIn = async (...asked: Parameters<typeof signIn>): Promise<Answer> =>
+  answerOf(await signIn(...asked));
 
 const HONEST = {
   'a Safe': accounts.safe,
@@ -61,7 +50,7 @@ for (const [name, make] of Object.entries(HONEST)) {
     t.equal(bought.status, 200);
     const { number, token } = (await bought.json()) as Subscribed;
     t.ok(token);
-    t.match(await signIn(url, account), { status: 200, body: { number } });
+    t.match(await signedIn(url, account), { status: 200, body: { number } });
     const payingFetch = wrapFetchV1(fetch, account as never, PRICE);
     const renewed = await payingFetch(`${url}/subscribe`, { method: 'POST' });
     t.match(await answerOf(renewed), { status: 200, body: { renewed: true, number } });
@@ -75,8 +64,8 @@ t.test('another account, or the key of somebody else, signs in to nothing', asyn
   const [safe, other] = [await accounts.safe(), await accounts.safe()];
   await safe.fund(PRICE);
   t.equal(summary(await present(url, (await signTransfer(safe, rig.chain)).header)), '200 ok');
-  t.equal(summary(await signIn(url, other, safe.address)), '401 signature_mismatch');
-  t.equal(summary(await signIn(url, other)), '401 signature_mismatch', 'a wallet without a subscription');
+  t.equal(summary(await signedIn(url, other, safe.address)), '401 signature_mismatch');
+  t.equal(summary(await signedIn(url, other)), '401 signature_mismatch', 'a wallet without a subscription');
   t.equal(summary(await present(url, (await forged(safe, other)).header)), '402 invalid_signature');
 });
 
@@ -99,9 +88,9 @@ t.test('a chain that does not answer is no wrong signature', async (t) => {
     summary(await present(url, (await signTransfer(safe, rig.chain)).header)),
     '503 settlement_unavailable',
   );
-  t.equal(summary(await signIn(url, safe)), '503 unavailable');
+  t.equal(summary(await signedIn(url, safe)), '503 unavailable');
   line.interfere = undefined;
-  t.equal(summary(await signIn(url, safe)), '200 ok');
+  t.equal(summary(await signedIn(url, safe)), '200 ok');
 });
 
 // They see whether somebody pays for gas: a simulation is free.

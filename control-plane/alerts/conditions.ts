@@ -249,7 +249,7 @@ const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
         summary: stuckSummary(id, state, isPaid),
         advice:
           state === 'taken_back'
-            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription; "subscription end" ends it.`
+            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription; "subscription end" takes off the unpaid year.`
             : `"${ownCommand('control-plane')} payment show ${id}" says what happened to it.`,
       }),
     );

@@ -25,8 +25,15 @@ export function isActive(subscription: Pick<Subscription, 'expiresAt'>, now: Dat
  */
 export function extendedExpiry(expiresAt: Date | undefined, now: Date): Date {
   const from = expiresAt !== undefined && expiresAt > now ? expiresAt : now;
-  const extended = new Date(from);
-  extended.setUTCFullYear(from.getUTCFullYear() + 1);
-  if (extended.getUTCMonth() !== from.getUTCMonth()) extended.setUTCDate(0);
-  return extended;
+  return yearsLater(from, 1);
+}
+
+/** The end of a subscription without so many of its years. */
+export const shortenedExpiry = (expiresAt: Date, years: number): Date => yearsLater(expiresAt, -years);
+
+function yearsLater(from: Date, years: number): Date {
+  const moved = new Date(from);
+  moved.setUTCFullYear(from.getUTCFullYear() + years);
+  if (moved.getUTCMonth() !== from.getUTCMonth()) moved.setUTCDate(0);
+  return moved;
 }

@@ -6,14 +6,14 @@ import type { Bus } from '../bus/bus.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mintNonce, NONCE_LIFETIME_SECONDS, signInDigests, signInText } from '../domain/sign-in.ts';
-import { isActive, type Subscription } from '../domain/subscription.ts';
+import { isActive } from '../domain/subscription.ts';
 import { signatureBytes } from '../payments/account-signature.ts';
 import type { AccountsByChain } from '../payments/authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
 import { consumeNonce, insertNonce, replaceTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
-import { openPaymentOf } from '../store/payers.ts';
+import { openPaymentOf, payingAccountChain } from '../store/payers.ts';
 import { findSubscriptionByWallet } from '../store/subscriptions.ts';
 
 export interface AuthParts {
@@ -45,17 +45,19 @@ export async function signIn(
   const now = new Date(clock.now());
   const wallet = getAddress(request.wallet.toLowerCase());
   signers.checkRoom();
-  if (!isOfKeySize(request.signature)) await requireAccount(db, wallet);
+  if (!isOfKeySize(request.signature)) requireAccount(await accountChainOf(db, wallet));
   const isFresh = await consumeNonce(db, request.nonce, now);
   if (!isFresh) throw mismatch('the nonce is unknown, used or expired');
   const digests = signInDigests(serviceDomain, request.nonce);
   const signature = canonicalSignature(request.signature);
   const isOfKey =
     signature !== undefined && (await signers.isSignedBy({ signer: wallet, digests, signature }));
-  const subscription = await findSubscriptionByWallet(db, wallet);
-  if (!isOfKey && !(await isOfAccount(accounts, subscription, { ...request, wallet, digests }))) {
-    throw mismatch('the signature does not belong to this wallet and nonce');
+  if (!isOfKey) {
+    const chainId = await accountChainOf(db, wallet);
+    if (!(await isOfAccount(accounts, chainId, { ...request, wallet, digests })))
+      throw mismatch('the signature does not belong to this wallet and nonce');
   }
+  const subscription = await findSubscriptionByWallet(db, wallet);
   if (subscription === undefined || !isActive(subscription, now)) {
     // An invitation to pay would have the payer pay twice.
     const open = await openPaymentOf(db, wallet, now);
@@ -82,22 +84,27 @@ export async function signIn(
 }
 
 /**
- * Whether the code of the wallet's account accepts the signature (EIP-1271, ERC-6492), on the chain that the subscription was bought from:
- * on another one the code at this address may be somebody else's.
+ * The chain whose code speaks for a wallet: the one that its subscription was bought from, or is being bought from. On another one the
+ * code at this address may be somebody else's. Undefined where only a key speaks for it.
  */
+async function accountChainOf(db: Database, wallet: Address): Promise<number | undefined> {
+  const subscription = await findSubscriptionByWallet(db, wallet);
+  return subscription === undefined ? payingAccountChain(db, wallet) : subscription.accountChainId;
+}
+
+/** Whether the code of the wallet's account accepts the signature (EIP-1271, ERC-6492). */
 async function isOfAccount(
   accounts: AccountsByChain,
-  subscription: Subscription | undefined,
+  chainId: number | undefined,
   { wallet, digests, signature: text }: { wallet: Address; digests: readonly Hex[]; signature: string },
 ): Promise<boolean> {
-  const chainId = subscription?.accountChainId;
   const signature = signatureBytes(text);
   if (chainId === undefined || signature === undefined) return false;
   const account = accounts(chainId);
-  if (account === undefined) throw unasked(new Error(`chain ${chainId} is not configured`));
+  if (account === undefined) throw chainUnavailable(new Error(`chain ${chainId} is not configured`));
   for (const digest of digests) {
     const isAccepted = await account.isAccepted(wallet, digest, signature).catch((cause: unknown) => {
-      throw cause instanceof Refusal ? cause : unasked(cause);
+      throw cause instanceof Refusal ? cause : chainUnavailable(cause);
     });
     if (isAccepted) return true;
   }
@@ -108,15 +115,14 @@ async function isOfAccount(
 const isOfKeySize = (signature: string): boolean => /^0x(?:.{128}|.{130})$/.test(signature);
 
 /** Throws `Refusal` `invalid_request` unless code speaks for the wallet: it alone takes signatures of other sizes. */
-async function requireAccount(db: Database, wallet: Address): Promise<void> {
-  const subscription = await findSubscriptionByWallet(db, wallet);
-  if (subscription?.accountChainId !== undefined) return;
+function requireAccount(chainId: number | undefined): void {
+  if (chainId !== undefined) return;
   throw new Refusal('invalid_request', 'signature must have 65 bytes, or 64 as of EIP-2098', {
     details: { field: 'signature' },
   });
 }
 
-const unasked = (cause: unknown): Refusal =>
+const chainUnavailable = (cause: unknown): Refusal =>
   new Refusal('unavailable', 'The chain of this account does not answer. Try again with a new nonce.', {
     cause,
     headers: { 'Retry-After': String(CHAIN_RETRY_SECONDS) },

@@ -41,7 +41,8 @@ export interface DeskAnswers {
   payment: PaymentRow & { events: PaymentEvent[]; refund_hash: string | null };
   refundable: Awaited<ReturnType<RefundLedger['find']>>;
   voidPayment: null;
-  endSubscription: null;
+  /** Where its end is now. */
+  endSubscription: { expires_at: Date };
   startRefund: StoredRefund;
   replaceRefund: StoredRefund;
   adoptRefund: null;

@@ -38,10 +38,7 @@ export const numberDesk = ({ now }: { now: () => Date }): DeskCalls<NumberCall> 
     return null;
   },
   importNumbers: ({ rows }, db) => importNumbers(db, rows, now()),
-  endSubscription: async ({ id }, db) => {
-    await endSubscription(db, id, now());
-    return null;
-  },
+  endSubscription: async ({ id }, db) => ({ expires_at: await endSubscription(db, id, now()) }),
   subscriptions: async (query, db) =>
     page(await listSubscriptions(db, query, now()), query.limit, ({ id }) => id),
 });

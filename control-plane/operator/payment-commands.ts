@@ -23,9 +23,9 @@ import {
   withOperator,
 } from './where.ts';
 
-const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs } = OPTIONS;
+const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } = OPTIONS;
 
-const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs } as const;
+const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } as const;
 
 const REFUND_OPTIONS = {
   ...WHERE,

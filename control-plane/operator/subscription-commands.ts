@@ -55,13 +55,13 @@ export const SUBSCRIPTION_COMMANDS = [
   programCommand({
     usage: 'subscription end <id>',
     about:
-      'ends a subscription now, for instance one whose payment the chain took back; its number is kept for the grace time',
+      'End a subscription now, and keep its number for the grace time. Where the chain took payments back: take off only the years that they bought.',
     options: { ...WHERE, reason: { about: 'why, kept in the audit log', schema: reasonSchema } },
     run: ({ reason, ...where }, [text]) =>
       withOperator(where, async ({ desk }) => {
         const id = checked('id', subscriptionIdSchema, text);
-        await desk.ask('endSubscription', { id, reason });
-        return `${id} is over`;
+        const { expires_at: end } = await desk.ask('endSubscription', { id, reason });
+        return Date.parse(end) > Date.now() ? `${id} ends at ${shownTime(end)}` : `${id} is over`;
       }),
   }),
 ];

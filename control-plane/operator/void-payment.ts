@@ -2,15 +2,19 @@
 import type { Hex } from 'viem';
 import { rpcUrlOf } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { endedUnused } from '../payments/authorization-end.ts';
 import { type Chain, connectChain } from '../payments/chain.ts';
 import type { AuthorizedTransfer } from '../payments/payment.ts';
 import type { RpcOptions } from '../payments/rpc.ts';
 import type { Desk } from './desk.ts';
 
-export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & { readonly rpcTimeoutMs: number };
+export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
+  readonly rpcTimeoutMs: number;
+  readonly safeDepthBlocks: number;
+};
 
 /** Where that chain is asked. Throws when no option says it. */
-export function rpcFor(options: ChainPlace, chainId: number): RpcOptions {
+export function rpcFor(options: Omit<ChainPlace, 'safeDepthBlocks'>, chainId: number): RpcOptions {
   const rpcUrl = rpcUrlOf(options, chainId);
   if (rpcUrl === undefined)
     throw new Error(`no RPC for chain ${chainId}: give PAYMENTS_FILE, or RPC_URL and CHAIN_ID`);
@@ -22,7 +26,8 @@ export async function voidPayment(desk: Desk, id: string, options: ChainPlace): 
   const payment = await desk.ask('payment', { id });
   if (payment.state === 'void') return `${id} is void`;
   const { transfer } = await desk.ask('refundable', { id });
-  const chain = connectChain(rpcFor(options, payment.chain_id));
+  const { safeDepthBlocks } = options;
+  const chain = connectChain({ ...rpcFor(options, payment.chain_id), safeDepthBlocks });
   const transactions = [payment.transfer_hash, payment.transaction_hash].filter((hash) => hash !== null);
   const why = await whyVoid(chain, {
     transfer: { ...transfer, value: BigInt(transfer.value) },
@@ -42,22 +47,27 @@ interface Question {
 /** What proves it, in words. */
 async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Question): Promise<string> {
   const head = await chain.head();
+  const safe = await chain.safeBlock();
   for (const hash of transactions) {
     const result = await chain.resultOf(transfer, hash);
     if (result.kind === 'transferred') throw cameBy(result.transaction);
   }
   if (!(await chain.isNonceUsed(transfer, head.number))) {
-    if (head.timestamp >= validBefore) return `it ended unused before block ${head.number}`;
+    if (await endedUnused(chain, { ...transfer, validBefore }, { head, safe }))
+      return `it ended unused before block ${safe.number}`;
     const end = new Date(Number(validBefore) * 1000).toISOString();
-    throw new OperatorRefusal(`nothing was done: anybody can send this authorization until ${end}`);
+    throw new OperatorRefusal(
+      head.timestamp < validBefore
+        ? `nothing was done: anyone can submit this authorization until ${end}`
+        : `nothing was done: a reorganization can still include this authorization, which ended at ${end}. Try again when block ${head.number} is safe (now: ${safe.number})`,
+    );
   }
   const use = await chain.findUse(transfer);
   if (use?.kind === 'paid') throw cameBy(use.transaction);
   if (use !== undefined) {
-    const safe = await chain.safeBlock();
     if (use.blockNumber <= safe.number) return `used for something else by ${use.transaction}`;
     throw new OperatorRefusal(
-      `nothing was done: a reorganisation can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number})`,
+      `nothing was done: a reorganization can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number})`,
     );
   }
   if (head.timestamp >= validBefore)

@@ -20,8 +20,11 @@ import { isUnreachable } from './rpc.ts';
 /** A signature of many owners, and the call that deploys an account, fit in this. */
 const SIGNATURE_BYTES_MAX = 4_096;
 
-/** Calls at once: each may run as much code as the RPC allows. */
+/** Calls at once. */
 const CALLS_MAX = 16;
+
+/** Enough to deploy an account and to check the signatures of many owners; little to a node, whatever strangers' code does with it. */
+const CALL_GAS_MAX = 5_000_000n;
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -65,7 +68,7 @@ export function accountSignatures(
       bytecode: erc6492SignatureValidatorByteCode,
     });
     try {
-      const { data: answer } = await client.call({ data });
+      const { data: answer } = await client.call({ data, gas: CALL_GAS_MAX });
       return (
         answer !== undefined && size(answer) > 0 && size(answer) <= 32 && hexToBool(answer, { size: 32 })
       );

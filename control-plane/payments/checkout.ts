@@ -104,9 +104,11 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const isOpen = parts.networks.isOpen(authorization.chainId);
   const isOver = refusesWindow(authorization, now());
   if (isOver !== undefined) {
-    // It may have moved the money while it could.
-    if (isOver.code === 'authorization_expired' && isOpen && (await isUsed(chain, authorization)))
-      return settledByOthers(parts, authorization, now());
+    // It may have moved the money while it could: only the chain knows.
+    if (isOver.code === 'authorization_expired') {
+      if (!isOpen) throw pending();
+      if (await isUsed(chain, authorization)) return settledByOthers(parts, authorization, now());
+    }
     throw isOver;
   }
   if (!isOpen) throw unavailable();
@@ -148,8 +150,8 @@ async function credentialIn(
   try {
     return await readCredential(headers, sale, (chainId) => tills.get(chainId)?.chain.accounts);
   } catch (error) {
-    const isForUnknown = error instanceof PaymentRejected && error.code !== 'payment_required';
-    if (!isForUnknown || networks.areKnown) throw error;
+    const mayBeUnreadToken = error instanceof PaymentRejected && error.code !== 'payment_required';
+    if (!mayBeUnreadToken || networks.areKnown) throw error;
     // It may be in a token that could not be read since the start, and on its way already.
     throw new Refusal(
       'unavailable',
@@ -174,8 +176,8 @@ function refuseKnown(known: KnownPayment | undefined, authorization: TransferAut
     case 'in_flight':
       throw pending();
     case 'reverted':
-      // The facilitator has it, and may be the one that presents it.
-      throw known.isSigned ? refusedOnChain(authorization, now) : shownToFacilitator();
+      // Who was shown it may be the one that presents it.
+      throw known.isSigned ? refusedOnChain(authorization, now) : shownToOthers();
     // Its transaction is public: whoever presents it again proves nothing.
     case 'applied':
     case 'taken_back':
@@ -202,7 +204,7 @@ async function isUsed(chain: Chain, authorization: TransferAuthorization): Promi
   try {
     return await chain.isNonceUsed(authorization);
   } catch (cause) {
-    throw unavailable(cause);
+    throw pending(cause);
   }
 }
 
@@ -298,10 +300,10 @@ const alreadyUsed = (): Refusal =>
     'this authorization was used before; sign in with /auth to get a token',
   );
 
-const shownToFacilitator = (): Refusal =>
+const shownToOthers = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'This authorization was shown to the payment facilitator, which has not settled it. It brings no token any more. Call /auth: it answers when you can pay again.',
+    'Somebody else may have this authorization. It brings no token any more. Call /auth: it answers when you can pay again.',
   );
 
 const pending = (cause?: unknown): Refusal =>
@@ -317,7 +319,7 @@ function refusedOnChain({ validBefore }: TransferAuthorization, now: Date): Refu
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
   return new Refusal(
     'settlement_pending',
-    `The transfer was refused and nothing was charged. Anybody can still send this authorization until ${new Date(expiresMs).toISOString()}: pay anew after that.`,
+    `The transfer was refused and nothing was charged. Anyone can still submit this authorization until ${new Date(expiresMs).toISOString()}. Sign a new payment after that.`,
     { headers: { 'Retry-After': String(waitSeconds) } },
   );
 }

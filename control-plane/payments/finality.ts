@@ -2,14 +2,14 @@
 // be; one that cannot come back marks its payment.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { type Block, endedUnused } from './authorization-end.ts';
 import type { Chain, Use } from './chain.ts';
-import type { Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
+import type { Payment, PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
-import { isUnreachable } from './rpc.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
 
-/** Where an RPC keeps no state of its safe block, the newest block counts so long after the authorization ended. */
-const STATELESS_WAIT_S = 60n * 60n;
+/** So long after its end the log that is searched for its use goes back. */
+const SEARCHED_S = 24n * 60n * 60n;
 
 export interface FinalityParts {
   chain: Chain;
@@ -18,8 +18,6 @@ export interface FinalityParts {
   clock: Clock;
   log: Logger;
 }
-
-type Block = Awaited<ReturnType<Chain['head']>>;
 
 export class Finality {
   readonly #parts: FinalityParts;
@@ -50,14 +48,19 @@ export class Finality {
       return true;
     }
     if (use?.kind === 'spent') return this.#setTakenBack(id);
-    // A log that lags shows nothing, either.
-    if (await chain.isNonceUsed(authorization, head.number)) return false;
+    if (await chain.isNonceUsed(authorization, head.number)) {
+      // A log that lags shows nothing, either.
+      if (head.timestamp < authorization.validBefore + SEARCHED_S) return false;
+      log.error({ payment: id }, 'transfer not confirmed: the RPC shows neither its receipt nor its log');
+      await ledger.setFinal(id, payment.transferHash, this.#now());
+      return true;
+    }
     if (head.timestamp < authorization.validBefore) {
       log.warn({ payment: id }, 'transfer taken back by a reorganisation: sending it again');
       await this.#sendAgain(payment);
       return false;
     }
-    return (await this.#isOver(authorization, { head, safe })) ? this.#setTakenBack(id) : false;
+    return (await endedUnused(chain, authorization, { head, safe })) ? this.#setTakenBack(id) : false;
   }
 
   async #setTakenBack(id: string): Promise<true> {
@@ -83,20 +86,6 @@ export class Finality {
     if (await submitter.push(payment)) return;
     const simulation = await chain.simulate(payment.authorization);
     if (simulation.kind === 'ok') await submitter.sendAgain(payment, simulation.call);
-  }
-
-  /** Whether it can never be mined again: it was unused when it ended, in a block that stays. */
-  async #isOver(
-    authorization: TransferAuthorization,
-    { head, safe }: { head: Block; safe: Block },
-  ): Promise<boolean> {
-    if (safe.timestamp < authorization.validBefore) return false;
-    try {
-      return !(await this.#parts.chain.isNonceUsed(authorization, safe.number));
-    } catch (error) {
-      if (isUnreachable(error)) throw error;
-      return head.timestamp >= authorization.validBefore + STATELESS_WAIT_S;
-    }
   }
 
   #now(): Date {

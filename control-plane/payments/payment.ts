@@ -152,7 +152,7 @@ export interface PaymentLedger {
   /** Applied payments that a reorganisation may take back, due for a check, oldest first. */
   notFinal(chainId: number, due: { now: Date; limit: number }): Promise<Payment[]>;
   /** The transfer of an applied payment, which `transferHash` brought, is in a block that stays. */
-  setFinal(id: string, transferHash: Hex, now: Date): Promise<void>;
+  setFinal(id: string, transferHash: Hex | undefined, now: Date): Promise<void>;
   /** `applied` → `taken_back`, final. */
   setTakenBack(id: string, failure: string, now: Date): Promise<void>;
 }

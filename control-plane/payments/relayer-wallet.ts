@@ -11,9 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { PricedCall } from './chain.ts';
 import type { SignedTransaction } from './payment.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
-
-/** Gas of one transfer, generously: what the watch over the balance reckons with. */
-const TRANSFER_GAS = 120_000n;
+import { TRANSFER_GAS_MAX } from './transfer-call.ts';
 
 /** The relayer cannot pay for gas. Nothing was signed. */
 export class RelayerUnfunded extends Error {
@@ -87,7 +85,7 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
         publicClient.getBalance({ address }),
         publicClient.estimateFeesPerGas(),
       ]);
-      const transfers = Number(balanceWei / (TRANSFER_GAS * (maxFeePerGas > 0n ? maxFeePerGas : 1n)));
+      const transfers = Number(balanceWei / (TRANSFER_GAS_MAX * (maxFeePerGas > 0n ? maxFeePerGas : 1n)));
       return { balanceWei, transfers };
     },
   };

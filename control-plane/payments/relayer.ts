@@ -36,28 +36,28 @@ export class Relayer implements Submitter {
   }
 
   sendAgain(payment: Payment, call: PricedCall): Promise<void> {
-    const { chain, ledger, wallet } = this.#parts;
+    const { ledger, wallet } = this.#parts;
     const sent = this.#signing.then(async () => {
       const transaction = await wallet.sign(call, this.#nonceMin());
       if (!(await ledger.replaceTransaction(payment.id, transaction, this.#now()))) return;
-      await chain.broadcast(transaction.raw);
+      await this.#broadcast(transaction);
     });
     this.#signing = sent.catch(() => undefined);
     return sent;
   }
 
   async push({ id, transaction }: Payment): Promise<boolean> {
-    const { chain, ledger, wallet } = this.#parts;
+    const { ledger, wallet } = this.#parts;
     if (transaction === undefined || (await wallet.minedNonce()) > transaction.nonce) return false;
     // One of the two is mined at most: they have one nonce.
     const raised = await wallet.raised(transaction);
     if (raised !== undefined && !(await ledger.replaceTransaction(id, raised, this.#now()))) return true;
-    await chain.broadcast((raised ?? transaction).raw).catch(() => undefined);
+    await this.#broadcast(raised ?? transaction).catch(() => undefined);
     return true;
   }
 
   async #signAndBroadcast(payment: Payment, call: PricedCall): Promise<Submission> {
-    const { chain, ledger, log, wallet } = this.#parts;
+    const { ledger, log, wallet } = this.#parts;
     let transaction: SignedTransaction;
     try {
       transaction = await wallet.sign(call, this.#nonceMin());
@@ -71,8 +71,7 @@ export class Relayer implements Submitter {
       return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
     }
     try {
-      await chain.broadcast(transaction.raw);
-      this.#taken = { nonce: transaction.nonce, atMs: this.#parts.clock.now() };
+      await this.#broadcast(transaction);
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'broadcast failed');
       // Anything else may have reached the network all the same.
@@ -82,6 +81,11 @@ export class Relayer implements Submitter {
       }
     }
     return { kind: 'signed', hash: transaction.hash };
+  }
+
+  async #broadcast({ raw, nonce }: SignedTransaction): Promise<void> {
+    await this.#parts.chain.broadcast(raw);
+    if (nonce >= this.#nonceMin()) this.#taken = { nonce, atMs: this.#parts.clock.now() };
   }
 
   #nonceMin(): number {

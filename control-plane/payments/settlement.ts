@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';
+import { type Block, endedUnused } from './authorization-end.ts';
 import type { Chain, PricedCall } from './chain.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
@@ -117,18 +118,26 @@ export class Settlement {
       return this.settleByOthers(payment);
     }
     // Of one block: what is not used in a block that is late enough never will be.
-    const { number, timestamp } = await chain.head();
-    const used = await this.#settleUsed(payment, number);
-    if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, timestamp) : used;
-    if (timestamp >= authorization.validBefore) {
-      await ledger.setVoid(payment.id, 'expired before it was mined', this.#now());
-      return { kind: 'void' };
-    }
+    const head = await chain.head();
+    const used = await this.#settleUsed(payment, head.number);
+    if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, head.timestamp) : used;
+    if (head.timestamp >= authorization.validBefore) return this.#settleExpired(payment, head);
     if (payment.state === 'reverted') return { kind: 'pending' };
     // What the token has refused once it may refuse each time, and each time costs gas.
     const refused = await refusalOf(chain, payment);
     if (refused !== undefined) return this.#settleReverted(payment, refused.blockNumber);
     return (await submitter.push(payment)) ? { kind: 'pending' } : this.#submitAnew(payment);
+  }
+
+  /** Unused at its end; until a safe block shows that, a reorganisation can still put it into an earlier one. */
+  async #settleExpired(payment: Payment, head: Block): Promise<SettlementResult> {
+    const { chain, ledger } = this.#parts;
+    const why = 'expired before it was mined';
+    await ledger.giveNumberBack(payment.id, why, this.#now());
+    const blocks = { head, safe: await chain.safeBlock() };
+    if (!(await endedUnused(chain, payment.authorization, blocks))) return { kind: 'pending' };
+    await ledger.setVoid(payment.id, why, this.#now());
+    return { kind: 'void' };
   }
 
   /** The authorization was used, and the chain does not show by what: an RPC that lags, or one use that is long past. */
@@ -140,11 +149,15 @@ export class Settlement {
         { payment: payment.id },
         'payment ended: its authorization was used, and the RPC shows no transfer',
       );
-      await ledger.setVoid(payment.id, 'used, and the chain shows by what nowhere', this.#now());
+      await ledger.setVoid(payment.id, 'authorization used; no transfer found on the chain', this.#now());
       return { kind: 'void' };
     }
     if (overSinceS >= NUMBER_HELD_S) {
-      await ledger.giveNumberBack(payment.id, 'used, and the chain does not show by what yet', this.#now());
+      await ledger.giveNumberBack(
+        payment.id,
+        'authorization used; no transfer found on the chain yet',
+        this.#now(),
+      );
     }
     return { kind: 'pending' };
   }

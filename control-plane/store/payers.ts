@@ -47,6 +47,18 @@ export async function openPaymentOf(
   return { retryAfterSeconds: Math.max(RETRY_SECONDS, ...waits) };
 }
 
+/** The chain of the account that paid last, for a wallet without a subscription; undefined for one whose key paid, or nobody. */
+export async function payingAccountChain(db: Database, wallet: string): Promise<number | undefined> {
+  const last = await db
+    .selectFrom('payments')
+    .select(['chain_id', 'signed_by'])
+    .where('payer', '=', wallet.toLowerCase())
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.signed_by === 'account' ? last.chain_id : undefined;
+}
+
 /** Set while too many transfers of this payer, or of accounts with code, were mined and refused lately. */
 export async function refusalsOf(
   db: DatabaseTransaction,

@@ -64,7 +64,7 @@ export async function listPayments(
     query = query.where(({ eb, and, or }) =>
       or([
         eb('payments.state', '=', 'refunding'),
-        // Until an operator ends the subscription that nothing paid for.
+        // Until an operator takes off the year that nothing paid for.
         and([eb('payments.state', '=', 'taken_back'), eb('subscriptions.expires_at', '>', now)]),
         and([
           eb('payments.state', 'in', ['in_flight', 'reverted', 'void']),

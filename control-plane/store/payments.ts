@@ -132,7 +132,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
     async setFinal(id, transferHash, now) {
       await db
         .updateTable('payments')
-        .set({ final_at: now, transfer_hash: transferHash })
+        .set({ final_at: now, ...(transferHash === undefined ? {} : { transfer_hash: transferHash }) })
         .where('id', '=', id)
         .where('state', '=', 'applied')
         .execute();

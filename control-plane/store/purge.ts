@@ -138,12 +138,23 @@ async function deleteSubscription(
   });
 }
 
-/** Past its grace time, and no payment of its wallet may still be applied. */
+/**
+ * Past its grace time, and no payment of its wallet is under way. One that was refused moves no money by itself: should it be sent by
+ * somebody after all, it buys another number.
+ */
 function mayBePurged(eb: ExpressionBuilder<Tables, 'subscriptions'>, expiredAt: Date) {
   const unfinished = eb
     .selectFrom('payments')
     .select('payments.id')
     .whereRef('payments.payer', '=', 'subscriptions.wallet')
-    .where('payments.state', 'in', ['claimed', 'in_flight', 'reverted']);
+    .where((payment) =>
+      payment.or([
+        payment('payments.state', 'in', ['claimed', 'in_flight']),
+        payment.and([
+          payment('payments.state', '=', 'reverted'),
+          payment('payments.transfer_hash', 'is not', null),
+        ]),
+      ]),
+    );
   return eb.and([eb('subscriptions.expires_at', '<=', expiredAt), eb.not(eb.exists(unfinished))]);
 }

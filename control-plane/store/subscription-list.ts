@@ -1,8 +1,10 @@
 // Subscriptions as an operator sees and ends them.
 import type { ExpressionBuilder } from 'kysely';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { shortenedExpiry } from '../domain/subscription.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
+import { closeTakenBack } from './taken-back.ts';
 
 export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
 
@@ -59,16 +61,24 @@ export async function listSubscriptions(
   return rows.map((row) => ({ ...row, is_bound: Boolean(row.is_bound) }));
 }
 
-/** Ends the year now: the tokens are refused, and the number is kept for the grace time. Throws `OperatorRefusal` where it is over. */
-export async function endSubscription(db: Database, id: string, now: Date): Promise<void> {
-  const ended = await db
-    .updateTable('subscriptions')
-    .set({ expires_at: now })
+/**
+ * Takes off the years whose payments the chain took back; where there are none, all of it. Where nothing is left the tokens are
+ * refused, and the number is kept for the grace time. Resolves with the end. Of a transaction. Throws `OperatorRefusal` where it is over.
+ */
+export async function endSubscription(trx: Database, id: string, now: Date): Promise<Date> {
+  const active = await trx
+    .selectFrom('subscriptions')
+    .select('expires_at')
     .where('id', '=', id)
     .where('expires_at', '>', now)
-    .returning('id')
+    .forNoKeyUpdate()
     .executeTakeFirst();
-  if (ended === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
+  if (active === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
+  const years = await closeTakenBack(trx, id, 'an operator took off its year', now);
+  const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
+  const expiresAt = left > now ? left : now;
+  await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
+  return expiresAt;
 }
 
 /** A node has confirmed its SIM where it sits. */

@@ -5,6 +5,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import { extendedExpiry } from '../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import type { SubscriptionsTable } from './tables.ts';
+import { closeTakenBack } from './taken-back.ts';
 
 export async function findSubscriptionByWallet(
   db: Database,
@@ -59,6 +60,8 @@ export async function extendOrCreate(
     .where('wallet', '=', wallet)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
+  if (current.expires_at <= payment.now)
+    await closeTakenBack(trx, current.id, 'the year that it did not pay for is over', payment.now);
   const expiresAt = extendedExpiry(current.expires_at, payment.now);
   await trx
     .updateTable('subscriptions')

@@ -140,7 +140,8 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
   [
     'a ledger that forgets what was in flight',
     {
-      ledger: (ledger) => altered(ledger, { setReverted: ledger.release as never, setVoid: ledger.release }),
+      ledger: (ledger) =>
+        altered(ledger, { setReverted: ledger.releaseUnshown as never, setVoid: ledger.releaseUnshown }),
     },
     planWith([present, submit, minutes], 'liar'),
     'money_lost',

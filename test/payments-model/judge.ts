@@ -119,11 +119,12 @@ function judgeAnswers(
         find('token_without_money', about);
     }
   }
-  for (const { answer, authorization, couldMove, hadPaid, step, wasLagging } of presentations) {
+  for (const presentation of presentations) {
+    const { answer, authorization, couldMove, hadPaid, step, wasLagging, wasPaidAtStart } = presentation;
     const about = `a${authorization} in step ${step}`;
-    // A node that lags can not know what its payer has sent by himself.
-    const isUnseen =
-      wasLagging && authorizations.find(({ id }) => id === authorization)?.sentAt === undefined;
+    // What its payer sends by himself is unknown to a node that lags, and to a request that has looked just before.
+    const isSentByUs = authorizations.find(({ id }) => id === authorization)?.sentAt !== undefined;
+    const isUnseen = !isSentByUs && (wasLagging || !wasPaidAtStart);
     if (answer.kind === 'failed') find('failed', `${about}: ${answer.error}`);
     // What the chain showed when it was answered may be another thing now; or a use of it vanished before.
     const wasTakenBack = reorganisedAt.some(({ authorizations: gone }) => gone.includes(authorization));

@@ -74,6 +74,24 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
     },
   ],
   [
+    'an end that a reorganisation takes back does not end a payment whose transfer is mined before it after all',
+    {
+      authorizations: [{ payer: 0, lifeS: 60, isForMpp: false }],
+      steps: [
+        step({ kind: 'weather', weather: { kind: 'dear' } }),
+        present(0, UNTIL_SENT),
+        step({ kind: 'evict' }),
+        step({ kind: 'expire', authorization: 0 }),
+        step({ kind: 'minutes', count: 1 }),
+        step({ kind: 'seconds', count: -120 }),
+        step({ kind: 'submit', authorization: 0, isFirst: true }),
+        step({ kind: 'seconds', count: 2 }),
+        step({ kind: 'seconds', count: 118 }),
+        step({ kind: 'minutes', count: 3 }),
+      ],
+    },
+  ],
+  [
     'an authorization that is on its way from another request is not answered 402 when its payer has moved the money away',
     {
       // With this order of calls.

@@ -119,11 +119,47 @@ t.test(
       '--reason',
       'the chain took its money back',
     );
-    t.match(ended, { status: 0, stdout: /is over/ });
+    t.match(ended, { status: 0, stderr: '', stdout: /is over/ });
     await until('the token is refused', async () => (await number()).status === 401);
     t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
     t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);
     t.match((await control('audit', 'list')).stdout, /endSubscription/);
+  },
+);
+
+t.test(
+  'of a renewal that stayed away an operator takes off its year, and not the one that was paid',
+  async (t) => {
+    const rigged = await setUp(t, BOB);
+    const { clock, control, line, signer, url } = rigged;
+    await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+    await rigged.minute();
+    const first = await stateOf(rigged);
+    const ends = async () =>
+      ((await (await recoverToken(url, BOB.privateKey)).json()) as { expires_at: string }).expires_at;
+    const end = await ends();
+    const validBefore = Math.floor(clock.now() / 1000) + 300;
+    const renewal = await signTransfer(signer, rig.chain, { validBefore });
+    t.match(await present(url, renewal.header), { status: 200, body: { renewed: true } });
+    line.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction') throw new Error('lost');
+      return forward();
+    };
+    await reorganise();
+    await chain.increaseTime({ seconds: 600 });
+    await chain.mine({ blocks: 1 + SAFE_LAG_BLOCKS });
+    await until('it is marked', async () => {
+      await rigged.minute();
+      return (await stateOf(rigged)).state === 'taken_back';
+    });
+    const { id, subscription_id: subscription } = await stateOf(rigged);
+    t.not(id, first.id);
+    t.match(await control('subscription', 'end', subscription, '--reason', 'its renewal was taken back'), {
+      ...{ status: 0, stdout: new RegExp(`ends at ${end.slice(0, 10)}`) },
+    });
+    t.equal(await ends(), end, 'the year that was paid is left');
+    t.match(await stateOf(rigged), { id, state: 'void' });
+    t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);
   },
 );
 

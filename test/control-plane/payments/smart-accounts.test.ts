@@ -6,14 +6,16 @@ import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
 import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/transfer-call.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { signTransfer } from '../../fixtures/authorizations.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
 import { type Subscribed, signIn } from '../../fixtures/payer.ts';
 import { type Answer, answerOf, availableAt, present } from '../../fixtures/presented.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { type SmartAccount, startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const accounts = await startSmartAccounts(rig.chain);
@@ -58,6 +60,34 @@ for (const [name, make] of Object.entries(HONEST)) {
     t.equal(await availableAt(url), 1);
   });
 }
+
+t.test('an account whose payment is open signs in to wait, and one that has none to pay', async (t) => {
+  const snapshot = await chain.snapshot();
+  t.teardown(() => chain.revert({ id: snapshot }));
+  const line = await startRpcProxy(rig.chain.rpcUrl);
+  t.teardown(() => line.stop());
+  const clock = new ManualClock();
+  const url = await setUp(t, { rpcUrl: line.url, clock });
+  const safe = await accounts.safe();
+  await safe.fund(PRICE);
+  t.equal(summary(await signedIn(url, safe)), '401 signature_mismatch', 'nothing is known of its code');
+  line.interfere = async (method, forward) => {
+    if (method === 'eth_sendRawTransaction') throw new Error('lost');
+    return forward();
+  };
+  const validBefore = Math.floor(clock.now() / 1000) + 300;
+  const paid = await present(url, (await signTransfer(safe, rig.chain, { validBefore })).header);
+  t.equal(summary(paid), '503 settlement_pending');
+  t.equal(summary(await signedIn(url, safe)), '503 settlement_pending');
+  t.equal(summary(await signedIn(url, await accounts.safe(), safe.address)), '401 signature_mismatch');
+  await chain.increaseTime({ seconds: 400 });
+  await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+  await until('it is over', async () => {
+    clock.advance(MINUTE_MS);
+    await roundIsOver(clock);
+    return summary(await signedIn(url, safe)) === '402 no_active_subscription';
+  });
+});
 
 t.test('another account, or the key of somebody else, signs in to nothing', async (t) => {
   const url = await setUp(t);

@@ -1,0 +1,28 @@
+// When an authorization can never move money any more, though no block shows what it was used for.
+import type { Chain } from './chain.ts';
+import type { TransferAuthorization } from './payment.ts';
+import { isUnreachable } from './rpc.ts';
+
+/** Where an RPC keeps no state of its safe block, the newest block counts so long after the authorization ended. */
+const STATELESS_WAIT_S = 60n * 60n;
+
+/** A block that the chain has now. `timestamp`: seconds since the Unix epoch. */
+export type Block = Awaited<ReturnType<Chain['head']>>;
+
+/**
+ * True when the authorization was unused as it ended, in a block that no reorganisation takes back. For one that the newest block has
+ * unused. Rejects when the RPC cannot be reached.
+ */
+export async function endedUnused(
+  chain: Pick<Chain, 'isNonceUsed'>,
+  authorization: Pick<TransferAuthorization, 'asset' | 'from' | 'to' | 'value' | 'nonce' | 'validBefore'>,
+  { head, safe }: { head: Block; safe: Block },
+): Promise<boolean> {
+  if (safe.timestamp < authorization.validBefore) return false;
+  try {
+    return !(await chain.isNonceUsed(authorization, safe.number));
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    return head.timestamp >= authorization.validBefore + STATELESS_WAIT_S;
+  }
+}

@@ -79,7 +79,7 @@ function addRecipient(encrypter: Encrypter, recipient: string, position: number)
   try {
     encrypter.addRecipient(recipient);
   } catch (cause) {
-    throw new OperatorRefusal(`recipient ${position + 1} is none of age: it must be age1…`, { cause });
+    throw new OperatorRefusal(`Recipient ${position + 1} is not an age public key (age1…).`, { cause });
   }
 }
 

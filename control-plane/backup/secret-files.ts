@@ -123,7 +123,8 @@ const linesOf = (text = ''): string[] =>
 
 async function askTwice(): Promise<string> {
   const once = await askPassphrase('passphrase: ');
-  if (once !== (await askPassphrase('once more: '))) throw new OperatorRefusal('these are two passphrases');
+  if (once !== (await askPassphrase('once more: ')))
+    throw new OperatorRefusal('The passphrases differ. Type the same one twice.');
   return once;
 }
 

@@ -33,10 +33,10 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Signs in with a key, and sets the cookie. Throws `Refusal`: `unauthorized`, `rate_limited`, `overloaded`. */
+  /** Signs in with a key, and sets the cookie. Throws `Refusal`: `unauthorized`, `rate_limited`; `DatabaseUnavailable`. */
   signIn(ctx: Context, site: Site, key: string): Promise<void>;
   signOut(ctx: Context, site: Site, session: Session): Promise<void>;
-  /** The session of a request; undefined when there is none, or it is over. Throws `Refusal` `overloaded`. */
+  /** The session of a request; undefined when there is none, or it is over. Throws `DatabaseUnavailable`. */
   find(ctx: Context, site: Site): Promise<Session | undefined>;
   /** Those of `sessions` that are not over, by `keyOfHash`. */
   stillOpen(sessions: readonly Session[]): Promise<Set<string>>;
@@ -55,9 +55,9 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
     const session = mintSession();
     const keyHash = hashSecret(key);
     // What has not even the form of a key is not looked up.
-    const isKnown = isOperatorKey(key) && (await known(keys.ask())).has(keyOfHash(keyHash));
+    const isKnown = isOperatorKey(key) && (await keys.ask()).has(keyOfHash(keyHash));
     const operator = isKnown
-      ? await known(openSession(db, { keyHash, hash: hashSecret(session), now: now() }))
+      ? await openSession(db, { keyHash, hash: hashSecret(session), now: now() })
       : undefined;
     if (operator === undefined) throw new Refusal('unauthorized', 'that is no key of an operator');
     return session;
@@ -76,7 +76,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
       const shown = ctx.cookies.get(cookieName(site)) ?? '';
       if (!isSession(shown)) return undefined;
       const hash = hashSecret(shown);
-      const found = await known(findSession(db, hash, sessionLimitsAt(now())));
+      const found = await findSession(db, hash, sessionLimitsAt(now()));
       if (found === undefined) return undefined;
       if (clock.now() - found.usedAt.getTime() >= MINUTE_MS) await touchSession(db, hash, now());
       return { operator: found.operator, formToken: formTokenOf(shown), hash };
@@ -90,14 +90,6 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
     deleteEnded: () => deleteEndedSessions(db, sessionLimitsAt(now())),
   };
 }
-
-/** What the database knows of a key or a session. Throws `Refusal` `unavailable` when it does not answer: nobody is refused for that. */
-const known = <T>(asked: Promise<T>): Promise<T> =>
-  asked.catch((cause: unknown) => {
-    throw new Refusal('unavailable', 'the database does not answer: come again in a moment', {
-      ...{ cause, headers: { 'Retry-After': '5' } },
-    });
-  });
 
 /** With the prefix that binds it to the host where a browser grants that (RFC 6265bis §4.1.3). */
 const cookieName = ({ isEncrypted }: Site): string =>

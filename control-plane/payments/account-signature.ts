@@ -14,11 +14,9 @@ import {
   RawContractError,
   size,
 } from 'viem';
+import { SIGNATURE_BYTES_MAX } from '#shared/api/requests.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isUnreachable } from './rpc.ts';
-
-/** A signature of many owners, and the call that deploys an account, fit in this. */
-const SIGNATURE_BYTES_MAX = 4_096;
 
 /** Calls at once. */
 const CALLS_MAX = 16;

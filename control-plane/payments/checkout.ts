@@ -238,7 +238,9 @@ function claimed(claim: ClaimResult, authorization: TransferAuthorization, now: 
     case 'refused_for_a_while':
       throw new Refusal(
         'rate_limited',
-        'The token refused the last transfers of this wallet after they were sent. Nothing was charged. Wait for Retry-After seconds.',
+        claim.isOfAll
+          ? 'Payments from smart accounts are paused, because too many failed after they were sent. Nothing was charged. Wait for Retry-After seconds.'
+          : 'The token refused the last transfers of this wallet after they were sent. Nothing was charged. Wait for Retry-After seconds.',
         { headers: { 'Retry-After': String(claim.retryAfterSeconds) } },
       );
     case 'foreign_account':

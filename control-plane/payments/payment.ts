@@ -88,8 +88,8 @@ export type ClaimResult =
   | { kind: 'payer_busy'; retryAfterSeconds: number }
   /** The subscription is paid as far ahead as it may be. */
   | { kind: 'paid_ahead'; expiresAt: Date }
-  /** Transfers of this payer, or of accounts with code, were mined and refused too often lately. */
-  | { kind: 'refused_for_a_while'; retryAfterSeconds: number }
+  /** Transfers of this payer were mined and refused too often lately; `isOfAll`: those of accounts with code together. */
+  | { kind: 'refused_for_a_while'; retryAfterSeconds: number; isOfAll: boolean }
   /** An account on another chain than the one that the wallet's subscription was bought from. */
   | { kind: 'foreign_account'; chainId: number | undefined };
 

@@ -36,7 +36,7 @@ export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   const transport = http(shownRpc(rpcUrl), {
     timeout: rpcTimeoutMs,
     retryCount: 1,
-    fetchFn: (_shown, init) => fetchAnyway(rpcUrl, init),
+    fetchFn: (_shown, init) => fetchWithReconnect(rpcUrl, init),
   });
   return { chain, transport };
 }
@@ -48,7 +48,7 @@ const RECONNECT_PAUSES_MS = [25, 100, 300];
  * `fetch`, of which a lost connection costs milliseconds: a broadcast that is lost costs a payer the wait for a block. What
  * took its whole time is not asked again, and an answer, whatever it says, is one.
  */
-function fetchAnyway(
+function fetchWithReconnect(
   url: string,
   init: RequestInit = {},
   [pauseMs, ...pausesMs]: readonly number[] = RECONNECT_PAUSES_MS,
@@ -56,7 +56,9 @@ function fetchAnyway(
   return fetch(url, init).catch((error: unknown) => {
     const { signal } = init;
     if (pauseMs === undefined || !(error instanceof TypeError) || signal?.aborted) throw error;
-    return sleep(systemClock, pauseMs, signal ?? undefined).then(() => fetchAnyway(url, init, pausesMs));
+    return sleep(systemClock, pauseMs, signal ?? undefined).then(() =>
+      fetchWithReconnect(url, init, pausesMs),
+    );
   });
 }
 

@@ -25,7 +25,7 @@ import * as simAdmission from './migrations/0016-sim-admission.ts';
 import * as holdings from './migrations/0017-holdings.ts';
 import * as messageRetention from './migrations/0018-message-retention.ts';
 import * as mailedAddresses from './migrations/0019-mailed-addresses.ts';
-import * as paymentTrust from './migrations/0021-payment-trust.ts';
+import * as paymentTrust from './migrations/0020-payment-trust.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -48,7 +48,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0017-holdings': holdings,
   '0018-message-retention': messageRetention,
   '0019-mailed-addresses': mailedAddresses,
-  '0021-payment-trust': paymentTrust,
+  '0020-payment-trust': paymentTrust,
 };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -64,7 +64,7 @@ export async function refusalsOf(
   db: DatabaseTransaction,
   { from, signedBy }: TransferAuthorization,
   now: Date,
-): Promise<{ retryAfterSeconds: number } | undefined> {
+): Promise<{ retryAfterSeconds: number; isOfAll: boolean } | undefined> {
   const ofPayer = await oldestOf(db, {
     payer: from.toLowerCase(),
     withinMs: REFUSALS_MS,
@@ -75,8 +75,8 @@ export async function refusalsOf(
     signedBy === 'account'
       ? await oldestOf(db, { withinMs: ACCOUNT_REFUSALS_MS, max: ACCOUNT_REFUSALS_MAX, now })
       : undefined;
-  const waits = [ofPayer, ofAccounts].filter((wait) => wait !== undefined);
-  return waits.length === 0 ? undefined : { retryAfterSeconds: Math.max(...waits) };
+  if (ofPayer !== undefined) return { retryAfterSeconds: Math.max(ofPayer, ofAccounts ?? 0), isOfAll: false };
+  return ofAccounts === undefined ? undefined : { retryAfterSeconds: ofAccounts, isOfAll: true };
 }
 
 /** Seconds until fewer than `max` are left. */

@@ -19,13 +19,16 @@ export const emailSchema = z
 /** POST /waitlist. */
 export const waitlistRequestSchema = z.object({ email: emailSchema });
 
+/** Signatures of many owners, and the call that deploys an account, fit in this; with all else of a payment in a header of 8,192 characters. */
+export const SIGNATURE_BYTES_MAX = 2_560;
+
 /** POST /auth. */
 export const authRequestSchema = z.object({
   wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
   nonce: requiredText.max(128, 'is too long').regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be printable'),
   signature: requiredText.regex(
-    /^0x(?:[0-9a-fA-F]{2}){64,4096}$/,
-    'must be 0x-prefixed and have 65 bytes of a key, or up to 4,096 of an account with code',
+    new RegExp(`^0x(?:[0-9a-fA-F]{2}){64,${SIGNATURE_BYTES_MAX}}$`),
+    'must be 0x-prefixed and have 65 bytes of a key, or up to 2,560 of an account with code',
   ),
 });
 

@@ -20,7 +20,7 @@ const STATEMENTS = [
   // What was applied before transfers were checked again has long been final.
   `update payments set final_at = updated_at where state = 'applied'`,
   `create index payments_not_final on payments (chain_id, updated_at)
-    where state in ('applied', 'taken_back') and final_at is null`,
+    where state = 'applied' and final_at is null`,
   'create index payments_by_payer on payments (payer, created_at)',
   `create index payment_refusals on payment_events (at) where state = 'reverted'`,
   // The chain whose code speaks for the wallet; null where its key does, on every chain.

@@ -115,7 +115,7 @@ export const OPTIONS = {
     about: 'token contract; default USDC of the chain',
     schema: addressSchema.optional(),
   },
-  payTo: { env: 'PAY_TO', about: 'address that is paid', schema: addressSchema.optional() },
+  payTo: { env: 'PAY_TO', about: 'address that is paid; each service needs one of its own', schema: addressSchema.optional() },
   relayerKey: {
     env: 'RELAYER_KEY',
     about: 'private key that sends the transfers and pays their gas; better given as a file',

@@ -38,7 +38,8 @@ export interface PricedCall {
 }
 
 export type Simulation =
-  | { kind: 'ok'; call: PricedCall }
+  /** `runsCode`: the transfer runs code of the payer's. */
+  | { kind: 'ok'; call: PricedCall; runsCode: boolean }
   /** It needs more gas than a transfer may. */
   | { kind: 'too_costly' }
   /** `isUsed`: used or cancelled already, in a block or in one to come. */
@@ -86,9 +87,8 @@ export function connectChain(options: ChainOptions) {
 
   /** What the transfer would do and cost; anyone may send it. */
   async function simulate(authorization: TransferAuthorization): Promise<Simulation> {
-    const isDeployed =
-      isErc6492Signature(authorization.signature) &&
-      (await publicClient.getCode({ address: authorization.from })) !== undefined;
+    const isDeployed = (await publicClient.getCode({ address: authorization.from })) !== undefined;
+    const runsCode = isDeployed || isErc6492Signature(authorization.signature);
     const { to, data, gasMax } = transferCall(authorization, isDeployed);
     try {
       // Sent by whoever will send it: code may look at that.
@@ -96,7 +96,7 @@ export function connectChain(options: ChainOptions) {
       const needed = await publicClient.estimateGas({ account, to, data, gas: gasMax });
       if (needed > gasMax) return { kind: 'too_costly' };
       const roomy = (needed * GAS_MARGIN_PERCENT) / 100n;
-      return { kind: 'ok', call: { to, data, gas: roomy < gasMax ? roomy : gasMax } };
+      return { kind: 'ok', runsCode, call: { to, data, gas: roomy < gasMax ? roomy : gasMax } };
     } catch (error) {
       if (isGasShort(error)) return { kind: 'too_costly' };
       const reverted = revertOf(error);

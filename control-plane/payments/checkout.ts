@@ -121,7 +121,8 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
     throw rejectionOf(simulation.reason);
   }
 
-  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax };
+  const { runsCode } = simulation;
+  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
   observe({ kind: 'payment_verified', method: methodOf(headers) });
 

@@ -98,6 +98,8 @@ export interface ClaimTerms {
   now: Date;
   /** A year more is refused where it would end later than so many years from now. */
   yearsAheadMax: number;
+  /** The transfer runs code of the payer's, whatever signed it: the token asks that of an address with code (EIP-1271, EIP-7702). */
+  runsCode: boolean;
 }
 
 export interface Applied {

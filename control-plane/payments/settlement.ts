@@ -12,6 +12,9 @@ import { refusalOf, type Submitter } from './submitter.ts';
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
 const CLAIM_AGE_MS_MAX = 120_000;
 
+/** What a facilitator was shown holds its number for so long. */
+const HANDED_OVER_MS_MAX = 5 * 60_000;
+
 /** After the wait of its request, a payment in flight is left alone for this long. */
 const SETTLING_MARGIN_MS = 10_000;
 
@@ -123,6 +126,9 @@ export class Settlement {
     if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, head.timestamp) : used;
     if (head.timestamp >= authorization.validBefore) return this.#settleExpired(payment, head);
     if (payment.state === 'reverted') return { kind: 'pending' };
+    // Nobody else's number waits for a facilitator, nor for a payer whose code has it refuse each time.
+    if (payment.transaction === undefined && clock.now() - payment.updatedAt.getTime() > HANDED_OVER_MS_MAX)
+      await ledger.giveNumberBack(payment.id, 'the facilitator has not settled it', this.#now());
     // What the token has refused once it may refuse each time, and each time costs gas.
     const refused = await refusalOf(chain, payment);
     if (refused !== undefined) return this.#settleReverted(payment, refused.blockNumber);

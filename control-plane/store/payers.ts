@@ -1,5 +1,6 @@
 // What a payer's other payments mean for the next one: one may be open at a time, and code that is refused on the chain costs us gas.
-import type { TransferAuthorization } from '../payments/payment.ts';
+import { sql } from 'kysely';
+import type { ClaimTerms } from '../payments/payment.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import { OPEN_STATES } from './payment-rows.ts';
 
@@ -13,9 +14,12 @@ const EXPIRY_MARGIN_SECONDS = 10;
 const REFUSALS_MAX = 3;
 const REFUSALS_MS = 24 * 60 * 60 * 1000;
 
-/** The same of all accounts with code together, within an hour: their addresses cost nothing. */
-const ACCOUNT_REFUSALS_MAX = 20;
-const ACCOUNT_REFUSALS_MS = 60 * 60 * 1000;
+/**
+ * The same of all payers with code together, within an hour, with what is under way: their addresses cost nothing. It bounds what liars take from the relayer, and so
+ * few of them can keep honest ones waiting.
+ */
+const CODE_REFUSALS_MAX = 100;
+const CODE_REFUSALS_MS = 60 * 60 * 1000;
 
 /**
  * The payment of a wallet that may still move money, and when to ask again. A refused one moves none once its authorization has
@@ -59,28 +63,34 @@ export async function payingAccountChain(db: Database, wallet: string): Promise<
   return last?.signed_by === 'account' ? last.chain_id : undefined;
 }
 
-/** Set while too many transfers of this payer, or of accounts with code, were mined and refused lately. */
+/** Set while too many transfers of this payer, or of payers with code, were mined and refused lately. */
 export async function refusalsOf(
   db: DatabaseTransaction,
-  { from, signedBy }: TransferAuthorization,
-  now: Date,
+  payer: string,
+  { runsCode, now }: Pick<ClaimTerms, 'runsCode' | 'now'>,
 ): Promise<{ retryAfterSeconds: number; isOfAll: boolean } | undefined> {
-  const ofPayer = await oldestOf(db, {
-    payer: from.toLowerCase(),
-    withinMs: REFUSALS_MS,
-    max: REFUSALS_MAX,
-    now,
-  });
-  const ofAccounts =
-    signedBy === 'account'
-      ? await oldestOf(db, { withinMs: ACCOUNT_REFUSALS_MS, max: ACCOUNT_REFUSALS_MAX, now })
-      : undefined;
-  if (ofPayer !== undefined) return { retryAfterSeconds: Math.max(ofPayer, ofAccounts ?? 0), isOfAll: false };
-  return ofAccounts === undefined ? undefined : { retryAfterSeconds: ofAccounts, isOfAll: true };
+  const ofPayer = await secondsUntilFewer(db, { payer, withinMs: REFUSALS_MS, max: REFUSALS_MAX, now });
+  if (ofPayer !== undefined) return { retryAfterSeconds: ofPayer, isOfAll: false };
+  if (!runsCode) return undefined;
+  const max = CODE_REFUSALS_MAX - (await countUnderWay(db));
+  if (max <= 0) return { retryAfterSeconds: RETRY_SECONDS, isOfAll: true };
+  const ofAll = await secondsUntilFewer(db, { withinMs: CODE_REFUSALS_MS, max, now });
+  return ofAll === undefined ? undefined : { retryAfterSeconds: ofAll, isOfAll: true };
 }
 
-/** Seconds until fewer than `max` are left. */
-async function oldestOf(
+/** Transfers that run code of their payers and may still be refused. */
+async function countUnderWay(db: DatabaseTransaction): Promise<number> {
+  const { count } = await db
+    .selectFrom('payments')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('runs_code', '=', true)
+    .where('state', 'in', ['claimed', 'in_flight'])
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Seconds until fewer than `max` refusals are left, of a payer or of all payers with code; undefined where there are fewer now. */
+async function secondsUntilFewer(
   db: DatabaseTransaction,
   { payer, withinMs, max, now }: { payer?: string; withinMs: number; max: number; now: Date },
 ): Promise<number | undefined> {
@@ -92,7 +102,7 @@ async function oldestOf(
     .where('payments.transaction_hash', 'is not', null)
     .where('payment_events.at', '>', new Date(now.getTime() - withinMs))
     .$if(payer !== undefined, (query) => query.where('payments.payer', '=', payer ?? ''))
-    .$if(payer === undefined, (query) => query.where('payments.signed_by', '=', 'account'))
+    .$if(payer === undefined, (query) => query.where('payments.runs_code', '=', true))
     .orderBy('payment_events.at', 'desc')
     .limit(max)
     .execute();

@@ -34,7 +34,7 @@ export async function findKnown(
 export async function claim(
   trx: DatabaseTransaction,
   authorization: TransferAuthorization,
-  { now, yearsAheadMax }: ClaimTerms,
+  { now, yearsAheadMax, runsCode }: ClaimTerms,
 ): Promise<ClaimResult> {
   await lockReservations(trx);
   const known = await findKnown(trx, authorization);
@@ -43,7 +43,7 @@ export async function claim(
   const { payer } = keyOf(authorization);
   const open = await openPaymentOf(trx, payer, now);
   if (open !== undefined) return { kind: 'payer_busy', ...open };
-  const refused = await refusalsOf(trx, authorization, now);
+  const refused = await refusalsOf(trx, payer, { runsCode, now });
   if (refused !== undefined) return { kind: 'refused_for_a_while', ...refused };
 
   const holder = await lockHolder(trx, payer);
@@ -54,11 +54,11 @@ export async function claim(
     }
     if (extendedExpiry(expiresAt, now) > yearsFrom(now, yearsAheadMax))
       return { kind: 'paid_ahead', expiresAt };
-    return claimed(trx, authorization, { state: 'claimed', number: undefined, now });
+    return claimed(trx, authorization, { state: 'claimed', number: undefined, runsCode, now });
   }
   const number = await pickAvailable(trx, now);
   if (number === undefined) return { kind: 'pool_exhausted' };
-  return claimed(trx, authorization, { state: 'claimed', number, now });
+  return claimed(trx, authorization, { state: 'claimed', number, runsCode, now });
 }
 
 /** No number is reserved: the payer may have moved no money at all. */
@@ -70,13 +70,18 @@ export async function noteUsed(
   await lockReservations(trx);
   const known = await findKnown(trx, authorization);
   if (known !== undefined && known.state !== 'released') return { kind: 'taken', known };
-  return claimed(trx, authorization, { state: 'in_flight', number: undefined, now });
+  return claimed(trx, authorization, { state: 'in_flight', number: undefined, runsCode: false, now });
 }
 
 async function claimed(
   trx: DatabaseTransaction,
   authorization: TransferAuthorization,
-  { state, number, now }: { state: PaymentState; number: string | undefined; now: Date },
+  {
+    state,
+    number,
+    runsCode,
+    now,
+  }: Pick<ClaimTerms, 'runsCode' | 'now'> & { state: PaymentState; number: string | undefined },
 ): Promise<ClaimResult> {
   const row: Omit<Insertable<PaymentsTable>, 'id' | 'created_at'> = {
     ...keyOf(authorization),
@@ -86,6 +91,7 @@ async function claimed(
     valid_before: String(authorization.validBefore),
     signature: authorization.signature,
     signed_by: authorization.signedBy,
+    runs_code: runsCode,
     state,
     reserved_number: number ?? null,
     raw_transaction: null,

@@ -154,6 +154,8 @@ export interface PaymentsTable {
   /** The transaction that brought the money, once it was seen on the chain. */
   transfer_hash: string | null;
   signed_by: ColumnType<SignedBy, SignedBy | undefined, SignedBy>;
+  /** The transfer runs code of the payer's. */
+  runs_code: Generated<boolean>;
   /** How often the reconciler found nothing new. */
   checks: ColumnType<number, number | undefined, number>;
   next_check_at: ColumnType<Date | null, Date | null | undefined, Date | null>;

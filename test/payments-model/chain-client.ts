@@ -77,7 +77,12 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     if (view * BLOCK_S >= authorization.validBefore) return refuse('authorization is expired');
     if (account?.kind === 'costly') return { kind: 'too_costly' };
     if (chain.balanceOf(authorization.payer) < 1) return refuse('transfer amount exceeds balance');
-    return { kind: 'ok', call: { to: OFFER.asset, data: authorization.nonce, gas: TRANSFER_GAS_MAX } };
+    const runsCode = account?.kind !== 'key';
+    return {
+      kind: 'ok',
+      runsCode,
+      call: { to: OFFER.asset, data: authorization.nonce, gas: TRANSFER_GAS_MAX },
+    };
   }
 
   function isUsedAt(authorization: Authorization, view: number, blockNumber?: bigint): boolean {

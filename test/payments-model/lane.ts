@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, types } from 'pg';
 import type { PaymentState } from '#control-plane/payments/payment.ts';
 import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { insertNumbersOnSale } from '../fixtures/number-stock.ts';
 
 export const NUMBERS_MAX = 3;
 const INT8_OID = 20;
@@ -40,14 +41,7 @@ export interface Lane {
 export async function openLane(url: string): Promise<Lane> {
   await (await openDatabase({ url, connectionsMax: 1 })).close();
   const db = preparedDatabase(url);
-  await sql`insert into nodes (id, link_id, link_alive_until) values ('lab', 'link', 'infinity')`.execute(db);
-  for (let index = 0; index < NUMBERS_MAX; index += 1) {
-    const iccid = `890100000000000000${index}`;
-    await sql`insert into sims (iccid, node_id, slot, state, swept_at, updated_at)
-      values (${iccid}, 'lab', ${`m${index}`}, 'registered', 'infinity', now())`.execute(db);
-    await sql`insert into numbers (number, iccid, created_at)
-      values (${`+1206555000${index}`}, ${iccid}, now())`.execute(db);
-  }
+  await insertNumbersOnSale(db, NUMBERS_MAX);
   let sequences = 0;
   return {
     db,

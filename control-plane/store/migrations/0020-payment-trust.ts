@@ -11,6 +11,7 @@ const STATEMENTS = [
   // Signed by the key of the address, or accepted by the code of the account there.
   `alter table payments
     add column signed_by text not null default 'key' check (signed_by in ('key', 'account')),
+    add column runs_code boolean not null default false,
     add column checks integer not null default 0,
     add column next_check_at timestamptz,
     add column final_at timestamptz,

@@ -121,6 +121,26 @@ t.test(
   },
 );
 
+t.test(
+  'what it does not settle holds no number after some minutes, and buys one once it is settled',
+  async (t) => {
+    const { available, clock, facilitator, isServed, present, url } = await setUp(t);
+    facilitator.interfere = (route, answer) =>
+      route === 'settle'
+        ? Promise.resolve({ success: false, errorReason: 'unexpected_settle_error' })
+        : answer();
+    t.match(await present(await signPaymentHeader(url, ALICE.privateKey)), { status: 503 });
+    t.equal(await available(), 1);
+    await until('the number is on sale', async () => {
+      clock.advance(MINUTE_MS);
+      return (await available()) === 2;
+    });
+    facilitator.interfere = undefined;
+    await isServed(ALICE);
+    t.equal(await available(), 1);
+  },
+);
+
 t.test('what it did not do is asked of it again, and never answered with a 402', async (t) => {
   const { available, clock, facilitator, isServed, paid, present, url } = await setUp(t);
   const header = await signPaymentHeader(url, ALICE.privateKey);

@@ -1,6 +1,6 @@
 // The control plane's options: the only reader of its environment and flags.
 import { type Address, getAddress, type Hex } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
 import {
@@ -115,7 +115,11 @@ export const OPTIONS = {
     about: 'token contract; default USDC of the chain',
     schema: addressSchema.optional(),
   },
-  payTo: { env: 'PAY_TO', about: 'address that is paid; each service needs one of its own', schema: addressSchema.optional() },
+  payTo: {
+    env: 'PAY_TO',
+    about: 'address that is paid; each service needs one of its own',
+    schema: addressSchema.optional(),
+  },
   relayerKey: {
     env: 'RELAYER_KEY',
     about: 'private key that sends the transfers and pays their gas; better given as a file',

@@ -1,6 +1,6 @@
 // The file of payment networks: where money may come in, in what, how much, and who puts it on the chain.
 import { type Address, getAddress } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
 import { choice, map, text } from '#shared/process/config-values.ts';

@@ -1,7 +1,7 @@
 // Private keys as options: given themselves, or as a file that holds one.
 import { readFileSync } from 'node:fs';
 import type { Hex } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Order of secp256k1 (SEC 2 §2.4.1): a private key is below it. */
 const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

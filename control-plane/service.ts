@@ -6,7 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
-import { alertChannelsOf } from './alerts/alert-options.ts';
+import { alertChannelsOf } from './alerts/alert-channels.ts';
 import { startAlerts } from './alerts/alert-service.ts';
 import { writeBackup } from './backup/backup-writer.ts';
 import { type Bus, createLocalBus } from './bus/bus.ts';

@@ -1,5 +1,5 @@
 // The simulator as a program: reads options, starts the rack, says where it is, stops on a signal.
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#shared/process/logger.ts';
 import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';

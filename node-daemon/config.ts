@@ -1,6 +1,6 @@
 // The daemon's options: names, defaults and checks.
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Destinations, destinationsOption } from '#shared/destination-list.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
 import type { LogLevel } from '#shared/process/logger.ts';

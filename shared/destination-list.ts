@@ -1,5 +1,5 @@
 // The list of destinations that an operator allows, as both programs take it: regions and prefixes. Pure.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Regions (ISO 3166-1) that libphonenumber knows. Here, since its data takes longer to load than most commands to run. */
 const REGIONS: ReadonlySet<string> = new Set(

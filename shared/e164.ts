@@ -1,5 +1,5 @@
 // Telephone numbers as E.164 writes them: "+", country code, subscriber number, 15 digits at most.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Matches an E.164 number with its leading "+" (ITU-T E.164 §6: 15 digits at most). */
 export const E164_PATTERN = /^\+[1-9]\d{6,14}$/;

@@ -1,11 +1,7 @@
-// The options of alerts: what counts, and whom it is told to.
-import { z } from 'zod';
+// The options of alerts: what counts, and where they are sent.
+import * as z from 'zod';
 import { emailSchema } from '#shared/api/requests.ts';
 import { integerOption } from '#shared/process/options.ts';
-import { createAlertMail } from '../mail/alert-mail.ts';
-import { type MailAddress, mailSettingsOf, type SmtpServer } from '../mail/mail-options.ts';
-import type { AlertChannel } from './alert-channel.ts';
-import { createWebhook } from './webhook.ts';
 
 const WEBHOOK_URL_FORM = 'must be an http(s) URL without a password and without #';
 const SECRET_FORM =
@@ -60,30 +56,3 @@ export const ALERT_OPTIONS = {
     schema: integerOption(0, 1_000_000, 1),
   },
 } as const;
-
-export interface ChannelOptions {
-  alertWebhookUrl: string | undefined;
-  alertWebhookSecret: Buffer | undefined;
-  alertMailTo: string | undefined;
-  smtpUrl: SmtpServer | undefined;
-  mailFrom: MailAddress | undefined;
-  publicUrl: string | undefined;
-  serviceName: string;
-  environment: string;
-}
-
-/** Ways to the operator, none where none is given. Throws for half of one. */
-export function alertChannelsOf(options: ChannelOptions): AlertChannel[] {
-  const { alertWebhookUrl: url, alertWebhookSecret: secret, alertMailTo: to } = options;
-  if (url === undefined && secret !== undefined)
-    throw new Error('ALERT_WEBHOOK_SECRET is of no use without ALERT_WEBHOOK_URL: give both or none');
-  if (url !== undefined && secret === undefined)
-    throw new Error('give ALERT_WEBHOOK_SECRET with ALERT_WEBHOOK_URL: the key that signs what is posted');
-  const mail = mailSettingsOf(options);
-  if (to !== undefined && mail === undefined)
-    throw new Error('give SMTP_URL and MAIL_FROM with ALERT_MAIL_TO: the server that takes the mail');
-  return [
-    ...(url !== undefined && secret !== undefined ? [createWebhook({ url, secret }, options)] : []),
-    ...(to !== undefined && mail !== undefined ? [createAlertMail(mail, to, options)] : []),
-  ];
-}

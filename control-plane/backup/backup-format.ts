@@ -1,5 +1,5 @@
 // The form of a backup: gzip; a line of JSON that says what it holds, a line a row, and a line that proves all before it.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const FORMAT = 'simrack-backup';
 const VERSION = 1;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { BackupKey, Lock } from './encryption.ts';
 

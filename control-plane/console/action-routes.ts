@@ -1,7 +1,7 @@
 // A change from the console: a page that asks once more, then a form that only a page of the session can send.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { z } from 'zod';
+import * as z from 'zod';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { ACTION_WORDS, type ActionName } from './action-words.ts';

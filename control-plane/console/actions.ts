@@ -1,5 +1,5 @@
 // What an operator can do from the console: what each needs to know, whom it asks, and where one comes back to.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Desk } from '../operator/desk.ts';
 import { DESK_INPUTS } from '../operator/desk-inputs.ts';
 import type { ActionName } from './action-words.ts';

@@ -1,5 +1,5 @@
 // The options of the console: where it listens, and how browsers reach it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { optionalInteger } from '#shared/process/options.ts';
 import { keyFileSchema } from '../private-key.ts';
 

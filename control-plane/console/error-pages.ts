@@ -1,7 +1,7 @@
 // Every "no" of the console as a page that says why.
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
-import { z } from 'zod';
+import * as z from 'zod';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import { html } from '#shared/html.ts';
 import type { Logger } from '#shared/log.ts';

@@ -1,16 +1,17 @@
 // The lists of the console, what is behind a line of them, and the search for a number.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
 import { check } from '../domain/checked-input.ts';
+import { NUMBER_STATES } from '../domain/number-state.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { numberSchema, PROBE_SPANS, paymentIdSchema, subscriptionIdSchema } from '../operator/desk-inputs.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { listNumberHappenings } from '../store/happenings.ts';
-import { findNumbersEnding, NUMBER_STATES } from '../store/numbers.ts';
-import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
+import { findNumbersEnding } from '../store/numbers.ts';
 import { doneWords } from './action-words.ts';
 import type { ConsolePageParts } from './console-parts.ts';
 import { auditPage } from './pages/audit.ts';

@@ -1,7 +1,7 @@
 // The pages that follow the fleet, and the stream that tells them what has changed.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';

@@ -1,6 +1,6 @@
 // Money that came and bought nothing, sent back from the console: where the service was given the key of the account that was paid.
 import { privateKeyToAccount } from 'viem/accounts';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Config } from '../config.ts';
 import type { Desk } from '../operator/desk.ts';
 import { paymentIdSchema, reasonSchema } from '../operator/desk-inputs.ts';

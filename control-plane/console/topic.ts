@@ -1,5 +1,5 @@
 // What a page follows: the fleet, a node or a slot, with the span of its plots, as text in its address.
-import { z } from 'zod';
+import * as z from 'zod';
 import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { RANGE_NAMES } from './span.ts';

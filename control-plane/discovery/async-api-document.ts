@@ -1,5 +1,5 @@
 // The WebSockets as AsyncAPI 3.1, made of the schemas that check their frames.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { clientFrameSchema, presenceEventSchema, serverFrameSchema } from '#shared/api/voice-frames.ts';
 import { plainJsonSchema } from './json-schemas.ts';
 

@@ -1,5 +1,5 @@
 // The schemas of the API as JSON Schema of draft 2020-12, which is that of OpenAPI 3.1.
-import { z } from 'zod';
+import * as z from 'zod';
 import * as answers from '#shared/api/answers.ts';
 import * as requests from '#shared/api/requests.ts';
 

@@ -1,5 +1,5 @@
 // Input against its schema: what passes is trusted, what does not is refused with the field at fault.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import { Refusal } from './refusal.ts';
 

@@ -13,6 +13,10 @@ export interface Subscription {
   expiresAt: Date;
 }
 
+/** `unbound`: active, and no node has confirmed its SIM. */
+export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number];
+
 export const PLAN = 'yearly';
 
 export function isActive(subscription: Pick<Subscription, 'expiresAt'>, now: Date): boolean {

@@ -1,5 +1,5 @@
 // POST /nodes/enrol: a code, used once, gives a node's key its name.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import type { enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import type { Logger } from '#shared/log.ts';

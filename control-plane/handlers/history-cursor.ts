@@ -1,5 +1,5 @@
 // The opaque cursor of /sms/messages: the place of a row in the order of the history.
-import { z } from 'zod';
+import * as z from 'zod';
 import { isStorable } from '#shared/api/requests.ts';
 import { Refusal } from '../domain/refusal.ts';
 

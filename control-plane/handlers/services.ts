@@ -1,6 +1,6 @@
 // The tool list_services: what is sold, for how much, and whether it is to be had.
 import { formatUnits } from 'viem';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { servicesSchema } from '#shared/api/answers.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';

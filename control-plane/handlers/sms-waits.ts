@@ -1,5 +1,5 @@
 // Claims that wait: whoever finds an empty inbox is answered when a message is stored, or when the time is over.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { receiveToolSchema } from '#shared/api/requests.ts';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';

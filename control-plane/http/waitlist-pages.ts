@@ -1,7 +1,7 @@
 // The waitlist for people: its form where no script sends it, and the link at the end of its mails (RFC 8058).
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATION } from '#shared/api/operations.ts';
 import { html } from '#shared/html.ts';
 import { check } from '../domain/checked-input.ts';

@@ -1,5 +1,5 @@
 // The options of mail: which server takes it, and whom it is from.
-import { z } from 'zod';
+import * as z from 'zod';
 import { emailSchema } from '#shared/api/requests.ts';
 
 export interface SmtpServer {

@@ -1,5 +1,5 @@
 // Tools for the number itself and its calls.
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATION } from '#shared/api/operations.ts';
 import { describeNumber } from '../handlers/subscription.ts';
 import { dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';

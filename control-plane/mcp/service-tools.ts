@@ -1,5 +1,5 @@
 // Tools for whoever has no token yet: what is sold, and whether it is to be had.
-import { z } from 'zod';
+import * as z from 'zod';
 import { servicesSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
 import { createServices, type ServicesParts } from '../handlers/services.ts';

@@ -1,6 +1,6 @@
 // A tool: what an agent is told of it, and how one call of it is checked, run and answered.
 import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { refusalSchema } from '#shared/api/answers.ts';
 import { plainJsonSchema } from '../discovery/json-schemas.ts';
 import { check } from '../domain/checked-input.ts';

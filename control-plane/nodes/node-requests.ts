@@ -1,5 +1,5 @@
 // Does what operators left for nodes whose link is here, and answers it.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';

@@ -1,7 +1,7 @@
 // One node's link from upgrade to close: hello, facts, slots, events, commands, the end of the link.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Timer } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import {

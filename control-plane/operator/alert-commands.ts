@@ -4,7 +4,7 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
-import { ALERT_OPTIONS, alertChannelsOf } from '../alerts/alert-options.ts';
+import { ALERT_OPTIONS } from '../alerts/alert-options.ts';
 import { OPTIONS } from '../config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { LIST_OPTIONS, shownTime, WHERE, withOperator } from './where.ts';
@@ -39,6 +39,7 @@ export const ALERT_COMMANDS = [
     about: 'sends a message to the webhook and the mail address of alerts, and says whether they took it',
     options: CHANNELS,
     run: async (options) => {
+      const { alertChannelsOf } = await import('../alerts/alert-channels.ts');
       const channels = alertChannelsOf(options);
       if (channels.length === 0)
         throw new Error('nobody is told of alerts: give ALERT_WEBHOOK_URL or ALERT_MAIL_TO');

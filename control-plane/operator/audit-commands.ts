@@ -1,5 +1,5 @@
 // `control-plane audit list`: who asked for which change, and what came of it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';

@@ -1,12 +1,12 @@
 // What an operator can ask for, and in what form: checked wherever it comes in, from a command or over the socket.
-import { z } from 'zod';
+import * as z from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { NUMBER_STATES } from '../domain/number-state.ts';
+import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { NUMBER_STATES } from '../store/numbers.ts';
 import { PROBE_RESULTS } from '../store/operation-tables.ts';
-import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
 
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;

@@ -5,9 +5,8 @@ import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
-import { NUMBER_STATES } from '../store/numbers.ts';
+import { NUMBER_STATES } from '../domain/number-state.ts';
 import { numberSchema, reasonSchema } from './desk-inputs.ts';
-import { readNumberFile } from './number-file.ts';
 import {
   checked,
   choiceOption,
@@ -110,6 +109,7 @@ export const NUMBER_COMMANDS = [
     about: 'brings in numbers from lines of "number,iccid": all, or none and a line for each that is wrong',
     options: WHERE,
     run: async (where, [file]) => {
+      const { readNumberFile } = await import('./number-file.ts');
       const rows = readNumberFile(String(file));
       await withOperator(where, async ({ desk }) => {
         const { added, back, known } = await desk.ask('importNumbers', { rows });

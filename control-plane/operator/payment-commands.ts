@@ -8,9 +8,7 @@ import { shownWallet } from '../domain/masked-wallet.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { keyFileSchema, keySchema } from '../private-key.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './desk-inputs.ts';
-import { refundPayment } from './refund-payment.ts';
 import { shownPayment, shownPayments } from './shown-payment.ts';
-import { voidPayment } from './void-payment.ts';
 import {
   checked,
   choiceOption,
@@ -106,7 +104,10 @@ export const PAYMENT_COMMANDS = [
     about: 'ends a payment that the chain proves can move no money any more, and gives its number back',
     options: { ...WHERE, ...CHAIN_OPTIONS },
     run: (options, [text]) =>
-      withOperator(options, ({ desk }) => voidPayment(desk, checked('id', paymentIdSchema, text), options)),
+      withOperator(options, async ({ desk }) => {
+        const { voidPayment } = await import('./void-payment.ts');
+        return voidPayment(desk, checked('id', paymentIdSchema, text), options);
+      }),
   }),
   programCommand({
     usage: 'payment refund <id>',
@@ -116,6 +117,7 @@ export const PAYMENT_COMMANDS = [
       if (refundKey !== undefined && refundKeyFile !== undefined)
         throw new Error('give one of REFUND_KEY_FILE and REFUND_KEY');
       const id = checked('id', paymentIdSchema, text);
+      const { refundPayment } = await import('./refund-payment.ts');
       await withOperator(options, ({ desk }) =>
         refundPayment(desk, id, { ...options, key: refundKeyFile ?? refundKey }),
       );

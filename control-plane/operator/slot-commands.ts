@@ -1,5 +1,5 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that is to restart.
-import { z } from 'zod';
+import * as z from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';

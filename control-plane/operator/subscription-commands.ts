@@ -5,7 +5,7 @@ import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
-import { SUBSCRIPTION_STATES } from '../store/subscription-list.ts';
+import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
 import {
   checked,

@@ -1,10 +1,10 @@
 // Where an operator's commands find the service's data, and the options that all of them or all lists have.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../config.ts';
 import { LIMIT_MAX } from './desk-inputs.ts';
-import { type Operator, openOperator } from './open-operator.ts';
+import type { Operator } from './open-operator.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 
@@ -51,6 +51,8 @@ export async function withOperator(
   options: { mayCreate?: boolean } = {},
 ): Promise<void> {
   const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
+  // Help, and what is wrong with the options, are said without it.
+  const { openOperator } = await import('./open-operator.ts');
   const operator = await openOperator({ ...where, url }, options);
   try {
     process.stdout.write(`${onLines(await work(operator))}\n`);

@@ -1,6 +1,6 @@
 // An EIP-3009 authorization as payers sign it: its form, its signer, its time. No chain is asked.
 import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';

@@ -1,6 +1,6 @@
 // An x402 facilitator: verifies an authorization and puts it on the chain for us (x402 v2, POST /verify and /settle).
 import type { Hex } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';

@@ -1,7 +1,7 @@
 // MPP, method "evm", intent "charge", EIP-3009 authorizations (draft-httpauth-payment-00, draft-evm-charge-00).
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isAddressEqual, keccak256, stringToBytes } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type AccountsByChain,
   addressSchema,

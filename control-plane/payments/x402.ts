@@ -1,6 +1,6 @@
 // x402 payloads, version 1 and 2, scheme "exact" on EVM: which offer they pay, and what they authorize.
 import { isAddressEqual } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
   type AccountsByChain,

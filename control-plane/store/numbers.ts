@@ -1,31 +1,13 @@
 // What an operator sees of the numbers, and does with them: out of service, retired, brought in from a list.
+
 import { sql } from 'kysely';
 import { maskedWallet } from '../domain/masked-wallet.ts';
+import type { NumberState } from '../domain/number-state.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { isSellable } from '../domain/sellable-number.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from './database.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
-
-/**
- * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
- * `reserved` for a payment; `quarantined`, not sold until its last holder's messages have ceased; `out_of_service`, also where
- * its slot is; `unadmitted`, its SIM was never seen before and waits for an operator or a probe; `available`, on sale; `unswept`, its SIM
- * has to be swept before; `offline`, its SIM is not on the network or not in a linked node.
- */
-export type NumberState = (typeof NUMBER_STATES)[number];
-
-export const NUMBER_STATES = [
-  'available',
-  'unswept',
-  'offline',
-  'reserved',
-  'held',
-  'quarantined',
-  'out_of_service',
-  'unadmitted',
-  'retired',
-] as const;
 
 export interface NumberRow {
   number: string;

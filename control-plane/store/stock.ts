@@ -1,10 +1,11 @@
 // How much there is of what, by state: what an operator's graphs show.
 import { sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
+import { NUMBER_STATES } from '../domain/number-state.ts';
 import type { Stock, StockStates } from '../metrics/stock-metrics.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import type { Database } from './database.ts';
-import { countNumbers, NUMBER_STATES } from './numbers.ts';
+import { countNumbers } from './numbers.ts';
 import { countPayments } from './payments.ts';
 
 /** Of a slot whose node is not linked, nothing is known. */

@@ -1,16 +1,13 @@
 // Subscriptions as an operator sees and ends them.
 import type { ExpressionBuilder } from 'kysely';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { shortenedExpiry } from '../domain/subscription.ts';
+import { type SubscriptionState, shortenedExpiry } from '../domain/subscription.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 import { closeTakenBack } from './taken-back.ts';
 
-export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
-
 export interface SubscriptionQuery {
-  /** `unbound`: active, and no node has confirmed its SIM. */
-  state?: (typeof SUBSCRIPTION_STATES)[number] | undefined;
+  state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;
   /** The id that the page before ended with. */

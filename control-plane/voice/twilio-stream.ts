@@ -1,7 +1,7 @@
 // The stream of a call as Twilio's bidirectional Media Streams speak it, so that bots written for them connect unchanged.
 // https://www.twilio.com/docs/voice/media-streams/websocket-messages
 import type { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import {
   dtmfDigitsSchema,

@@ -1,7 +1,7 @@
 // What a number that is no modem does with a call, as `PUT /subscribers/{number}` describes it.
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { samplesOfWav, WavError } from '../audio/wav.ts';
 import { CAUSE_MAX } from './cause.ts';
 

@@ -1,5 +1,5 @@
 // The requests about calls: what far ends do, calling modems, and what becomes of calls.
-import { z } from 'zod';
+import * as z from 'zod';
 import { DTMF_DIGITS } from '../audio/tone.ts';
 import { WavError } from '../audio/wav.ts';
 import type { Call, Side } from '../calls/call.ts';

@@ -1,6 +1,6 @@
 // The JSON body of a request, with a bound.
 import type { IncomingMessage } from 'node:http';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { HttpError } from './http-error.ts';
 
 /** A thousand messages, or the longest text (255 segments) in JSON escapes. */

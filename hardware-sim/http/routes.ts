@@ -1,5 +1,5 @@
 // Every request that the simulator answers; those about messages are in sms-routes.ts.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
 import type { EventFeed } from '../carrier/event-feed.ts';

@@ -1,5 +1,5 @@
 // The requests about messages: sending to modems, and what modems have sent.
-import { z } from 'zod';
+import * as z from 'zod';
 import { isE164 } from '#shared/e164.ts';
 import { type Carrier, CarrierError } from '../carrier/carrier.ts';
 import { isOriginator } from '../carrier/numbering.ts';

@@ -1,5 +1,5 @@
 // Fields that many faults have.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Longest duration of a fault: a day. Whoever wants more leaves the duration out. */
 export const DURATION_MS_MAX = 86_400_000;

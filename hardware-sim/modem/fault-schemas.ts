@@ -1,5 +1,5 @@
 // The faults that a modem can be told to play, as data. Each schema says what its fault plays.
-import { z } from 'zod';
+import * as z from 'zod';
 import { USB_PATH } from '../usb/usb-path.ts';
 import { COUNT as count, DURATION_MS_MAX, DURATION_MS as durationMs } from './fault-fields.ts';
 import { VOICE_FAULTS } from './voice-fault-schemas.ts';

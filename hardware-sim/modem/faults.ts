@@ -1,5 +1,5 @@
 // The faults that a modem plays now, and reading the description of one.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { FAULT_SCHEMAS } from './fault-schemas.ts';
 

@@ -1,5 +1,5 @@
 // The faults of calls and of their voice that a modem can be told to play, as data.
-import { z } from 'zod';
+import * as z from 'zod';
 import { COUNT, DURATION_MS } from './fault-fields.ts';
 
 const direction = z.enum(['to_host', 'from_host']);

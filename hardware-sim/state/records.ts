@@ -1,5 +1,5 @@
 // Every change that must survive a kill of the simulator, as a record of the journal.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const memorySchema = z.enum(['SM', 'ME', 'SR']);
 const idSchema = z.int().positive();

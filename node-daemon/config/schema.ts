@@ -1,6 +1,6 @@
 // What the configuration file of a node may say, as it is written.
 import { normalize } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-values.ts';

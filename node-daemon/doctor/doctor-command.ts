@@ -1,5 +1,5 @@
 // `node-daemon doctor`: what is wrong with this host and its modems, and what to do about it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
 import { toJson } from '#shared/process/terminal.ts';

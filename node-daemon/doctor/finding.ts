@@ -1,5 +1,5 @@
 // What a check says: how it is, what was seen, and what to do about it.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `warning`: it works, and will hurt. `problem`: something does not work. `skipped`: it could not, or need not, be looked at. */
 export const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;

@@ -1,5 +1,5 @@
 // All findings together, as they are printed with --json, and the exit code that they amount to.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Finding, findingSchema, VERDICTS, type Verdict } from './finding.ts';
 
 /** The same as those of monitoring plugins (Nagios, Icinga): `doctor` can be run by one. */

@@ -3,7 +3,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { fingerprintOf } from './fingerprint.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import type { Logger } from '#shared/log.ts';

@@ -1,5 +1,5 @@
 // What an operator may ask for, and in what form: checked where it is done, whoever asks.
-import { z } from 'zod';
+import * as z from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 
 /** A search of all networks takes three minutes. */

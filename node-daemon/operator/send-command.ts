@@ -1,7 +1,7 @@
 // `node-daemon send <slot> <to> <text>`: one SMS, by the same way and with the same limits as the control plane's.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { z } from 'zod';
+import * as z from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import { integerOption } from '#shared/process/options.ts';
@@ -15,7 +15,7 @@ import { DeskError } from './desk-error.ts';
 import { print } from './with-desk.ts';
 
 /** Not part of every package. */
-const SIMULATOR = join(import.meta.dirname, '../../hardware-sim/main.ts');
+const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -73,17 +73,7 @@ interface SimulatorProcess {
 
 /** A process of its own, that ends when this one does, however that happens. */
 async function startSimulator(modems: number, dir: string, logLevel: LogLevel): Promise<SimulatorProcess> {
-  const args = [
-    '--import',
-    import.meta.resolve('tsx'),
-    SIMULATOR,
-    '--modems',
-    String(modems),
-    '--dir',
-    dir,
-    '--log-level',
-    logLevel,
-  ];
+  const args = [SIMULATOR, '--modems', String(modems), '--dir', dir, '--log-level', logLevel];
   const child = spawn(process.execPath, [...args, '--port', '0', '--end-with-input', 'yes'], {
     // Ctrl-C is for this process, which stops the daemon first.
     detached: true,

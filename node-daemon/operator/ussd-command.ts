@@ -1,5 +1,5 @@
 // `node-daemon ussd <slot> <code>`: asks the network, and shows its answer.
-import { z } from 'zod';
+import * as z from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { EXIT_CODES } from './desk-error.ts';

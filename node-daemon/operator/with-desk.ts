@@ -1,5 +1,5 @@
 // What the operator's tools have in common: where the daemon is, how its desk is opened, how they end.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { daemonOptions, type Settings, settingsOf } from '../config.ts';

@@ -1,7 +1,7 @@
 // Who may do what with the package: ours, and the packages that are bundled with it, each with the text of its licence.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const manifestSchema = z.object({ name: z.string(), version: z.string(), license: z.string() });
 const LICENCE_FILE = /^(licen[cs]e|copying)/i;

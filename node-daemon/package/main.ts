@@ -1,7 +1,7 @@
 // `npm run package:node-daemon`: makes the Debian packages of the daemon.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readOptions } from '#shared/process/options.ts';
 import { VERSION } from '#shared/process/version.ts';
 import { ARCHITECTURES, buildPackage } from './debian-package.ts';

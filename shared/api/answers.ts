@@ -1,5 +1,5 @@
 // What the public API answers: one definition gives types, OpenAPI and the tools' output schemas.
-import { z } from 'zod';
+import * as z from 'zod';
 import { audioStatisticsSchema, directionSchema, liveCallStateSchema } from '../voice/call.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
 import {

@@ -1,5 +1,5 @@
 // The fields that answers of the public API are made of, with what its readers must know of them.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const E164 = /^\+[1-9]\d{1,14}$/;
 

@@ -1,5 +1,5 @@
 // Every operation of the public API on one page: what it is asked, what it answers, how it refuses.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import * as answers from './answers.ts';
 import type { RefusalCode } from './refusals.ts';
 import * as requests from './requests.ts';

@@ -1,5 +1,5 @@
 // What clients of the public API may send: one definition gives validation and types.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const requiredText = z.string({ error: 'a string is required' }).min(1, 'must not be empty');
 

@@ -1,5 +1,5 @@
 // What is said on the WebSockets of calls, in text frames. The binary ones are audio.
-import { z } from 'zod';
+import * as z from 'zod';
 import { dtmfDigitsSchema } from '../voice/media.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
 import { callIdField, countField, numberField, peerField, timeField } from './fields.ts';

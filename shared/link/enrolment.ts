@@ -1,5 +1,5 @@
 // How a node becomes known: a code for one use, given by an operator, registers the public half of its key.
-import { z } from 'zod';
+import * as z from 'zod';
 import { nodeNameSchema } from './node-name.ts';
 
 /** `POST` below the control plane's base URL. */

@@ -1,5 +1,5 @@
 // Why a node refuses a command. A refused command was never tried: no part of it reached a modem.
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const COMMAND_ERROR_CODES = [
   'command_unknown',

@@ -1,5 +1,5 @@
 // Text frames of the control link, and the only parser of link JSON. Unknown fields are ignored.
-import { z } from 'zod';
+import * as z from 'zod';
 import { liveCallSchema } from '../voice/call.ts';
 import { commandErrorCodeSchema } from './error-code.ts';
 import { alarmsSchema, factSchema, journalDepthSchema, slotEventSchema, slotSchema } from './messages.ts';

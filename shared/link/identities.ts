@@ -1,5 +1,5 @@
 // What SIM cards and modems are known by.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** ITU-T E.118: the number of a SIM card, 18 to 22 digits, without a padding "F". */
 export const iccidSchema = z.string().regex(/^\d{18,22}$/);

@@ -1,5 +1,5 @@
 // What node and control plane say to each other: slots, facts, commands. Shapes only; frames are in frame.ts.
-import { z } from 'zod';
+import * as z from 'zod';
 import { e164Schema } from '../e164.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
 import { iccidSchema, imeiSchema } from './identities.ts';

@@ -1,7 +1,7 @@
 // Reads a YAML file of an operator: every problem told with its line, column and key.
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { allowedKeys, closest, type Path } from './suggestion.ts';
 
 /** A file of the most slots and SIM cards is a tenth of this. */

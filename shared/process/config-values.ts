@@ -1,5 +1,5 @@
 // What values in configuration files are checked with; problems read as "must be …".
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A text of one form. Every scalar arrives as text, so that the zeros in front of a PIN survive. */
 export const text = (pattern: RegExp, allowed: string) =>

@@ -1,6 +1,6 @@
 // Flags and environment variables of our programs: one table gives reading, checking and --help.
 import { Command, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LOG_LEVELS } from './logger.ts';
 import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';

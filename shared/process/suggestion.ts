@@ -1,5 +1,5 @@
 // What an unknown key of the configuration was probably meant to be.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Where a value is: keys of maps, positions in lists. */
 export type Path = readonly (string | number)[];

@@ -1,5 +1,5 @@
 // A call as node and control plane tell each other of it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { iccidSchema } from '../link/identities.ts';
 import { causeSchema, endReasonSchema } from './release-cause.ts';
 

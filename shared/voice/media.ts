@@ -2,7 +2,7 @@
 //
 // Binary frames carry 20 ms of audio each way. The modem is the clock: a capture frame comes for each 20 ms that the
 // modem took and gave, says how far the client's audio was played, and grants what may be sent next. Text frames are JSON.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Signed 16 bit little-endian, mono. */
 export const SAMPLE_RATE_HZ = 16_000;

@@ -1,5 +1,5 @@
 // Why a call ended: the cause of ITU-T Q.850, a word for programs, and the close code of its sockets.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** ITU-T Q.850 §2.2.5: a cause value has seven bits. */
 export const causeSchema = z.number().int().min(0).max(127);

@@ -1,5 +1,5 @@
 // What `npm start` can be told.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';
 

@@ -19,7 +19,7 @@ const RESTART_DELAY_MS = { first: 100, max: 5_000 } as const;
 const COMMANDS = {
   'control-plane': ['control-plane/bin.mjs'],
   'node-daemon': ['node-daemon/bin.cjs'],
-  'hardware-sim': ['--import', 'tsx', 'hardware-sim/main.ts'],
+  'hardware-sim': ['--enable-source-maps', 'dist/hardware-sim/main.js'],
 } as const;
 
 export interface ProgramSpec {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';

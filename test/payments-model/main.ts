@@ -1,5 +1,5 @@
 // `node --import tsx test/payments-model/main.ts --seed N --sequences N`: the long run, with a verdict and an exit code.
-import { z } from 'zod';
+import * as z from 'zod';
 import { integerOption, readOptions } from '#shared/process/options.ts';
 import { startPostgres, WITHOUT_SYNC } from '../fixtures/postgres.ts';
 import { runMany, SEED_MAX } from './run-many.ts';

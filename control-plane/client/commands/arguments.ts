@@ -1,6 +1,6 @@
 // Options of commands: their values, read from text, and what can be asked for of the answer.
 import { type Command, InvalidArgumentError } from 'commander';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { dtmfDigitsSchema } from '#shared/voice/media.ts';
 import { Output, type OutputOptions } from './output.ts';
 

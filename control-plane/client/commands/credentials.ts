@@ -1,7 +1,7 @@
 // What the command line remembers between two runs: the token of each wallet, and a payment whose end is not known.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { FolderInUseError, lockFolder } from '#shared/process/single-instance.ts';
 import { type SignedPayment, signedPaymentSchema } from '../payments/signed-payment.ts';
 import { BusyError, UsageError } from './failures.ts';

@@ -1,7 +1,7 @@
 // What `npm start` leaves in its folder for programs beside it: where the service is, and wallets with test dollars.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from './failures.ts';
 
 const devStackSchema = z.object({

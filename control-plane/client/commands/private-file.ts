@@ -1,7 +1,7 @@
 // Small JSON files that only their owner can read: tokens, and payments whose end is not known.
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UsageError } from './failures.ts';
 
 /** Undefined where there is none. Throws `UsageError` for one that others can read, or that holds something else. */

@@ -1,6 +1,6 @@
 // Fields of payment challenges as they stand on the wire.
 import type { Address } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const amountSchema = z
   .string()

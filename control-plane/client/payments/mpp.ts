@@ -1,6 +1,6 @@
 // Pays a 402 by MPP: method "evm", intent "charge", with an EIP-3009 authorization bound to the challenge.
 import { type Hex, keccak256, stringToBytes } from 'viem';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
 import type { RawAnswer } from '../transport.ts';
 import { addressSchema, amountSchema, isSameAddress } from './fields.ts';

@@ -1,5 +1,5 @@
 // A payment once it is signed: what a program keeps until it knows what became of it.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** x402 version 1, x402 version 2, or MPP. */
 export const PAYMENT_WAYS = ['x402-v1', 'x402-v2', 'mpp'] as const;

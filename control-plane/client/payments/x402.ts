@@ -1,5 +1,5 @@
 // Pays a 402 by x402, scheme "exact": version 1 from the body, version 2 from the header.
-import { z } from 'zod';
+import * as z from 'zod';
 import { challengeSchema } from '#shared/api/answers.ts';
 import { CHAIN_IDS, type ChainId, caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import type { RawAnswer } from '../transport.ts';

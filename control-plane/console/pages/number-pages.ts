@@ -3,9 +3,10 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
+import { NUMBER_STATES, type NumberState } from '../../domain/number-state.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import type { NumberHappening } from '../../store/happenings.ts';
-import { NUMBER_STATES, type NumberRow, type NumberState } from '../../store/numbers.ts';
+import type { NumberRow } from '../../store/numbers.ts';
 import { type ActionLink, actionLinks } from './action-links.ts';
 import { numberEvents } from './happenings.ts';
 import { choice, further, nothing } from './lists.ts';

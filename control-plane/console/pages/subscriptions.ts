@@ -3,8 +3,9 @@
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
+import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import { SUBSCRIPTION_STATES, type SubscriptionRow } from '../../store/subscription-list.ts';
+import type { SubscriptionRow } from '../../store/subscription-list.ts';
 import { choice, further, nothing } from './lists.ts';
 import { badge, numberPath, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';

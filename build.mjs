@@ -1,0 +1,57 @@
+// `npm run build`: each program of the project, with all that it imports, as a few files in dist/ that a plain Node runs.
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const PROJECT = dirname(fileURLToPath(import.meta.url));
+
+/** Where each file of dist/ lies: programs in a folder of their own, what they share in another one. */
+const DEPTH = '../../';
+
+const PROGRAMS = {
+  'control-plane': 'control-plane/main.ts',
+  'dev-stack': 'test/dev-stack/main.ts',
+  'hardware-sim': 'hardware-sim/main.ts',
+  'node-daemon': 'node-daemon/main.ts',
+  simrack: 'control-plane/client/main.ts',
+};
+
+/** They read files of their own, start threads, or are optional for ws and not installed. */
+const EXTERNAL = [
+  ...['@electric-sql/pglite', '@echogarden/speex-resampler-wasm', '@serialport/bindings-cpp', 'tinypool'],
+  ...['@viem/anvil', 'bufferutil', 'utf-8-validate'],
+];
+
+/** Our files find what lies beside them, pages and threads, in the sources. */
+const ownFiles = {
+  name: 'own files',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (path.includes('node_modules') || !/import\.meta\.(?:url|dirname)/.test(text)) return undefined;
+      const own = DEPTH + relative(PROJECT, path);
+      const contents = text
+        .replaceAll('import.meta.url', `new URL('${own}', import.meta.url).href`)
+        .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${dirname(own)}')`);
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+await rm(join(PROJECT, 'dist'), { recursive: true, force: true });
+await build({
+  entryPoints: Object.entries(PROGRAMS).map(([name, path]) => ({ in: path, out: `${name}/main` })),
+  ...{ absWorkingDir: PROJECT, outdir: 'dist', chunkNames: 'parts/[name]-[hash]' },
+  ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
+  ...{ sourcemap: true, sourcesContent: false, charset: 'utf8', logLevel: 'warning' },
+  external: EXTERNAL,
+  plugins: [ownFiles],
+  // CommonJS within has these.
+  banner: {
+    js: [
+      "import { createRequire as requireFrom } from 'node:module';",
+      'const require = requireFrom(import.meta.url), __dirname = import.meta.dirname;',
+    ].join(' '),
+  },
+});

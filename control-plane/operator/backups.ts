@@ -1,0 +1,136 @@
+// Backups as an operator makes and restores them: beside a running service or without it, to files and streams.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { OptionsOf } from '#shared/process/options.ts';
+import { FolderInUseError } from '#shared/process/single-instance.ts';
+import { onOneLine } from '#shared/process/terminal.ts';
+import { saveBackup, withCopy } from '../backup/backup-file.ts';
+import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
+import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
+import { writeBackup } from '../backup/backup-writer.ts';
+import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
+import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database.ts';
+import { restoreDatabase } from '../store/database-restore.ts';
+import { inTurn } from './in-turn.ts';
+import { connectOperator, type RunningOperator } from './operator-socket.ts';
+
+/** In place of a file. */
+const STANDARD = '-';
+
+interface Place {
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+}
+
+export async function backUpTo(
+  file: string,
+  options: Place & { readonly encrypt: boolean } & OptionsOf<typeof LOCK_OPTIONS>,
+): Promise<void> {
+  const lock = await lockOf(options, options.encrypt);
+  const write: WriteBackup = (out) => backUp(options, out);
+  const plainOrNot = lock === undefined ? { write } : await encrypted(lock, write);
+  if (file === STANDARD) return stream(plainOrNot.write);
+  const header = await saveBackup(file, plainOrNot.write, 'key' in plainOrNot ? plainOrNot.key : undefined);
+  const how = lock === undefined ? '' : ', encrypted';
+  process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes${how}\n`);
+}
+
+export async function restoreFrom(
+  file: string,
+  options: Place & OptionsOf<typeof KEY_OPTIONS>,
+): Promise<void> {
+  const key = keyOf(options);
+  if (file === STANDARD)
+    return withCopy(process.stdin, (copy) => restore(options, { file: copy, name: 'standard input', key }));
+  return restore(options, { file, name: file, key: key ?? (await askedFor(file)) });
+}
+
+/** It is read again by whoever restores it: a stream cannot be. */
+async function stream(write: WriteBackup): Promise<void> {
+  if (process.stdout.isTTY) throw new Error('a backup is nothing to look at: send it to a file or a program');
+  await write(process.stdout);
+  process.stderr.write('written to standard output, and not read again\n');
+}
+
+/** What whoever sits at the terminal types for a file that needs it. What is wrong with the file is said when it is read. */
+async function askedFor(file: string): Promise<BackupKey | undefined> {
+  if (!process.stdin.isTTY || !(await needsPassphrase(file).catch(() => false))) return undefined;
+  return { passphrase: await askPassphrase(`passphrase of ${file}: `) };
+}
+
+interface Source {
+  readonly file: string;
+  /** What the reader of a message knows it by. */
+  readonly name: string;
+  readonly key: BackupKey | undefined;
+}
+
+async function restore(place: Place, source: Source): Promise<void> {
+  const header = await verified(source);
+  const { db, close } = await refusedInUse(() => openAsItIs(placeOf(place)));
+  try {
+    await restoreDatabase(db, header, rowsOf(source));
+  } finally {
+    await close();
+  }
+  process.stdout.write(`restored ${shown(header)}: what came later is not in it, see "Backup and restore"\n`);
+}
+
+async function backUp(place: Place, out: Writable): Promise<void> {
+  const opened = await refusedInUse(() => inTurn(() => openSource(place)));
+  if ('backUp' in opened) return opened.backUp(out);
+  const { db, close } = opened;
+  try {
+    await writeBackup(db, out, new Date());
+  } finally {
+    await close();
+  }
+}
+
+async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningOperator, 'backUp'>> {
+  if (place.databaseUrl === undefined) {
+    const running = await connectOperator(place.dataDir);
+    if (running !== undefined) return running;
+    if (!isMade(embedded(place.dataDir)))
+      throw new OperatorRefusal(
+        `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
+      );
+  }
+  return openAsItIs(placeOf(place));
+}
+
+const embedded = (dataDir: string): string => join(dataDir, 'pglite');
+
+const placeOf = ({ databaseUrl, dataDir }: Place): DatabasePlace =>
+  databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
+
+async function refusedInUse<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof FolderInUseError)) throw error;
+    throw new OperatorRefusal(`${error.message}: stop it first`);
+  }
+}
+
+async function verified({ file, name, key }: Source): Promise<BackupHeader> {
+  try {
+    return await verifyBackup(file, key);
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    throw new BackupError(`${name}: ${error.message}; nothing was restored`);
+  }
+}
+
+async function* rowsOf({ file, key }: Source): AsyncGenerator<RowBatch> {
+  for await (const part of readBackup(file, key)) if ('rows' in part) yield part;
+}
+
+/** A file may be anybody's. */
+const shown = ({ created_at, migration, tables }: BackupHeader): string =>
+  onOneLine(
+    `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`,
+  );

@@ -82,7 +82,7 @@ export const OPTIONS = {
   },
   paymentsFile: {
     env: 'PAYMENTS_FILE',
-    about: 'file of several networks and assets, in place of the six options that follow',
+    about: 'file of several networks and assets, in place of the options of one network',
     schema: z.string().min(1).optional(),
   },
   chainId: {

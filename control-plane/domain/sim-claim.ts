@@ -47,6 +47,8 @@ export interface ClaimInput {
   tenures: readonly Tenure[];
   /** By SIM, since when this node's claim has been contested. */
   contested: ReadonlyMap<string, Date>;
+  /** Of those that it reports, the SIMs that it held once: no guesses, whoever has them now. */
+  heldBefore: ReadonlySet<string>;
   /** It takes nothing new until an operator approves it. */
   isSuspended: boolean;
   /** Time in which a holder may come back before its SIM can be taken. */
@@ -82,7 +84,9 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
       return holder === undefined || (holder !== nodeId && state !== 'lost');
     })
     .map((slot) => ({ slot, verdict: verdictOn(byIccid.get(slot.iccid), slot.iccid, input) }));
-  const contested = claims.filter(({ verdict }) => verdict === 'contested').length;
+  const contested = claims.filter(
+    ({ slot, verdict }) => verdict === 'contested' && !input.heldBefore.has(slot.iccid),
+  ).length;
   const isSuspended = input.isSuspended || contested > CONTESTED_MAX;
   const decision: ClaimDecision = {
     ...{ held: [...held], taken: [], refused: [], released: [], unseen: [], isSuspended },

@@ -117,7 +117,9 @@ const isOfKeySize = (signature: string): boolean => /^0x(?:.{128}|.{130})$/.test
 /** Throws `Refusal` `invalid_request` unless code speaks for the wallet: it alone takes signatures of other sizes. */
 function requireAccount(chainId: number | undefined): void {
   if (chainId !== undefined) return;
-  throw new Refusal('invalid_request', 'signature must have 65 bytes, or 64 as of EIP-2098', {
+  const message =
+    'Signature must have 65 bytes, or 64 (EIP-2098): no account with code has paid from this address.';
+  throw new Refusal('invalid_request', message, {
     details: { field: 'signature' },
   });
 }

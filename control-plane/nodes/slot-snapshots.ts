@@ -41,6 +41,7 @@ export class SlotSnapshots {
   /** Claims that were refused: they are tried again when others let go. */
   #refused = 0;
   #tenures = 0;
+  #isFirst = true;
   /** SIMs whose numbers were refused on this link. */
   readonly #refusedNumbers = new Set<string>();
 
@@ -109,8 +110,9 @@ export class SlotSnapshots {
     const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
     this.#writtenSlots = text;
     this.#toldSlots = text;
-    // An operator may have given it a SIM as well.
-    const isMore = change.taken.length > 0 || change.refused < this.#refused;
+    // An operator may have given it a SIM as well; or a link before this one, which ended before its facts were applied.
+    const isMore = change.taken.length > 0 || change.refused < this.#refused || this.#isFirst;
+    this.#isFirst = false;
     this.#refused = change.refused;
     this.#tenures = change.tenures;
     if (isMore) await applyWaitingFacts(this.#parts, this.#link.nodeId);

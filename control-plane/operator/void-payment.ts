@@ -25,6 +25,10 @@ export function rpcFor(options: Omit<ChainPlace, 'safeDepthBlocks'>, chainId: nu
 export async function voidPayment(desk: Desk, id: string, options: ChainPlace): Promise<string> {
   const payment = await desk.ask('payment', { id });
   if (payment.state === 'void') return `${id} is void`;
+  if (payment.subscription_id !== null)
+    throw new OperatorRefusal(
+      `nothing was done: ${id} bought a year of ${payment.subscription_id}; "subscription end" ends that`,
+    );
   const { transfer } = await desk.ask('refundable', { id });
   const { safeDepthBlocks } = options;
   const chain = connectChain({ ...rpcFor(options, payment.chain_id), safeDepthBlocks });

@@ -95,7 +95,10 @@ export class Prober {
     const { db, fleet, log } = this.#parts;
     const now = this.#now();
     const due = await findAdmissionPairs(db, { now, retryBefore: new Date(now.getTime() - periodMs) });
-    const pairs = due.filter(({ sender }) => fleet.find(sender.node) !== undefined);
+    const pairs = due.filter(
+      ({ sender, recipient }) =>
+        fleet.find(sender.node) !== undefined && this.#problemOf(recipient.number) === undefined,
+    );
     if (pairs.length === 0 || !(await this.#holdTurn())) return;
     try {
       await this.#each(TEXTS_AT_ONCE, pairs, async (pair) => {

@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Database } from '../store/database.ts';
-import { changeByProbe, findTrials, shareOf } from '../store/probe-trials.ts';
+import { changeByProbe, findTrials, partnerOf, shareOf } from '../store/probe-trials.ts';
 import type { SlotPlace } from '../store/slot-service.ts';
 import { mayLeave, verdictOf } from './verdict.ts';
 
@@ -22,7 +22,9 @@ export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: 
       const own = spares.find((spare) => spare.node === node && spare.slot === slot);
       // Sold meanwhile, or an operator's word stands.
       if (own === undefined) return { take: 'nothing' };
-      const verdict = verdictOf(trials, spares.length - 1);
+      const others = spares.filter((spare) => spare !== own);
+      const partners = new Set(others.map((other) => partnerOf(other, node)));
+      const verdict = verdictOf(trials, partners.size);
       if (own.is_out) {
         if (verdict.is !== 'good') return { take: 'nothing' };
         log.info({ node, slot }, 'a slot is in service again: its probes arrive');

@@ -41,6 +41,13 @@ export async function clearUnadmitted(
 /** Of one round; what is left has its turn in the next. */
 const ADMISSIONS_MAX = 32;
 
+/**
+ * Texts of a node's new SIMs within a day, to them and from them: enough for a rack of 64, twice. What a node says of its SIMs is
+ * believed no further: it may name strangers' numbers.
+ */
+const NODE_ADMISSIONS_MAX = 256;
+const DAY_MS = 24 * 60 * 60_000;
+
 /** A text that may prove a number. */
 export interface AdmissionPair {
   sender: ProbeSim;
@@ -57,7 +64,7 @@ export async function findAdmissionPairs(
 ): Promise<AdmissionPair[]> {
   const { rows } = await sql<{ fresh: ProbeSim; known: ProbeSim; isToFresh: boolean }>`
     with places as (
-      select numbers.number, numbers.iccid, sims.node_id as node, sims.slot, sims.operator as carrier,
+      select numbers.number, numbers.unadmitted_since, numbers.iccid, sims.node_id as node, sims.slot, sims.operator as carrier,
         numbers.unadmitted_since is not null as is_fresh
       from numbers
       join sims on sims.iccid = numbers.iccid and sims.state = 'registered'
@@ -67,17 +74,27 @@ export async function findAdmissionPairs(
         and not exists (select from subscriptions where subscriptions.number = numbers.number)
         and not exists (select from payments where payments.reserved_number = numbers.number)
     )
-    select to_jsonb(fresh) - 'is_fresh' as fresh, known.place as known, way.is_to_fresh as "isToFresh"
+    , spent as (
+      select node, count(*) as count from probes
+      cross join lateral (values (from_node), (to_node)) as ends (node)
+      where is_admission and started_at > ${new Date(now.getTime() - DAY_MS)}::timestamptz group by node
+    ), due as (
+    select to_jsonb(fresh) - array['is_fresh', 'unadmitted_since'] as fresh, known.place as known, way.is_to_fresh,
+      fresh.node, row_number() over (partition by fresh.node order by fresh.unadmitted_since, fresh.number, way.is_to_fresh) as turn
     from places as fresh
     join lateral (
-      select to_jsonb(other) - 'is_fresh' as place from places as other
+      select to_jsonb(other) - array['is_fresh', 'unadmitted_since'] as place from places as other
       where not other.is_fresh and other.node <> fresh.node order by random() limit 1
     ) as known on true
     cross join (values (true), (false)) as way (is_to_fresh)
     where fresh.is_fresh and not exists (
       select from probes where is_admission and started_at > ${retryBefore}::timestamptz
-        and case when way.is_to_fresh then to_iccid else from_iccid end = fresh.iccid
-    ) order by fresh.number, way.is_to_fresh limit ${ADMISSIONS_MAX}`.execute(db);
+        and case when way.is_to_fresh then fresh.number = to_number or fresh.iccid = to_iccid
+          else fresh.iccid = from_iccid end
+    ))
+    select fresh, known, is_to_fresh as "isToFresh" from due left join spent using (node)
+    where coalesce(spent.count, 0) + turn <= ${NODE_ADMISSIONS_MAX}
+    order by turn, node limit ${ADMISSIONS_MAX}`.execute(db);
   return rows.map(({ fresh, known, isToFresh }) =>
     isToFresh ? { sender: known, recipient: fresh } : { sender: fresh, recipient: known },
   );

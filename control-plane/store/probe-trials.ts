@@ -11,9 +11,18 @@ export interface Trial {
   kind: ProbeKind;
   role: 'sender' | 'recipient';
   isDelivered: boolean;
-  /** The slot at the other end. */
+  /** What is at the other end, as `partnerOf` names it. */
   partner: string;
 }
+
+/** The other end of a slot's probe: another node, whose slots have one word; or a slot of the same node. */
+export const partnerOf = (other: SlotPlace, node: string): string =>
+  other.node === node ? `${node}/${other.slot}` : other.node;
+
+const partnerSql = (end: 'from' | 'to', node: string) => {
+  const [otherNode, otherSlot] = [sql.ref(`${end}_node`), sql.ref(`${end}_slot`)];
+  return sql`case when ${otherNode} = ${node} then ${otherNode} || '/' || ${otherSlot} else ${otherNode} end`;
+};
 
 /** So many of each kind and role count. */
 export const TRIALS_COUNTED = 2;
@@ -22,10 +31,10 @@ export const TRIALS_COUNTED = 2;
 export async function findTrials(db: Database, { node, slot }: SlotPlace): Promise<Trial[]> {
   const { rows } = await sql<Trial>`
     with trials as (
-      select position, kind, 'sender' as role, result, failed_end, to_node || '/' || to_slot as partner, started_at
+      select position, kind, 'sender' as role, result, failed_end, ${partnerSql('to', node)} as partner, started_at
       from probes where from_node = ${node} and from_slot = ${slot} and not is_admission
       union all
-      select position, kind, 'recipient', result, failed_end, from_node || '/' || from_slot, started_at
+      select position, kind, 'recipient', result, failed_end, ${partnerSql('from', node)}, started_at
       from probes where to_node = ${node} and to_slot = ${slot} and not is_admission
     ), counted as (
       select *, row_number() over (partition by kind, role order by position desc) as place from trials

@@ -54,14 +54,22 @@ export async function readContested(trx: DatabaseTransaction, nodeId: string): P
   );
 }
 
-/** Writes what a report changed. Returns the SIMs that were taken in vain: another node was first. */
+/**
+ * Writes what a report changed. `locked`: the tenures that it was decided on. One that another node began since, of a SIM that had none,
+ * stays. Returns the SIMs that were taken in vain: another node was first.
+ */
 export async function writeTenures(
   trx: DatabaseTransaction,
   nodeId: string,
-  { held, taken, released, unseen }: ClaimDecision,
+  {
+    decision: { held, taken, released, unseen },
+    locked,
+  }: { decision: ClaimDecision; locked: readonly Tenure[] },
   now: Date,
 ): Promise<string[]> {
-  await endTenures(trx, [...released, ...taken.map(({ iccid }) => iccid)], now);
+  const isLocked = new Set(locked.map(({ iccid }) => iccid));
+  const replaced = taken.flatMap(({ iccid }) => (isLocked.has(iccid) ? [iccid] : []));
+  await endTenures(trx, [...released, ...replaced], now);
   const slotOf = new Map(held.map((slot) => [slot.iccid, slot]));
   const begun = await sql<{ iccid: string }>`
     insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from)
@@ -148,6 +156,23 @@ export async function countTenures(db: Database, nodeId: string): Promise<number
     .where('until', 'is', null)
     .executeTakeFirstOrThrow();
   return row.count;
+}
+
+/** Which of these SIMs the node held once. */
+export async function readHeldBefore(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  iccids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await trx
+    .selectFrom('sim_tenures')
+    .select('iccid')
+    .distinct()
+    .where('node_id', '=', nodeId)
+    .where('until', 'is not', null)
+    .where('iccid', 'in', sql<string>`(select unnest(${iccids}::text[]))`)
+    .execute();
+  return new Set(rows.map(({ iccid }) => iccid));
 }
 
 /** Which of these SIMs the node holds, or held at that time: in their order. */

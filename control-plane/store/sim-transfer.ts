@@ -14,6 +14,15 @@ export async function transferSim(
   { node, slot, now }: SlotPlace & { now: Date },
 ): Promise<{ iccid: string; from: string | null }> {
   return inTransaction(db, async (trx) => {
+    // In the order in which a node's report takes its locks.
+    const owner = await trx
+      .selectFrom('nodes')
+      .select('id')
+      .where('id', '=', node)
+      .where('revoked_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (owner === undefined) throw new OperatorRefusal(`there is no node ${node}, or it is revoked`);
     const claim = await trx
       .deleteFrom('sim_claims')
       .where('node_id', '=', node)

@@ -5,7 +5,7 @@ import { isSellable } from '../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../domain/sim-claim.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { lockTenures, readContested, writeClaims, writeTenures } from './sim-tenures.ts';
+import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
 /** How claims of SIMs are judged. */
@@ -66,11 +66,12 @@ export async function replaceSlots(
     const iccids = told.flatMap(({ iccid }) => iccid ?? []);
     const tenures = await lockTenures(trx, nodeId, iccids, rules);
     const contested = await readContested(trx, nodeId);
+    const heldBefore = await readHeldBefore(trx, nodeId, iccids);
     const wasSuspended = node.claims_suspended_at !== null;
     const decision = decideClaims({
-      ...{ nodeId, slots: told, tenures, contested, isSuspended: wasSuspended, waitMs, now },
+      ...{ nodeId, slots: told, tenures, contested, heldBefore, isSuspended: wasSuspended, waitMs, now },
     });
-    const beaten = new Set(await writeTenures(trx, nodeId, decision, now));
+    const beaten = new Set(await writeTenures(trx, nodeId, { decision, locked: tenures }, now));
     const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
     await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
     await writeHeld(trx, nodeId, held, now);

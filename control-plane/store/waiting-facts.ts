@@ -20,15 +20,23 @@ interface KeyedFact {
 
 /** The SIM that a fact is about and when it happened; undefined where its command says whose it is. */
 function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
-  const at = (told: string): Date => new Date(Math.min(Date.parse(told), now.getTime()));
+  // The latest time that it names: an earlier one, of the node's own tenure, must not cover for another one.
+  const at = (...named: Array<string | null>): Date =>
+    new Date(
+      Math.min(
+        Math.max(...named.flatMap((time) => (time === null ? [] : [Date.parse(time)]))),
+        now.getTime(),
+      ),
+    );
   switch (fact.kind) {
     case 'sms_received':
+      return { iccid: fact.iccid, at: at(fact.received_at, fact.sent_at) };
     case 'sms_unreadable':
       return { iccid: fact.iccid, at: at(fact.received_at) };
     case 'sms_report':
       return { iccid: fact.iccid, at: at(fact.at) };
     case 'call_ended':
-      return { iccid: fact.iccid, at: at(fact.ended_at) };
+      return { iccid: fact.iccid, at: at(fact.started_at, fact.ended_at) };
     case 'sms_outcome':
       return undefined;
   }

@@ -95,7 +95,8 @@ export class LiveCalls implements CallWatch {
 
   /** Whether the SIM has a call; `nodeId` holds it, and others report none of its calls. */
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
-    for (const { call } of this.#sessions.values()) if (call.iccid === iccid) return true;
+    for (const { call } of this.#sessions.values())
+      if (call.iccid === iccid && call.nodeId === nodeId) return true;
     for (const arrival of this.#arrivals.values())
       if (arrival.nodeId === nodeId && arrival.frame.iccid === iccid) return true;
     return false;
@@ -187,7 +188,14 @@ export class LiveCalls implements CallWatch {
     } else if (session !== undefined) {
       this.#advance(session, frame);
     } else if (arrival !== undefined) {
-      arrival.frame = frame;
+      // Whose call it is, is asked of the SIM that was reported first.
+      if (frame.iccid === arrival.frame.iccid && frame.direction === arrival.frame.direction)
+        arrival.frame = frame;
+      else
+        this.#parts.log.warn(
+          { node: nodeId, call: callId },
+          'a call changed its SIM or direction: frame ignored',
+        );
     } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
       this.#parts.log.warn({ node: nodeId }, 'a node has too many calls');
     } else {

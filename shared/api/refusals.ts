@@ -41,7 +41,11 @@ export const REFUSALS = {
     status: 500,
     meaning: 'Something is wrong on our side; `request_id` names it in our log.',
   },
-  phone_node_error: { status: 502, meaning: 'The modem did not carry it out. Usually transient.' },
+  phone_node_error: {
+    status: 502,
+    meaning:
+      'The modem did not confirm it. Check `GET /sms/messages` (`failed` or `unknown`) before you send again.',
+  },
   phone_node_unreachable: {
     status: 502,
     meaning: 'The call did not come to ring; `reason` says whether it was busy, refused or not connected.',

@@ -17,6 +17,7 @@ const held = (index: number, change: Partial<Tenure> = {}): Tenure => ({
 const decide = (change: Partial<ClaimInput>) =>
   decideClaims({
     ...{ nodeId: 'claimant', slots: [slotAt(1)], tenures: [], contested: new Map(), isSuspended: false },
+    heldBefore: new Set(),
     ...{ waitMs: MINUTE_MS, now: NOW, ...change },
   });
 

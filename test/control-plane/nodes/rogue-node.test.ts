@@ -159,7 +159,7 @@ t.test('an honest move takes a moment, and loses no text on either side of it', 
 });
 
 t.test('what a former holder makes long after the move does not count', async (t) => {
-  const { url, node, db, history, holds } = await setUp(t, { service: FAST });
+  const { url, node, db, get, history, holds } = await setUp(t, { service: FAST });
   tell(node, slotAt(1, EMPTY));
   const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   t.teardown(() => other.drop());
@@ -167,20 +167,125 @@ t.test('what a former holder makes long after the move does not count', async (t
   const hourAgo = new Date(Date.now() - 3_600_000);
   await db
     .updateTable('sim_tenures')
-    .set({ until: hourAgo })
+    .set({ since: new Date(hourAgo.getTime() - 3_600_000), until: hourAgo })
     .where('node_id', '=', 'honest')
     .where('iccid', '=', VICTIM)
     .execute();
   node.sendFact(1, received('forged an hour later'));
-  node.sendFact(2, { ...received('it had this then'), received_at: hourAgo.toISOString() });
-  await until('both are acknowledged', () => node.acknowledged === 2);
-  const tenures = await db.selectFrom('waiting_facts').select('fact').execute();
-  t.match(tenures, [{ fact: { body: 'forged an hour later' } }]);
+  const then = hourAgo.toISOString();
+  node.sendFact(2, { ...received('it had this then'), received_at: then, sent_at: then });
+  // One time of its own tenure, and another of today.
+  const now = new Date().toISOString();
+  node.sendFact(3, { ...received('sent today'), received_at: hourAgo.toISOString(), sent_at: now });
+  node.sendFact(4, {
+    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
+    ...{ peer: '+13105550199', started_at: now, answered_at: null },
+    ...{ ended_at: hourAgo.toISOString(), reason: 'no_answer', cause: 19, audio: null },
+  });
+  await until('all are acknowledged', () => node.acknowledged === 4);
+  const waiting = await db.selectFrom('waiting_facts').select('fact').orderBy('position').execute();
+  t.match(waiting, [
+    { fact: { body: 'forged an hour later' } },
+    { fact: { body: 'sent today' } },
+    { fact: { kind: 'call_ended' } },
+  ]);
+  t.same((await get('/voice/calls')).body['calls'], []);
   t.same(
     (await history()).map(({ body }) => body),
     [],
     'and what it had then was of an earlier subscriber',
   );
+});
+
+t.test('a text that waited is applied after a crash between the claim and its application', async (t) => {
+  const { url, node, db, history, holds } = await setUp(t, { service: FAST });
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  other.sendFact(1, received('waited'));
+  await until('it is acknowledged', () => other.acknowledged === 1);
+  await other.drop();
+  tell(node, slotAt(1, EMPTY));
+  await until('the holder has let go', async () => {
+    const open = db
+      .selectFrom('sim_tenures')
+      .select('id')
+      .where('iccid', '=', VICTIM)
+      .where('until', 'is', null);
+    return (await open.execute()).length === 0;
+  });
+  // As the process left it that died behind the commit of the claim.
+  await db.deleteFrom('sim_claims').where('node_id', '=', 'other').execute();
+  await db
+    .insertInto('sim_tenures')
+    .values({
+      ...{ iccid: VICTIM, node_id: 'other', slot: 'm7', since: new Date(), taken_from: null },
+      ...{ sighting: 'present', sighting_since: new Date() },
+    })
+    .execute();
+  const again = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  t.teardown(() => again.drop());
+  await holds('other');
+  await until('its text', async () => (await history()).length === 1);
+});
+
+t.test(
+  'a call keeps no subscriber from calling: neither one that changes its SIM nor one of a SIM that has left',
+  async (t) => {
+    const onCommand: NonNullable<ScriptedNodeOptions['onCommand']> = (command) =>
+      command.name === 'dial'
+        ? { type: 'result', id: command.id, ok: true, result: { status: 'ringing' } }
+        : acceptAll(command);
+    const { url, node, number, headers, holds, listed } = await setUp(t, { onCommand, service: FAST });
+    const call = (iccid: string, callId: string): LiveCall => ({
+      ...{ call_id: callId, iccid, direction: 'inbound', peer: '+13105550199' },
+      ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+    });
+    const dial = async () => {
+      const response = await fetch(`${url}/voice/dial`, {
+        ...{ method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } },
+        body: JSON.stringify({ phone_number: number, to: TEXT.to }),
+      });
+      return response.status;
+    };
+    const own = slotAt(77, { slot: 'r1' });
+    const rogue = await rogueOf(t, url, { slots: [own] });
+    await heard(rogue, 1);
+    const ids = Array.from({ length: 5 }, () => `in_${randomUUID()}`);
+    for (const id of ids) {
+      rogue.send({ type: 'call', call: call(String(own.iccid), id) });
+      rogue.send({ type: 'call', call: call(VICTIM, id) });
+    }
+    await heard(rogue, 2);
+    rogue.send({ type: 'call', call: call(VICTIM, `in_${randomUUID()}`) });
+    await until('all were judged', async () => ((await listed('rogue'))?.refused.calls ?? 0) > 0);
+    // The holder has a call, and loses the SIM with it.
+    node.send({ type: 'call', call: call(VICTIM, `in_${randomUUID()}`) });
+    tell(node, slotAt(1, EMPTY));
+    const other = await ScriptedNode.connect(url, {
+      nodeId: 'other',
+      slots: [slotAt(1, { slot: 'm7' })],
+      onCommand,
+    });
+    t.teardown(() => other.drop());
+    await holds('other');
+    t.equal(await dial(), 200);
+  },
+);
+
+t.test('who held SIMs once is not suspended for claiming them', async (t) => {
+  const eight = Array.from({ length: 8 }, (_, index) => slotAt(index + 1));
+  const { url, node, holds, listed } = await setUp(t, { service: FAST });
+  tell(node, ...eight.map(({ slot }) => slotAt(Number(slot.slice(1)), EMPTY)));
+  const other = await ScriptedNode.connect(url, {
+    nodeId: 'other',
+    slots: eight.map((each) => ({ ...each, slot: `n${each.slot}` })),
+  });
+  t.teardown(() => other.drop());
+  await holds('other');
+  tell(node, ...eight);
+  await heard(node, 1);
+  await until('its claims are refused', async () => (await listed('honest'))?.refused.claims === 8);
+  t.match(await listed('honest'), { is_suspended: false });
+  await holds('other');
 });
 
 t.test('a SIM that its holder reports moves by an operator’s word only', async (t) => {

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { BackupHeader } from './backup-format.ts';
@@ -27,16 +27,18 @@ const NO_LINK_CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
 export async function saveBackup(path: string, write: WriteBackup, key?: BackupKey): Promise<BackupHeader> {
   if (existsSync(path)) throw takenName(path);
   const partial = `${resolve(path)}.${randomBytes(4).toString('hex')}.partial`;
-  const out = (await create(partial)).createWriteStream({ flush: true });
+  // Before there is anything: a signal may come as the file does.
   const keep = removeWhenStopped(partial);
+  let out: Writable | undefined;
   try {
+    out = (await create(partial)).createWriteStream({ flush: true });
     await write(out);
     const header = await verifyBackup(partial, key);
     await giveName(partial, path);
     await syncFolder(dirname(partial));
     return header;
   } finally {
-    out.destroy();
+    out?.destroy();
     await rm(partial, { force: true });
     keep();
   }
@@ -45,10 +47,9 @@ export async function saveBackup(path: string, write: WriteBackup, key?: BackupK
 /** Keeps what comes in a file, as long as `work` takes: a backup is read twice, and believed only when all of it is there. */
 export async function withCopy<T>(source: Readable, work: (path: string) => Promise<T>): Promise<T> {
   const path = join(tmpdir(), `simrack-${randomBytes(8).toString('hex')}.backup`);
-  const out = (await create(path)).createWriteStream();
   const keep = removeWhenStopped(path);
   try {
-    await pipeline(source, out);
+    await pipeline(source, (await create(path)).createWriteStream());
     return await work(path);
   } finally {
     await rm(path, { force: true });

@@ -61,6 +61,10 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await until('its claim', async () => (await claims()).length === 1);
   await pass(30_000);
   rogue.send({ type: 'slots', slots: [], alarms: [] });
+  await until('it has none', async () => {
+    const nodes = db.selectFrom('nodes').select('unregistered_slots').where('id', '=', 'rogue');
+    return JSON.stringify((await nodes.executeTakeFirstOrThrow()).unregistered_slots) === '[]';
+  });
   await db.deleteFrom('sim_claims').execute();
   await db.deleteFrom('node_refusals').execute();
   await pass(2 * MINUTE_MS);

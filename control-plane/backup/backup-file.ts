@@ -38,8 +38,10 @@ export async function saveBackup(path: string, write: WriteBackup, key?: BackupK
     await syncFolder(dirname(partial));
     return header;
   } finally {
-    out?.destroy();
-    await rm(partial, { force: true });
+    if (out !== undefined) {
+      out.destroy();
+      await rm(partial, { force: true });
+    }
     keep();
   }
 }

@@ -1,6 +1,7 @@
 // An operator's word on whose SIM it is.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type Database, inTransaction } from './database.ts';
+import { proveHolder } from './sim-proof.ts';
 import { endTenures } from './sim-tenures.ts';
 import type { SlotPlace } from './slot-service.ts';
 
@@ -57,6 +58,7 @@ export async function transferSim(
         taken_from: null,
       })
       .execute();
+    await proveHolder(trx, iccid);
     return { iccid, from: holder?.node_id ?? null };
   });
 }

@@ -1,4 +1,5 @@
 // The control plane's half of the link: every scenario with frames of a node against the real service.
+import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import type { Service } from '#control-plane/service.ts';
@@ -20,6 +21,9 @@ import {
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
+
+/** The SIM of a node whose link has ended is the next one's. */
+const AT_ONCE = { handoverWaitMs: 0 };
 
 /** What a stream is closed with whose call is not known, or not yet. */
 const NO_CALL = 4404;
@@ -94,7 +98,7 @@ class Dialogue {
     this.#socket = socket;
     socket.on('message', (data) => {
       const frame = JSON.parse(String(data));
-      // Sent again with every link, which no scenario is about.
+      // The SIM moves with every scenario, which none of them is about.
       if (frame.name !== 'bind_sim') this.#frames.push(frame);
       else this.send(JSON.stringify({ type: 'result', id: frame.id, ok: true, result: {} }));
     });
@@ -116,8 +120,12 @@ class Dialogue {
     return this.#frames.shift() ?? {};
   }
 
-  end(): void {
-    this.#socket.terminate();
+  /** The other side knows it, too. */
+  async end(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    const closed = once(this.#socket, 'close');
+    this.#socket.close();
+    await closed;
   }
 }
 
@@ -125,9 +133,9 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
   // A call belongs to whoever holds the number when it begins.
   if (scenario.steps(version).some((step) => 'frame' in step && step.frame.type === 'call'))
     plane.headers ??= await holdNumber(plane);
-  // One node, so that its SIM moves nowhere, with a new journal.
-  const journalId = `journal-${Math.random().toString(36).slice(2, 10)}`;
-  const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId: 'lab' }));
+  // Another node each time, which no command of the one before is for.
+  const nodeId = `node-${Math.random().toString(36).slice(2, 10)}`;
+  const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId }));
   for (const step of scenario.steps(version)) {
     if ('text' in step) dialogue.send(step.text);
     else if ('closes' in step) {
@@ -137,7 +145,7 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
       const values = {
         version_min: version,
         version_max: version,
-        journal_id: journalId,
+        journal_id: nodeId,
         id: dialogue.commandId,
       };
       dialogue.send(JSON.stringify(fillOpenValues(step.frame, values)));
@@ -149,7 +157,7 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
     }
   }
   t.equal(dialogue.unread, 0, 'and nothing else');
-  dialogue.end();
+  await dialogue.end();
 }
 
 const isLast = ({ steps }: Scenario): boolean =>
@@ -160,12 +168,12 @@ for (const version of BOTH) {
     const scenarios = SCENARIOS.filter(
       ({ only, versions }) => only !== 'node' && (versions as readonly number[]).includes(version),
     );
-    const plane: Plane = await rig.start(t);
+    const plane: Plane = await rig.start(t, AT_ONCE);
     for (const scenario of scenarios.filter((each) => !isLast(each))) {
       await t.test(scenario.name, (t) => play(t, plane, scenario, version));
     }
     for (const scenario of scenarios.filter(isLast)) {
-      await t.test(scenario.name, async (t) => play(t, await rig.start(t), scenario, version));
+      await t.test(scenario.name, async (t) => play(t, await rig.start(t, AT_ONCE), scenario, version));
     }
   });
 }

@@ -34,7 +34,7 @@ export interface NodeReading {
   /** Facts that wait for an acknowledgement; null where the node does not tell. */
   journalDepth: number | null;
   claims: {
-    /** SIMs that it reports and that other nodes hold. */
+    /** SIMs that it reports and that other nodes hold, or shall hold first. */
     sims: number;
     /** Facts and calls of SIMs that it does not hold, ever; 0 where the last is long ago. */
     others: number;
@@ -142,13 +142,13 @@ const offline = ({ id }: NodeReading): Trouble => ({
 function claimTroubles({ id, claims: { isSuspended, others, sims } }: NodeReading): Trouble[] {
   if (sims === 0 && others === 0 && !isSuspended) return [];
   const what = [
-    ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} that other nodes hold`]),
+    ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
   ];
   return [
     {
       ...{ kind: 'node_claims', subject: id, severity: isSuspended ? 'critical' : 'warning', reading: null },
-      summary: `node ${id} reports ${what.join(', and ') || 'SIMs of other nodes'}${
+      summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that are not its own'}${
         isSuspended ? ': it takes no new SIM' : ''
       }`,
       advice: isSuspended

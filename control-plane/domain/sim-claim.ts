@@ -5,6 +5,12 @@ import type { Slot } from '#shared/link/messages.ts';
 /** An honest node loses a SIM before it appears elsewhere, or seconds later: more of these at once are guesses. */
 export const CONTESTED_MAX = 3;
 
+/**
+ * SIMs of a day that a node may report and nobody imported or admitted: a full rack and some exchanged cards. Who guesses
+ * the ICCIDs of imported cards shows more.
+ */
+export const NEW_SIMS_MAX = 96;
+
 /** A claim beside a holder that reports the SIM is honest for so long; then only an operator's word makes it count. */
 export const CONTESTED_MS = 2 * 60_000;
 
@@ -36,10 +42,15 @@ export interface Tenure {
   awaySince: Date;
   /** Its number is, or was, for sale: who holds it matters. */
   isKnown: boolean;
+  /** Its number was imported, and nothing but the holder's own word says that it has the SIM. */
+  isUnproven: boolean;
 }
 
-/** `contested`: the holder reports the SIM; `waiting`: the holder may be back in a moment. */
-export type RefusalCause = 'contested' | 'waiting' | 'barred' | 'suspended';
+/**
+ * `contested`: the holder reports the SIM; `waiting`: the holder may be back in a moment; `expected_elsewhere`: an operator
+ * expects it at another node.
+ */
+export type RefusalCause = 'contested' | 'waiting' | 'barred' | 'suspended' | 'expected_elsewhere';
 
 export type SimSlot = Slot & { iccid: string };
 
@@ -50,6 +61,10 @@ export interface ClaimInput {
   tenures: readonly Tenure[];
   /** By SIM, since when this node's claim has been contested. */
   contested: ReadonlyMap<string, Date>;
+  /** By SIM, the only node that may hold it first. */
+  expected: ReadonlyMap<string, string>;
+  /** SIMs that it reported of late and nobody knows. */
+  newSims: number;
   /** It takes nothing new until an operator approves it. */
   isSuspended: boolean;
   /** Time in which a holder may come back before its SIM can be taken. */
@@ -85,8 +100,11 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
       return holder === undefined || (holder !== nodeId && state !== 'lost');
     })
     .map((slot) => ({ slot, verdict: verdictOn(byIccid.get(slot.iccid), slot.iccid, input) }));
-  const contested = claims.filter(({ verdict }) => verdict === 'contested').length;
-  const isSuspended = input.isSuspended || contested > CONTESTED_MAX;
+  // The holder of an imported card may be the one that guessed.
+  const contested = claims.filter(
+    ({ slot, verdict }) => verdict === 'contested' && byIccid.get(slot.iccid)?.isUnproven === false,
+  ).length;
+  const isSuspended = input.isSuspended || contested > CONTESTED_MAX || input.newSims > NEW_SIMS_MAX;
   const decision: ClaimDecision = {
     ...{ held: [...held], taken: [], refused: [], released: [], unseen: [], isSuspended },
   };
@@ -95,7 +113,8 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
     const tenure = byIccid.get(iccid);
     if (isRefusal(verdict) || (isSuspended && verdict !== 'take_back')) {
       const cause = isRefusal(verdict) ? verdict : 'suspended';
-      decision.refused.push({ iccid, slot: slot.slot, cause, isKnown: tenure !== undefined });
+      const isKnown = tenure !== undefined || cause === 'expected_elsewhere';
+      decision.refused.push({ iccid, slot: slot.slot, cause, isKnown });
       continue;
     }
     decision.held.push(slot);
@@ -110,16 +129,20 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
   return decision;
 }
 
-const isRefusal = (verdict: Verdict): verdict is RefusalCause =>
-  verdict === 'contested' || verdict === 'waiting' || verdict === 'barred';
+const isRefusal = (verdict: Verdict): verdict is RefusalCause => REFUSALS.has(verdict);
+
+const REFUSALS: ReadonlySet<Verdict> = new Set<RefusalCause>([
+  ...(['contested', 'waiting', 'barred', 'expected_elsewhere'] as const),
+]);
 
 function verdictOn(
   tenure: Tenure | undefined,
   iccid: string,
-  { nodeId, contested, now, waitMs }: ClaimInput,
+  { nodeId, contested, expected, now, waitMs }: ClaimInput,
 ): Verdict {
   const contestedSince = contested.get(iccid);
   const elapsedMs = (since: Date): number => now.getTime() - since.getTime();
+  if (tenure === undefined && (expected.get(iccid) ?? nodeId) !== nodeId) return 'expected_elsewhere';
   if (tenure === undefined)
     return contestedSince !== undefined && elapsedMs(contestedSince) > CONTESTED_MS ? 'barred' : 'take';
   const isRecent = elapsedMs(tenure.since) < RECLAIM_MS && !isSettled(tenure, now);

@@ -124,7 +124,7 @@ export class SlotSnapshots {
     if (isSuspendedNow)
       log.error(
         {},
-        'the node claims SIMs that other nodes report: it takes nothing new until it is approved',
+        'node suspended: it claims SIMs that other nodes report, or many that nobody knows; it takes no new SIM until it is approved',
       );
     const isNew = (iccid: string): boolean => !this.#refusedNumbers.has(iccid);
     const taken = conflicts.map(({ iccid }) => iccid).filter(isNew);

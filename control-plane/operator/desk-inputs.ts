@@ -82,7 +82,12 @@ export const DESK_INPUTS = {
   admitNumber: z.object({ number: numberSchema }),
   importNumbers: z.object({
     rows: z
-      .array(z.object({ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) }))
+      .array(
+        z.object({
+          ...{ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) },
+          node: nodeSchema.optional(),
+        }),
+      )
       .min(1)
       .max(IMPORT_LINES_MAX),
   }),

@@ -107,7 +107,8 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number import <file>',
-    about: 'brings in numbers from lines of "number,iccid": all, or none and a line for each that is wrong',
+    about:
+      'brings in numbers from lines of "number,iccid" or "number,iccid,node": all, or none and a line for each that is wrong',
     options: WHERE,
     run: async (where, [file]) => {
       const rows = readNumberFile(String(file));

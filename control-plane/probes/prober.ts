@@ -20,6 +20,7 @@ import {
   type ProbeOutcome,
   takeTurn,
 } from '../store/probes.ts';
+import { proveByProbes } from '../store/sim-proof.ts';
 import { pairsOf } from './pairs.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
@@ -187,6 +188,7 @@ export class Prober {
       ? tryText(this.#parts, probe, signal)
       : tryCall(this.#parts, probe, signal));
     const outcome = await endProbe(db, probe.id, seen, this.#now());
+    if (outcome.result === 'delivered') await proveByProbes(db);
     tell(probe, outcome);
     this.#parts.log.info(
       { probe: probe.id, from: placeOf(probe.sender), to: placeOf(probe.recipient), ...outcome },

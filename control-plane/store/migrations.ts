@@ -26,6 +26,7 @@ import * as holdings from './migrations/0017-holdings.ts';
 import * as messageRetention from './migrations/0018-message-retention.ts';
 import * as mailedAddresses from './migrations/0019-mailed-addresses.ts';
 import * as paymentTrust from './migrations/0021-payment-trust.ts';
+import * as simProof from './migrations/0023-sim-proof.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -49,6 +50,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0018-message-retention': messageRetention,
   '0019-mailed-addresses': mailedAddresses,
   '0021-payment-trust': paymentTrust,
+  '0023-sim-proof': simProof,
 };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -1,10 +1,11 @@
 // Keys of nodes that wait for an operator's word before they may have a link.
+import { sql } from 'kysely';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from './database.ts';
 
 /**
- * Lets a node's key have a link, also one that may, and lets it take SIMs of other nodes again. With `fingerprint` only if it is that of the key. Throws `OperatorRefusal`
+ * Lets a node's key have a link, also one that may, and lets it take SIMs again, also many that nobody knows. With `fingerprint` only if it is that of the key. Throws `OperatorRefusal`
  * for another key, and for a node that is not enrolled.
  */
 export async function approveNode(
@@ -14,7 +15,10 @@ export async function approveNode(
 ): Promise<{ fingerprint: string }> {
   const row = await db
     .updateTable('nodes')
-    .set({ approval_pending_since: null, claims_suspended_at: null })
+    .set({
+      ...{ approval_pending_since: null, claims_suspended_at: null },
+      new_sims_approved_at: sql<Date | null>`coalesce(new_sims_approved_at, claims_suspended_at)`,
+    })
     .where('id', '=', node)
     .where('public_key', 'is not', null)
     .where('revoked_at', 'is', null)

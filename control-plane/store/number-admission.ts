@@ -16,7 +16,8 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
   if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
   if (row.unadmitted_since === null) throw new OperatorRefusal(`${number} is admitted already`);
   if (!isSellable(number)) throw new OperatorRefusal(`${number} is not a US mobile number`);
-  await db.updateTable('numbers').set({ unadmitted_since: null }).where('number', '=', number).execute();
+  const admitted = { unadmitted_since: null, unproven: null };
+  await db.updateTable('numbers').set(admitted).where('number', '=', number).execute();
 }
 
 /** Takes a number that cannot be sold off the market until an operator looks at it. */
@@ -95,7 +96,7 @@ export async function admitProven(db: Database): Promise<string[]> {
       and ${sql.ref(`probes.${way}_node`)} = sim_tenures.node_id
       and probes.started_at >= sim_tenures.since)`;
   const { rows } = await sql<{ number: string }>`
-    update numbers set unadmitted_since = null from sim_tenures
+    update numbers set unadmitted_since = null, unproven = null from sim_tenures
     where sim_tenures.iccid = numbers.iccid and sim_tenures.until is null
       and numbers.unadmitted_since is not null and numbers.retired_at is null
       and ${proof('from')} and ${proof('to')}

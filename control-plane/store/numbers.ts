@@ -6,6 +6,7 @@ import { isSellable } from '../domain/sellable-number.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from './database.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
+import { expectAt, lockOpenTenures } from './sim-proof.ts';
 
 /**
  * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
@@ -39,7 +40,7 @@ export interface NumberRow {
   expires_at: Date | null;
   /** Not sold before. */
   quarantined_until: Date | null;
-  /** Why it, or its slot, is out of service. */
+  /** Why it, or its slot, is out of service, or what it waits for. */
   reason: string | null;
 }
 
@@ -79,9 +80,8 @@ const listed = (db: Database, now: Date) =>
           'subscriptions.wallet',
           'subscriptions.expires_at',
           quarantineEnd(now).as('quarantined_until'),
-          sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason)`.as(
-            'reason',
-          ),
+          sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason,
+            'waits for ' || seen.first_node)`.as('reason'),
           eb
             .case()
             .when('seen.retired_at', 'is not', null)
@@ -221,11 +221,14 @@ export interface ImportedNumber {
   line: number;
   number: string;
   iccid: string;
+  /** The only node that may hold its SIM first. */
+  node?: string | undefined;
 }
 
 /**
  * Brings in all numbers, or, where one cannot be, none: throws `OperatorRefusal` with a line for each that cannot. One that
- * is there already with this SIM stays as it is, and a retired one comes back.
+ * is there already with this SIM stays as it is, and a retired one comes back. A node that is named counts until it is
+ * proven who holds the SIM.
  */
 export async function importNumbers(
   db: Database,
@@ -233,6 +236,10 @@ export async function importNumbers(
   now: Date,
 ): Promise<{ added: number; back: number; known: number }> {
   return inTransaction(db, async (trx) => {
+    await lockOpenTenures(
+      trx,
+      rows.map(({ iccid }) => iccid),
+    );
     await clearUnadmitted(trx, rows);
     const there = await trx
       .selectFrom('numbers')
@@ -274,16 +281,20 @@ export async function importNumbers(
     if (fresh.length > 0) {
       await trx
         .insertInto('numbers')
-        .values(fresh.map(({ number, iccid }) => ({ number, iccid, created_at: now })))
+        .values(
+          fresh.map(({ number, iccid }) => ({ number, iccid, created_at: now, unproven: 'holder' as const })),
+        )
         .execute();
     }
     for (const { number, iccid } of back) {
       await trx
         .updateTable('numbers')
-        .set({ iccid, retired_at: null, unadmitted_since: null })
+        .set({ iccid, retired_at: null, unadmitted_since: null, unproven: 'holder', first_node: null })
         .where('number', '=', number)
         .execute();
     }
+    const named = rows.flatMap(({ iccid, node }) => (node === undefined ? [] : [{ iccid, node }]));
+    await expectAt(trx, named, now);
     return { added: fresh.length, back: back.length, known: rows.length - fresh.length - back.length };
   });
 }

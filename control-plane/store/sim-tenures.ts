@@ -35,7 +35,9 @@ export async function lockTenures(
   >`
     select iccid, node_id as "nodeId", slot, since, sighting, sighting_since as "sightingSince",
       taken_from as "takenFrom", nodes.link_alive_until as "aliveUntil",
-      exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null) as "isKnown"
+      exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null) as "isKnown",
+      exists (select from numbers where numbers.iccid = sim_tenures.iccid and retired_at is null
+        and unproven = 'holder') as "isUnproven"
     from sim_tenures join nodes on nodes.id = node_id
     where until is null and (iccid = any(${iccids}::text[]) or node_id = ${nodeId})
     order by iccid for update of sim_tenures`.execute(trx);

@@ -1,6 +1,7 @@
 // An operator's word on whose SIM it is.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type Database, inTransaction } from './database.ts';
+import { proveHolder } from './sim-proof.ts';
 import { endTenures } from './sim-tenures.ts';
 import type { SlotPlace } from './slot-service.ts';
 
@@ -14,6 +15,8 @@ export async function transferSim(
   { node, slot, now }: SlotPlace & { now: Date },
 ): Promise<{ iccid: string; from: string | null }> {
   return inTransaction(db, async (trx) => {
+    // First, as reports do it: else the two wait for each other.
+    await trx.selectFrom('nodes').select('id').where('id', '=', node).forUpdate().execute();
     const claim = await trx
       .deleteFrom('sim_claims')
       .where('node_id', '=', node)
@@ -48,6 +51,7 @@ export async function transferSim(
         taken_from: null,
       })
       .execute();
+    await proveHolder(trx, iccid);
     return { iccid, from: holder?.node_id ?? null };
   });
 }

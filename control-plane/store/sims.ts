@@ -5,6 +5,7 @@ import { isSellable } from '../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../domain/sim-claim.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import { lockTenures, readContested, writeClaims, writeTenures } from './sim-tenures.ts';
 import type { UnregisteredSlot } from './tables.ts';
 
@@ -67,11 +68,16 @@ export async function replaceSlots(
     const tenures = await lockTenures(trx, nodeId, iccids, rules);
     const contested = await readContested(trx, nodeId);
     const wasSuspended = node.claims_suspended_at !== null;
+    const expected = await readExpected(trx, iccids);
+    const newSims = admitsNew ? 0 : await countNewSims(trx, nodeId, iccids, now);
     const decision = decideClaims({
-      ...{ nodeId, slots: told, tenures, contested, isSuspended: wasSuspended, waitMs, now },
+      ...{ nodeId, slots: told, tenures, contested, expected, newSims },
+      ...{ isSuspended: wasSuspended, waitMs, now },
     });
     const beaten = new Set(await writeTenures(trx, nodeId, decision, now));
     const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
+    const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
+    await proveExpected(trx, nodeId, taken);
     await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
     await writeHeld(trx, nodeId, held, now);
     const refusedSlots = new Set(decision.refused.map(({ slot }) => slot));
@@ -85,7 +91,6 @@ export async function replaceSlots(
       .where('id', '=', nodeId)
       .execute();
     const { conflicts, unsellable } = await introduceNumbers(trx, held, { now, admitsNew });
-    const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
     const refused = decision.refused.length + beaten.size;
     return {
       ...{ conflicts, unsellable, taken, refused, isSuspendedNow },
@@ -173,7 +178,9 @@ async function introduceNumbers(
     const unadmitted_since = admitsNew ? null : now;
     await db
       .insertInto('numbers')
-      .values(sellable.map((row) => ({ ...row, created_at: now, unadmitted_since })))
+      .values(
+        sellable.map((row) => ({ ...row, created_at: now, unadmitted_since, unproven: 'number' as const })),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     owners = await known();

@@ -39,7 +39,16 @@ export interface NumbersTable {
   quarantined_until: ColumnType<Date | null, undefined, Date | null>;
   /** Set until its SIM is admitted: it is not sold. */
   unadmitted_since: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /**
+   * `number`: only a node said that its SIM has it. `holder`: it was imported, and only a node said that it has the SIM.
+   * Null once a probe or an operator has confirmed it.
+   */
+  unproven: ColumnType<Unproven | null, Unproven | null | undefined, Unproven | null>;
+  /** The only node that may hold its SIM, until it has. */
+  first_node: ColumnType<string | null, string | null | undefined, string | null>;
 }
+
+export type Unproven = 'holder' | 'number';
 
 /** The last holding of a number, on a SIM, that has ended. */
 export interface FormerHoldingsTable {
@@ -96,6 +105,11 @@ export interface NodesTable {
   journal_depth: ColumnType<number | null, undefined, number | null>;
   /** Set while it takes no SIM that it does not hold: it claimed several that other nodes report. */
   claims_suspended_at: ColumnType<Date | null, undefined, Date | null>;
+  /** SIMs of a day that it reported and nobody knows: a few more than it may. */
+  new_sims: ColumnType<string[], undefined, string[]>;
+  new_sims_since: ColumnType<Date | null, undefined, Date | null>;
+  /** Set once an operator has approved that it reports many. */
+  new_sims_approved_at: ColumnType<Date | null, undefined, Date | null>;
   /** Received SMS of SIMs whose number nobody held: they are not kept. */
   unheld_messages: ColumnType<number, number | undefined, number>;
 }

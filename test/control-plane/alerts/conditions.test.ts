@@ -69,7 +69,7 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await until('its claims', async () => (await claims()).length === 5);
   await pass(2 * MINUTE_MS);
   t.same(hook.told(), ['+node_claims rogue']);
-  const summary = 'node rogue reports 5 SIMs that other nodes hold: it takes no new SIM';
+  const summary = 'node rogue reports 5 SIMs of other nodes: it takes no new SIM';
   t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
   await revokeNode(db, 'rogue', new Date());
   await pass(MINUTE_MS);

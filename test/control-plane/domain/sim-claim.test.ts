@@ -11,12 +11,13 @@ const iccidOf = (index: number): string => String(slotAt(index).iccid);
 const held = (index: number, change: Partial<Tenure> = {}): Tenure => ({
   ...{ iccid: iccidOf(index), nodeId: 'holder', slot: `m${index}`, since: before(24 * 3_600_000) },
   ...{ sighting: 'present', sightingSince: before(3_600_000), takenFrom: null },
-  ...{ isLinked: true, awaySince: before(3_600_000), isKnown: true, ...change },
+  ...{ isLinked: true, awaySince: before(3_600_000), isKnown: true, isUnproven: false, ...change },
 });
 
 const decide = (change: Partial<ClaimInput>) =>
   decideClaims({
     ...{ nodeId: 'claimant', slots: [slotAt(1)], tenures: [], contested: new Map(), isSuspended: false },
+    ...{ expected: new Map(), newSims: 0 },
     ...{ waitMs: MINUTE_MS, now: NOW, ...change },
   });
 
@@ -101,6 +102,16 @@ t.test('a claim', (t) => {
       'contested',
     ],
     [
+      'of one that was imported for another node',
+      { expected: new Map([[iccidOf(1), 'another']]) },
+      'expected_elsewhere',
+    ],
+    [
+      'of one that was imported for this node',
+      { expected: new Map([[iccidOf(1), 'claimant']]) },
+      'taken from nobody',
+    ],
+    [
       'from a slot that lost its modem',
       { slots: [slotAt(1, { state: 'lost' })], tenures: [held(1, { sighting: 'lost' })] },
       'nothing',
@@ -117,6 +128,21 @@ t.test('guesses: one contested claim too many, and nothing new is taken', (t) =>
   const many = decide({ slots, tenures: [1, 2, 3, 4].map((index) => held(index)) });
   t.match(many, { isSuspended: true, taken: [], held: [] });
   t.equal(many.refused.length, 5);
+  t.end();
+});
+
+t.test('many unknown SIMs are guesses; those of holders that nobody has proven are none', (t) => {
+  const slots = [1, 2, 3, 4, 5].map((index) => slotAt(index));
+  t.match(decide({ slots, newSims: 96 }), { isSuspended: false, refused: [] });
+  const guesses = decide({ slots, newSims: 97 });
+  t.match(guesses, { isSuspended: true, taken: [], held: [] });
+  const tenures = [1, 2, 3, 4].map((index) => held(index, { isUnproven: true }));
+  const late = decide({ slots, tenures });
+  t.match(late, { isSuspended: false, taken: [{ iccid: iccidOf(5) }] });
+  t.same(
+    late.refused.map(({ cause }) => cause),
+    ['contested', 'contested', 'contested', 'contested'],
+  );
   t.end();
 });
 

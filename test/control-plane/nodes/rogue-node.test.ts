@@ -361,6 +361,14 @@ t.test(
       (await operator.desk.ask('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
     await until('the real one is admitted', async () => (await stateOf(two)) === 'available', 60_000);
     t.equal(await stateOf(made), 'unadmitted');
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
+    const proven = await db.selectFrom('numbers').select(['number', 'unproven']).orderBy('number').execute();
+    t.same(
+      proven.map(({ unproven }) => unproven),
+      [null, null, 'number'],
+      'the holder of the imported one is proven as well',
+    );
     t.equal(await stateOf(one), 'available', 'a made-up SIM takes no honest slot out of service');
   },
 );

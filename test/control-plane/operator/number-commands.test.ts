@@ -163,6 +163,8 @@ t.test('each bad line of a list is named', async (t) => {
     `2125550103,${SIM_2}`,
     `+12125550104,${SIM_1}`,
     '+12125550105,8914',
+    `+12125550106,${SIM_2},Rack 7`,
+    `+12125550107,${SIM_2},rack-7,`,
   ].join('\r\n');
   const problem = (() => {
     try {
@@ -175,9 +177,19 @@ t.test('each bad line of a list is named', async (t) => {
     `line 4: the check digit of ICCID ${SIM_1.slice(0, -1)}1 is wrong`,
     'line 5: +442071838750 is no US number',
     'line 6: +12125550100 is in line 3 already',
-    'line 7: is not "number,iccid"',
+    'line 7: is not "number,iccid" or "number,iccid,node"',
     'line 8: "2125550103" is no E.164 number, for example +12065550123',
     `line 9: ${SIM_1} is in line 3 already`,
     'line 10: "8914" is no ICCID: 18 to 22 digits',
+    'line 11: the node must be 1 to 32 of a-z, 0-9 and -',
+    'line 12: is not "number,iccid" or "number,iccid,node"',
+  ]);
+});
+
+t.test('a list may name the node of each SIM', async (t) => {
+  const lines = ['number,iccid,node', `+12125550100,${SIM_1},rack-7`, `+12125550101;${SIM_2};`];
+  t.same(parseNumbers(lines.join('\n')), [
+    { line: 2, number: '+12125550100', iccid: SIM_1, node: 'rack-7' },
+    { line: 3, number: '+12125550101', iccid: SIM_2 },
   ]);
 });

@@ -3,15 +3,16 @@ import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
 import { countUnheld } from '../store/node-links.ts';
-import { takeWaitingFacts } from '../store/waiting-facts.ts';
+import { hasDueFacts, takeWaitingFacts } from '../store/waiting-facts.ts';
 import { applyFacts } from './facts.ts';
 import { observeFacts } from './observed-facts.ts';
 
-/** Applies those of all SIMs that the node holds now. */
+/** Applies those of all SIMs that the node holds now. Costs one query where there are none. */
 export async function applyWaitingFacts(
   { db, bus, clock }: { db: Database; bus: Bus; clock: Clock },
   nodeId: string,
 ): Promise<void> {
+  if (!(await hasDueFacts(db, nodeId))) return;
   const { facts, ...applied } = await db.transaction().execute(async (trx) => {
     const now = new Date(clock.now());
     const facts = await takeWaitingFacts(trx, nodeId, now);

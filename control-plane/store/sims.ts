@@ -70,7 +70,7 @@ export async function replaceSlots(
     const decision = decideClaims({
       ...{ nodeId, slots: told, tenures, contested, isSuspended: wasSuspended, waitMs, now },
     });
-    const beaten = new Set(await writeTenures(trx, nodeId, decision, now));
+    const beaten = new Set(await writeTenures(trx, nodeId, decision, { locked: tenures, now }));
     const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
     await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
     await writeHeld(trx, nodeId, held, now);

@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { revokeNode } from '#control-plane/store/nodes.ts';
+import { transferSim } from '#control-plane/store/sim-transfer.ts';
 import { replaceSlots } from '#control-plane/store/sims.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
@@ -55,4 +57,48 @@ t.test('of two nodes that report a new SIM at once, the second loses', async (t)
   t.match(await db.selectFrom('sim_claims').selectAll().execute(), [
     { node_id: 'rack-8', cause: 'contested' },
   ]);
+});
+
+/** rack-7 holds the SIM, and rack-8 has claimed it. */
+async function contested(t: Test) {
+  const parts = await setUp(t);
+  await parts.report('rack-7');
+  t.match(await parts.report('rack-8'), { refused: 1 });
+  const transfer = () => transferSim(parts.db, { node: 'rack-8', slot: SIM.slot, now: new Date() });
+  return { ...parts, transfer };
+}
+
+t.test('a transfer waits for a report of the same node, and does not stop it', async (t) => {
+  const { db, transfer, holders } = await contested(t);
+  // As `replaceSlots` does: the node, its tenures, its claims.
+  const report = await db.startTransaction().execute();
+  await sql`select from nodes where id = 'rack-8' for update`.execute(report);
+  await sql`select from sim_tenures where iccid = ${ICCID} for update`.execute(report);
+  const transferred = transfer();
+  await waiting(db, 1);
+  await sql`update sim_claims set seen_at = now() where node_id = 'rack-8'`.execute(report);
+  await report.commit().execute();
+  t.same(await transferred, { iccid: ICCID, from: 'rack-7' });
+  t.same(await holders(), ['rack-8']);
+});
+
+t.test('a transfer to a revoked node is refused', async (t) => {
+  const { db, transfer, holders } = await contested(t);
+  await revokeNode(db, 'rack-8', new Date());
+  await t.rejects(transfer(), { name: 'OperatorRefusal', message: /^rack-8 is revoked/ });
+  t.same(await holders(), ['rack-7']);
+});
+
+t.test('a transfer that another report overtakes is refused, and can be repeated', async (t) => {
+  const { db, transfer, holders } = await contested(t);
+  await sql`delete from sim_tenures`.execute(db);
+  const other = await db.startTransaction().execute();
+  await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)
+    values (${ICCID}, 'rack-7', 'm1', now(), 'present', now())`.execute(other);
+  const transferred = t.rejects(transfer(), { name: 'OperatorRefusal', message: /Run the command again/ });
+  await waiting(db, 1);
+  await other.commit().execute();
+  await transferred;
+  t.same(await holders(), ['rack-7']);
+  t.same(await transfer(), { iccid: ICCID, from: 'rack-7' });
 });

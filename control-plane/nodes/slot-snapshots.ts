@@ -4,8 +4,8 @@ import { setAlarms, setJournalDepth } from '../store/node-links.ts';
 import { countRefused } from '../store/node-refusals.ts';
 import { countTenures } from '../store/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/sims.ts';
+import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './fleet.ts';
-import { applyWaitingFacts } from './late-facts.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {
@@ -71,7 +71,7 @@ export class SlotSnapshots {
     if (this.#isWriting()) return;
     const tenures = await countTenures(this.#parts.db, this.#link.nodeId);
     if (this.#isWriting()) return;
-    if (tenures === this.#tenures) await applyWaitingFacts(this.#parts, this.#link.nodeId);
+    if (tenures === this.#tenures) await commitWaitingFacts(this.#parts, this.#link.nodeId);
     else this.#again();
   }
 
@@ -119,7 +119,7 @@ export class SlotSnapshots {
     this.#refused = change.refused;
     this.#tenures = change.tenures;
     // Also where it took nothing: the link may have ended between an earlier take and its texts.
-    await applyWaitingFacts(this.#parts, this.#link.nodeId);
+    await commitWaitingFacts(this.#parts, this.#link.nodeId);
     if (!isKnown || isMore) this.#tellChange();
     await this.#noteRefusals(change);
     void this.bindPending();

@@ -13,7 +13,8 @@ export const WAITING_FACTS_MAX = 512;
 /** An operator has so long to say whose SIM it is. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;
 
-interface KeyedFact {
+/** A fact and its identity: "<node>/<journal>/<position>". */
+export interface KeyedFact {
   key: string;
   fact: Fact;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { received, subscriber } from '../../fixtures/subscriber.ts';
@@ -14,7 +15,8 @@ const MOVED = { nodeId: 'other', journalId: 'journal-2', slots: [slotAt(1, { slo
 
 /** A SIM that `node` holds, that `other` reports as well, and of which `other` has acknowledged a text. */
 async function setUp(t: Test, { heartbeatMs }: { heartbeatMs: number }) {
-  const parts = await subscriber(t, rig, { nodeId: 'honest', service: { heartbeatMs } });
+  const { log, lines } = recordedLog();
+  const parts = await subscriber(t, rig, { nodeId: 'honest', service: { heartbeatMs, log } });
   const { db, close } = await openDatabase({ url: parts.databaseUrl, connectionsMax: 2 });
   t.teardown(close);
   const { databaseUrl, url } = parts;
@@ -32,7 +34,7 @@ async function setUp(t: Test, { heartbeatMs }: { heartbeatMs: number }) {
     until('its text', async () =>
       (await parts.history()).some(({ body }) => body === 'read in its new slot'),
     );
-  return { ...parts, db, operator, other, connect, isTold };
+  return { ...parts, db, operator, other, connect, isTold, lines };
 }
 
 // No heartbeat comes to the rescue.
@@ -71,4 +73,18 @@ t.test('a text that begins to wait while its SIM comes is told within a heartbea
     select fact_key, node_id, iccid, fact, received_at from late`.execute(db);
   await isTold();
   t.same(await db.selectFrom('waiting_facts').select('fact_key').execute(), []);
+});
+
+t.test('a text that waited and is nobody’s is counted and logged like any other', async (t) => {
+  const { node, other, isTold, db, lines } = await setUp(t, SLOW);
+  const sentAt = new Date(Date.now() - 3_600_000).toISOString();
+  other.sendFact(2, { ...received('to an earlier subscriber'), sent_at: sentAt });
+  await until('it is acknowledged', () => other.acknowledged === 2);
+  node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
+  await isTold();
+  const counts = db.selectFrom('nodes').select('unheld_messages').where('id', '=', 'other');
+  t.same(await counts.execute(), [{ unheld_messages: 1 }]);
+  const logged = () => lines.filter(({ fields }) => 'unheld' in fields);
+  await until('the line', () => logged().length > 0);
+  t.match(logged(), [{ level: 'warn', message: 'messages discarded: number not sold when sent' }]);
 });

@@ -4,8 +4,8 @@ import { setAlarms, setJournalDepth } from '../store/node-links.ts';
 import { countRefused } from '../store/node-refusals.ts';
 import { countTenures } from '../store/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/sims.ts';
+import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './fleet.ts';
-import { applyWaitingFacts } from './late-facts.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {
@@ -61,13 +61,18 @@ export class SlotSnapshots {
     if (this.#refused > 0) this.#again();
   }
 
-  /** The same, also where a SIM was taken from this node that it reports as before. To be called now and then. */
+  /**
+   * The same, also where a SIM was taken from this node that it reports as before, and where a fact began to wait just when
+   * its SIM became the node's. To be called now and then.
+   */
   async recheckAll(): Promise<void> {
     if (this.#refused > 0) return this.#again();
     // What is being written changes the count.
     if (this.#isWriting()) return;
     const tenures = await countTenures(this.#parts.db, this.#link.nodeId);
-    if (tenures !== this.#tenures && !this.#isWriting()) this.#again();
+    if (this.#isWriting()) return;
+    if (tenures === this.#tenures) await commitWaitingFacts(this.#parts, this.#link.nodeId);
+    else this.#again();
   }
 
   #isWriting(): boolean {
@@ -113,7 +118,8 @@ export class SlotSnapshots {
     const isMore = change.taken.length > 0 || change.refused < this.#refused;
     this.#refused = change.refused;
     this.#tenures = change.tenures;
-    if (isMore) await applyWaitingFacts(this.#parts, this.#link.nodeId);
+    // Also where it took nothing: the link may have ended between an earlier take and its texts.
+    await commitWaitingFacts(this.#parts, this.#link.nodeId);
     if (!isKnown || isMore) this.#tellChange();
     await this.#noteRefusals(change);
     void this.bindPending();

@@ -67,9 +67,12 @@ export async function writeTenures(
   trx: DatabaseTransaction,
   nodeId: string,
   { held, taken, released, unseen }: ClaimDecision,
-  now: Date,
+  { locked, now }: { locked: readonly Tenure[]; now: Date },
 ): Promise<string[]> {
-  await endTenures(trx, [...released, ...taken.map(({ iccid }) => iccid)], now);
+  // A SIM that had no tenure was not locked: the one that it may have by now is another node's.
+  const isLocked = new Set(locked.map(({ iccid }) => iccid));
+  const ended = [...released, ...taken.map(({ iccid }) => iccid)].filter((iccid) => isLocked.has(iccid));
+  await endTenures(trx, ended, now);
   const slotOf = new Map(held.map((slot) => [slot.iccid, slot]));
   const begun = await sql<{ iccid: string }>`
     insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from)
@@ -96,7 +99,10 @@ export async function writeTenures(
   return taken.flatMap(({ iccid }) => (isBegun.has(iccid) ? [] : [iccid]));
 }
 
-/** Ends tenures. Of SIMs that nobody admitted nothing is kept: there are as many as a node makes up. */
+/**
+ * Ends tenures, which the transaction has locked. Of SIMs that nobody admitted nothing is kept: there are as many as a node makes
+ * up.
+ */
 export async function endTenures(
   trx: DatabaseTransaction,
   iccids: readonly string[],

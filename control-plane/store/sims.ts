@@ -74,7 +74,7 @@ export async function replaceSlots(
       ...{ nodeId, slots: told, tenures, contested, expected, newSims },
       ...{ isSuspended: wasSuspended, waitMs, now },
     });
-    const beaten = new Set(await writeTenures(trx, nodeId, decision, now));
+    const beaten = new Set(await writeTenures(trx, nodeId, decision, { locked: tenures, now }));
     const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
     const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
     await proveExpected(trx, nodeId, taken);

@@ -17,7 +17,10 @@ export const CONTESTED_MS = 2 * 60_000;
 /** A claim that was contested is remembered for so long after its node made it last. */
 export const CLAIM_KEPT_MS = 24 * 60 * 60_000;
 
-/** A holder that never let go gets its SIM back within this time, if it still reports it. */
+/**
+ * A former holder that never let go gets its SIM back within this time, unless the new one has reported it for longer than
+ * `CONTESTED_MS`: then the card was carried there.
+ */
 const RECLAIM_MS = 24 * 60 * 60_000;
 
 /** What its holder said of a SIM last: it is there; its modem is lost, and it may be anywhere; nothing. */
@@ -31,7 +34,7 @@ export interface Tenure {
   since: Date;
   sighting: Sighting;
   sightingSince: Date;
-  /** The node from which it was taken without having let go. */
+  /** The node from which it was taken without having let go; null once the holder has reported it for `CONTESTED_MS`. */
   takenFrom: string | null;
   /** The holder's link is up. */
   isLinked: boolean;
@@ -145,7 +148,8 @@ function verdictOn(
   if (tenure === undefined && (expected.get(iccid) ?? nodeId) !== nodeId) return 'expected_elsewhere';
   if (tenure === undefined)
     return contestedSince !== undefined && elapsedMs(contestedSince) > CONTESTED_MS ? 'barred' : 'take';
-  if (tenure.takenFrom === nodeId && elapsedMs(tenure.since) < RECLAIM_MS) return 'take_back';
+  const isRecent = elapsedMs(tenure.since) < RECLAIM_MS && !isSettled(tenure, now);
+  if (tenure.takenFrom === nodeId && isRecent) return 'take_back';
   if (tenure.sighting !== 'lost') {
     if (tenure.isLinked && tenure.sighting === 'present') return 'contested';
     const goneSince = tenure.isLinked ? tenure.sightingSince : tenure.awaySince;
@@ -153,6 +157,12 @@ function verdictOn(
   }
   // A node that claimed it before it was gone did not have it then.
   return contestedSince === undefined ? 'take_without_release' : 'barred';
+}
+
+/** The holder has reported the SIM for so long that it has the card. */
+function isSettled({ awaySince, isLinked, sighting, sightingSince }: Tenure, now: Date): boolean {
+  const seenUntil = isLinked ? now : awaySince;
+  return sighting === 'present' && seenUntil.getTime() - sightingSince.getTime() > CONTESTED_MS;
 }
 
 /** A modem that starts does not know its SIM yet: only an empty slot, or another SIM in it, lets go. */

@@ -4,10 +4,9 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database.ts';
-import { countUnheld, setAcknowledged } from '../store/node-links.ts';
+import { setAcknowledged } from '../store/node-links.ts';
 import { keepOwnFacts } from '../store/waiting-facts.ts';
-import { applyFacts } from './facts.ts';
-import { observeFacts } from './observed-facts.ts';
+import { commitFacts } from './fact-commit.ts';
 
 /** Facts that a node may send without an acknowledgement. */
 export const FACT_WINDOW = 256;
@@ -98,28 +97,19 @@ export class FactInbox {
     const last = batch.at(-1);
     if (last === undefined) return;
     await this.#options.slotsWritten();
-    const { own, putAside, events, unheld, undated } = await db.transaction().execute(async (trx) => {
+    let putAside = 0;
+    await commitFacts({ db, bus, clock, log }, nodeId, async (trx, now) => {
       // First of all: a link that was left may still be committing. What waited for it is not older than its messages.
       const before = await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
       // What that link has committed is known, also where its holder has deleted it since.
       const facts = batch
         .filter(({ sequence }) => sequence > before)
         .map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
-      const now = new Date(clock.now());
-      const kept = await keepOwnFacts(trx, nodeId, facts, now);
-      const applied = await applyFacts(trx, kept.own, now);
-      const unassigned = applied.unheld + applied.undated;
-      if (unassigned > 0) await countUnheld(trx, nodeId, unassigned);
-      return { ...kept, ...applied };
+      const kept = await keepOwnFacts(trx, nodeId, facts, now());
+      putAside = kept.putAside;
+      return kept.own;
     });
     if (putAside > 0) log.warn({ facts: putAside }, 'facts wait: the node does not hold their SIMs');
-    if (unheld + undated > 0)
-      log.warn({ unheld, undated }, 'messages not kept: nobody had the number when they were sent');
-    observeFacts(
-      own.map(({ fact }) => fact),
-      { events, unheld, undated },
-    );
-    for (const event of events) bus.publish(event);
     acknowledge(last.sequence);
   }
 }

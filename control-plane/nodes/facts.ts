@@ -10,21 +10,16 @@ import {
   insertReceived,
   insertUnreadable,
   isSentBy,
-  type NobodysMessages,
   type ReceivedMessage,
   recordReport,
   settleOutcome,
+  type UnassignedMessages,
 } from '../store/messages.ts';
 import { settleArrival } from '../store/probes.ts';
+import type { KeyedFact } from '../store/waiting-facts.ts';
 
 /** Service centres that tell a wrong zone are off by less. */
 const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
-
-/** A fact and its identity: "<node>/<journal>/<position>". */
-export interface KeyedFact {
-  key: string;
-  fact: Fact;
-}
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
 
@@ -41,7 +36,7 @@ export async function applyFacts(
   trx: DatabaseTransaction,
   facts: readonly KeyedFact[],
   now: Date,
-): Promise<{ events: BusEvent[] } & NobodysMessages> {
+): Promise<{ events: BusEvent[] } & UnassignedMessages> {
   const received: ReceivedMessage[] = [];
   const events: BusEvent[] = [];
   for (const { key, fact } of facts) {
@@ -55,9 +50,9 @@ export async function applyFacts(
       if (call !== undefined) events.push({ kind: 'call_ended', call });
     } else await applyFact(trx, key, fact, now);
   }
-  const { subscriptionIds, ...nobodys } = await insertReceived(trx, received, now);
+  const { subscriptionIds, ...unassigned } = await insertReceived(trx, received, now);
   for (const subscriptionId of subscriptionIds) events.push({ kind: 'sms_received', subscriptionId });
-  return { events, ...nobodys };
+  return { events, ...unassigned };
 }
 
 /** The probe whose text this is; it is nobody's message then, whoever has the number by now. */

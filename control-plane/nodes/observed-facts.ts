@@ -3,11 +3,11 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { observe } from '../metrics/observation.ts';
-import type { NobodysMessages } from '../store/messages.ts';
+import type { UnassignedMessages } from '../store/messages.ts';
 
 export function observeFacts(
   facts: readonly Fact[],
-  { events, unheld, undated }: { events: readonly BusEvent[] } & NobodysMessages,
+  { events, unheld, undated }: { events: readonly BusEvent[] } & UnassignedMessages,
 ): void {
   const received = facts.filter(({ kind }) => kind === 'sms_received').length;
   const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;

@@ -4,8 +4,8 @@ import { setAlarms, setJournalDepth } from '../store/node-links.ts';
 import { countRefused } from '../store/node-refusals.ts';
 import { countTenures } from '../store/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/sims.ts';
+import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './fleet.ts';
-import { applyWaitingFacts } from './late-facts.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {
@@ -41,7 +41,6 @@ export class SlotSnapshots {
   /** Claims that were refused: they are tried again when others let go. */
   #refused = 0;
   #tenures = 0;
-  #isFirst = true;
   /** SIMs whose numbers were refused on this link. */
   readonly #refusedNumbers = new Set<string>();
 
@@ -62,13 +61,18 @@ export class SlotSnapshots {
     if (this.#refused > 0) this.#again();
   }
 
-  /** The same, also where a SIM was taken from this node that it reports as before. To be called now and then. */
+  /**
+   * The same, also where a SIM was taken from this node that it reports as before, and where a fact began to wait just when
+   * its SIM became the node's. To be called now and then.
+   */
   async recheckAll(): Promise<void> {
     if (this.#refused > 0) return this.#again();
     // What is being written changes the count.
     if (this.#isWriting()) return;
     const tenures = await countTenures(this.#parts.db, this.#link.nodeId);
-    if (tenures !== this.#tenures && !this.#isWriting()) this.#again();
+    if (this.#isWriting()) return;
+    if (tenures === this.#tenures) await commitWaitingFacts(this.#parts, this.#link.nodeId);
+    else this.#again();
   }
 
   #isWriting(): boolean {
@@ -110,12 +114,12 @@ export class SlotSnapshots {
     const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
     this.#writtenSlots = text;
     this.#toldSlots = text;
-    // An operator may have given it a SIM as well; or a link before this one, which ended before its facts were applied.
-    const isMore = change.taken.length > 0 || change.refused < this.#refused || this.#isFirst;
-    this.#isFirst = false;
+    // An operator may have given it a SIM as well.
+    const isMore = change.taken.length > 0 || change.refused < this.#refused;
     this.#refused = change.refused;
     this.#tenures = change.tenures;
-    if (isMore) await applyWaitingFacts(this.#parts, this.#link.nodeId);
+    // Also where it took nothing: the link may have ended between an earlier take and its texts.
+    await commitWaitingFacts(this.#parts, this.#link.nodeId);
     if (!isKnown || isMore) this.#tellChange();
     await this.#noteRefusals(change);
     void this.bindPending();

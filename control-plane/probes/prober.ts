@@ -6,7 +6,7 @@ import { maskedNumber } from '../domain/masked-number.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
 import { observe } from '../metrics/observation.ts';
-import { admitProven, findAdmissionPairs } from '../store/number-admission.ts';
+import { admitProven, findAdmissionTexts } from '../store/number-admission.ts';
 import type { ProbeKind } from '../store/operation-tables.ts';
 import { findSpareSims, findTestPair, type ProbeSim } from '../store/probe-pairs.ts';
 import {
@@ -21,6 +21,7 @@ import {
   takeTurn,
 } from '../store/probes.ts';
 import { proveByProbes } from '../store/sim-proof.ts';
+import { inTurns } from './admission-turns.ts';
 import { pairsOf } from './pairs.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
@@ -64,9 +65,10 @@ export class Prober {
     await abandonOverdue(db, now);
     await deleteOldProbes(db, new Date(now.getTime() - KEPT_MS));
     if (periodMs === undefined) return;
-    await this.#admit(periodMs);
     await this.#roundOf('sms', periodMs);
     if (withCalls) await this.#roundOf('call', periodMs);
+    // Last: what nodes report of new SIMs must not delay the probes of known ones.
+    await this.#admit(periodMs);
   }
 
   /** Begins one text between two numbers that nobody has, and returns its id. Throws `OperatorRefusal`. */
@@ -91,18 +93,19 @@ export class Prober {
     await Promise.all(this.#tests);
   }
 
-  /** Proves the numbers of new SIMs, each by a text to and from an admitted SIM of another node. */
+  /** Proves the numbers of new SIMs, each by a text from and to an admitted SIM of another node. */
   async #admit(periodMs: number): Promise<void> {
     const { db, fleet, log } = this.#parts;
-    const now = this.#now();
-    const due = await findAdmissionPairs(db, { now, retryBefore: new Date(now.getTime() - periodMs) });
-    const pairs = due.filter(
-      ({ sender, recipient }) =>
-        fleet.find(sender.node) !== undefined && this.#problemOf(recipient.number) === undefined,
-    );
-    if (pairs.length === 0 || !(await this.#holdTurn())) return;
+    // First: texts that another instance sends meanwhile must count.
+    if (!(await this.#holdTurn())) return;
     try {
-      await this.#each(TEXTS_AT_ONCE, pairs, async (pair) => {
+      const now = this.#now();
+      const due = await findAdmissionTexts(db, { now, retryBefore: new Date(now.getTime() - periodMs) });
+      const allowed = due.filter(
+        ({ sender, recipient }) =>
+          fleet.find(sender.node) !== undefined && this.#problemOf(recipient.number) === undefined,
+      );
+      await this.#each(TEXTS_AT_ONCE, inTurns(allowed), async (pair) => {
         await this.#try(await this.#begin('sms', pair, { isScheduled: false, isAdmission: true }));
       });
     } finally {

@@ -135,7 +135,7 @@ export interface ReceivedMessage {
 }
 
 /** Texts that are kept for nobody, and are in no inbox. */
-export interface NobodysMessages {
+export interface UnassignedMessages {
   /** Nobody had the number when the service centre had them. */
   unheld: number;
   /** Nobody can say whether that was in the time of the holder. */
@@ -147,7 +147,7 @@ export async function insertReceived(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
-): Promise<{ subscriptionIds: Set<string> } & NobodysMessages> {
+): Promise<{ subscriptionIds: Set<string> } & UnassignedMessages> {
   if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0, undated: 0 };
   const { rows } = await sql<{ subscription_id: string }>`
     insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
@@ -164,11 +164,11 @@ export async function insertReceived(
     on conflict (fact_key) do nothing
     returning subscription_id`.execute(trx);
   const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
-  const nobodys =
+  const unassigned =
     rows.length === messages.length
       ? { unheld: 0, undated: 0 }
-      : await countNobodysMessages(trx, messages, now);
-  return { subscriptionIds, ...nobodys };
+      : await countUnassignedMessages(trx, messages, now);
+  return { subscriptionIds, ...unassigned };
 }
 
 function factRows(messages: readonly ReceivedMessage[]) {
@@ -180,11 +180,11 @@ function factRows(messages: readonly ReceivedMessage[]) {
       arrived_after, position)`;
 }
 
-async function countNobodysMessages(
+async function countUnassignedMessages(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
-): Promise<NobodysMessages> {
+): Promise<UnassignedMessages> {
   const { rows } = await sql<{ theirs: number; undated: number }>`
     select count(*) filter (where ${isOfHolding})::int as theirs,
       count(*) filter (where ${isUndated} and not ${isOfHolding})::int as undated

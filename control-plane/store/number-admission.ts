@@ -39,66 +39,75 @@ export async function clearUnadmitted(
       and not exists (select from payments where payments.reserved_number = numbers.number)`.execute(db);
 }
 
-/** Of one round; what is left has its turn in the next. */
-const ADMISSIONS_MAX = 32;
-
-/**
- * Texts of a node's new SIMs within a day, to them and from them: enough for a rack of 64, twice. What a node says of its SIMs is
- * believed no further: it may name strangers' numbers.
- */
-const NODE_ADMISSIONS_MAX = 256;
-const DAY_MS = 24 * 60 * 60_000;
-
 /** A text that may prove a number. */
-export interface AdmissionPair {
+export interface AdmissionText {
   sender: ProbeSim;
   recipient: ProbeSim;
+  /** The node that reports the new SIM. */
+  node: string;
+  /** Texts of the last 24 hours for SIMs of that node that are not admitted. */
+  unproven: number;
 }
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Texts that are due between SIMs that are not admitted and admitted ones of other nodes, which proves more than a node's
- * own word. Each way is tried again after `retryBefore` only.
+ * own word: first one from the new SIM, and once it has arrived one to it, for its number may be a stranger's. Each is tried
+ * again after `retryBefore` only. SIMs that were tried least lately come first, then those that wait longest.
  */
-export async function findAdmissionPairs(
+export async function findAdmissionTexts(
   db: Database,
   { now, retryBefore }: { now: Date; retryBefore: Date },
-): Promise<AdmissionPair[]> {
-  const { rows } = await sql<{ fresh: ProbeSim; known: ProbeSim; isToFresh: boolean }>`
-    with places as (
-      select numbers.number, numbers.unadmitted_since, numbers.iccid, sims.node_id as node, sims.slot, sims.operator as carrier,
-        numbers.unadmitted_since is not null as is_fresh
+): Promise<AdmissionText[]> {
+  const { rows } = await sql<{ fresh: ProbeSim; known: ProbeSim; isToFresh: boolean; unproven: number }>`
+    with ends as materialized (
+      select started_at, result, way, node, number, iccid from probes
+      cross join lateral (values ('from', from_node, from_number, from_iccid), ('to', to_node, to_number, to_iccid))
+        as each_end (way, node, number, iccid)
+      where is_admission
+    ), tries as (
+      select iccid, way, max(started_at) as at from ends group by iccid, way
+    ), unproven as (
+      select node, count(*)::int as texts from ends
+      where started_at > ${new Date(now.getTime() - DAY_MS)}::timestamptz and not exists (
+        select from numbers where numbers.number = ends.number and numbers.iccid = ends.iccid
+          and unadmitted_since is null)
+      group by node
+    ), places as (
+      select numbers.unadmitted_since, sim_tenures.since, jsonb_build_object('number', numbers.number,
+        'iccid', numbers.iccid, 'node', sims.node_id, 'slot', sims.slot, 'carrier', sims.operator) as sim,
+        numbers.number, numbers.iccid, sims.node_id as node
       from numbers
       join sims on sims.iccid = numbers.iccid and sims.state = 'registered'
+      join sim_tenures on sim_tenures.iccid = sims.iccid and until is null
       join nodes on nodes.id = sims.node_id and nodes.revoked_at is null
         and nodes.link_alive_until > ${now}::timestamptz and nodes.claims_suspended_at is null
       where numbers.retired_at is null and numbers.out_of_service_at is null
         and not exists (select from subscriptions where subscriptions.number = numbers.number)
         and not exists (select from payments where payments.reserved_number = numbers.number)
+    ), fresh as (
+      select places.*, case when exists (
+        select from ends where way = 'from' and result = 'delivered' and ends.number = places.number
+          and ends.iccid = places.iccid and ends.node = places.node and started_at >= places.since
+      ) then 'to' else 'from' end as way
+      from places where unadmitted_since is not null
     )
-    , spent as (
-      select node, count(*) as count from probes
-      cross join lateral (values (from_node), (to_node)) as ends (node)
-      where is_admission and started_at > ${new Date(now.getTime() - DAY_MS)}::timestamptz group by node
-    ), due as (
-    select to_jsonb(fresh) - array['is_fresh', 'unadmitted_since'] as fresh, known.place as known, way.is_to_fresh,
-      fresh.node, row_number() over (partition by fresh.node order by fresh.unadmitted_since, fresh.number, way.is_to_fresh) as turn
-    from places as fresh
+    select fresh.sim as fresh, known.sim as known, fresh.way = 'to' as "isToFresh",
+      coalesce(unproven.texts, 0) as unproven
+    from fresh
     join lateral (
-      select to_jsonb(other) - array['is_fresh', 'unadmitted_since'] as place from places as other
-      where not other.is_fresh and other.node <> fresh.node order by random() limit 1
+      select sim from places as other
+      where other.unadmitted_since is null and other.node <> fresh.node order by random() limit 1
     ) as known on true
-    cross join (values (true), (false)) as way (is_to_fresh)
-    where fresh.is_fresh and not exists (
-      select from probes where is_admission and started_at > ${retryBefore}::timestamptz
-        and case when way.is_to_fresh then fresh.number = to_number or fresh.iccid = to_iccid
-          else fresh.iccid = from_iccid end
-    ))
-    select fresh, known, is_to_fresh as "isToFresh" from due left join spent using (node)
-    where coalesce(spent.count, 0) + turn <= ${NODE_ADMISSIONS_MAX}
-    order by turn, node limit ${ADMISSIONS_MAX}`.execute(db);
-  return rows.map(({ fresh, known, isToFresh }) =>
-    isToFresh ? { sender: known, recipient: fresh } : { sender: fresh, recipient: known },
-  );
+    left join tries on tries.iccid = fresh.iccid and tries.way = fresh.way
+    left join unproven on unproven.node = fresh.node
+    where tries.at is null or tries.at <= ${retryBefore}::timestamptz
+    order by fresh.way = 'to' desc, tries.at nulls first, fresh.unadmitted_since, fresh.iccid`.execute(db);
+  return rows.map(({ fresh, known, isToFresh, unproven }) => ({
+    ...(isToFresh ? { sender: known, recipient: fresh } : { sender: fresh, recipient: known }),
+    ...{ node: fresh.node, unproven },
+  }));
 }
 
 /**

@@ -15,7 +15,7 @@ export interface SimTenuresTable {
   until: ColumnType<Date | null, undefined, Date | null>;
   sighting: Sighting;
   sighting_since: Date;
-  /** The node that had not let go of it. */
+  /** The node that had not let go of it, until the holder has reported the SIM for a while. */
   taken_from: string | null;
 }
 

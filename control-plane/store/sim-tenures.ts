@@ -1,6 +1,12 @@
 // Which node holds a SIM and which ones held it: read and written as claims are decided.
 import { sql } from 'kysely';
-import { CLAIM_KEPT_MS, type ClaimDecision, type Sighting, type Tenure } from '../domain/sim-claim.ts';
+import {
+  CLAIM_KEPT_MS,
+  type ClaimDecision,
+  CONTESTED_MS,
+  type Sighting,
+  type Tenure,
+} from '../domain/sim-claim.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import { countRefused } from './node-refusals.ts';
 
@@ -80,22 +86,28 @@ export async function writeTenures(
       ${taken.map(({ iccid }) => slotOf.get(iccid)?.slot ?? '')}::text[],
       ${taken.map(({ from }) => from)}::text[]) as claim (iccid, slot, taken_from)
     on conflict (iccid) where until is null do nothing returning iccid`.execute(trx);
+  // Whoever reported a SIM for so long has the card, also when its modem is lost later.
+  const settled = sql`case when sim_tenures.sighting <> 'present'
+    or sighting_since > ${new Date(now.getTime() - CONTESTED_MS)}::timestamptz then taken_from end`;
   await sql`
-    update sim_tenures set slot = seen.slot, sighting = seen.sighting,
+    update sim_tenures set slot = seen.slot, sighting = seen.sighting, taken_from = ${settled},
       sighting_since = case when sim_tenures.sighting = seen.sighting then sighting_since else ${now}::timestamptz end
     from unnest(${held.map(({ iccid }) => iccid)}::text[], ${held.map(({ slot }) => slot)}::text[],
       ${held.map(({ state }) => (state === 'lost' ? 'lost' : 'present'))}::text[]) as seen (iccid, slot, sighting)
     where sim_tenures.iccid = seen.iccid and node_id = ${nodeId} and until is null
       and (sim_tenures.slot, sim_tenures.sighting) is distinct from (seen.slot, seen.sighting)`.execute(trx);
   await sql`
-    update sim_tenures set sighting = 'unseen', sighting_since = ${now}::timestamptz
+    update sim_tenures set sighting = 'unseen', taken_from = ${settled}, sighting_since = ${now}::timestamptz
     where node_id = ${nodeId} and until is null and sighting <> 'unseen'
       and iccid = any(${unseen}::text[])`.execute(trx);
   const isBegun = new Set(begun.rows.map(({ iccid }) => iccid));
   return taken.flatMap(({ iccid }) => (isBegun.has(iccid) ? [] : [iccid]));
 }
 
-/** Ends tenures. Of SIMs that nobody admitted nothing is kept: there are as many as a node makes up. */
+/**
+ * Ends tenures, which the transaction has locked. Of SIMs that nobody admitted nothing is kept: there are as many as a node makes
+ * up.
+ */
 export async function endTenures(
   trx: DatabaseTransaction,
   iccids: readonly string[],

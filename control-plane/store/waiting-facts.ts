@@ -13,7 +13,8 @@ export const WAITING_FACTS_MAX = 512;
 /** An operator has so long to say whose SIM it is. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;
 
-interface KeyedFact {
+/** A fact and its identity: "<node>/<journal>/<position>". */
+export interface KeyedFact {
   key: string;
   fact: Fact;
 }
@@ -72,6 +73,16 @@ export async function keepOwnFacts<F extends KeyedFact>(
   return { own: facts.filter((_, index) => isOwn[index]), putAside: others.length };
 }
 
+const isDue = (nodeId: string) => sql`node_id = ${nodeId} and exists (
+  select from sim_tenures where sim_tenures.iccid = waiting_facts.iccid
+    and sim_tenures.node_id = ${nodeId} and until is null)`;
+
+/** True if facts wait for SIMs that the node holds now. */
+export async function hasDueFacts(db: Database, nodeId: string): Promise<boolean> {
+  const { rows } = await sql`select from waiting_facts where ${isDue(nodeId)} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** Takes the facts that waited for SIMs which the node holds now, oldest first. */
 export async function takeWaitingFacts(
   trx: DatabaseTransaction,
@@ -79,9 +90,7 @@ export async function takeWaitingFacts(
   now: Date,
 ): Promise<KeyedFact[]> {
   const { rows } = await sql<KeyedFact & { position: number }>`
-    delete from waiting_facts where node_id = ${nodeId} and exists (
-      select from sim_tenures where sim_tenures.iccid = waiting_facts.iccid
-        and sim_tenures.node_id = ${nodeId} and until is null)
+    delete from waiting_facts where ${isDue(nodeId)}
     returning fact_key as key, fact, position`.execute(trx);
   await countRefused(trx, { nodeId, reason: 'facts', count: -rows.length }, now);
   return rows.sort((a, b) => a.position - b.position).map(({ key, fact }) => ({ key, fact }));

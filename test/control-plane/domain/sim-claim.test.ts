@@ -27,6 +27,10 @@ const outcome = (change: Partial<ClaimInput>): string => {
   return refused[0]?.cause ?? (taken.length === 1 ? `taken from ${taken[0]?.from ?? 'nobody'}` : 'nothing');
 };
 
+/** Taken so long ago from the claimant, which had not let go. */
+const takenBy = (agoMs: number): Tenure =>
+  held(1, { takenFrom: 'claimant', since: before(agoMs), sightingSince: before(agoMs) });
+
 const claimed = (agoMs: number) => new Map([[iccidOf(1), before(agoMs)]]);
 
 t.test('a claim', (t) => {
@@ -70,7 +74,27 @@ t.test('a claim', (t) => {
     ['by a node that is suspended', { isSuspended: true }, 'suspended'],
     [
       'by the node that never let go',
-      { tenures: [held(1, { takenFrom: 'claimant', since: before(3_600_000) })], isSuspended: true },
+      { tenures: [takenBy(MINUTE_MS)], isSuspended: true },
+      'taken from nobody',
+    ],
+    [
+      'by the node that never let go, from one that has reported it for long',
+      { tenures: [takenBy(3 * MINUTE_MS)] },
+      'contested',
+    ],
+    [
+      'by the node that never let go, from one that reported it for long and is away',
+      { tenures: [{ ...takenBy(3_600_000), ...away, awaySince: before(1_000) }] },
+      'waiting',
+    ],
+    [
+      'by the node that never let go, from one that was there for a moment',
+      { tenures: [{ ...takenBy(3_600_000), ...away, awaySince: before(3_540_000) }] },
+      'taken from nobody',
+    ],
+    [
+      'by the node that never let go, from one that does not see it any more',
+      { tenures: [{ ...takenBy(3_600_000), sighting: 'unseen', sightingSince: before(1_000) }] },
       'taken from nobody',
     ],
     [

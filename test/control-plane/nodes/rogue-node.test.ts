@@ -322,6 +322,42 @@ t.test('a node that is away keeps its SIMs for a while; later it gets them back'
   await until('it is refused again', async () => (await listed('rogue'))?.refused.claims === 1);
 });
 
+t.test('the key of a former rack takes no card back that its new node has reported for long', async (t) => {
+  const service = { ...FAST, handoverWaitMs: 300 };
+  const cards = Array.from({ length: 30 }, (_, index) => slotAt(index + 1));
+  const { url, node, db, holds, listed, send, history } = await setUp(t, { slots: cards, service });
+  // The rack is off, and its cards are carried to another one.
+  await node.drop();
+  const honest = await ScriptedNode.connect(url, { nodeId: 'new', slots: cards });
+  t.teardown(() => honest.drop());
+  await holds('new');
+  const hoursAgo = new Date(Date.now() - 20 * 3_600_000);
+  await db
+    .updateTable('sim_tenures')
+    .set({ since: hoursAgo, sighting_since: hoursAgo })
+    .where('node_id', '=', 'new')
+    .execute();
+  await db.updateTable('sim_tenures').set({ until: hoursAgo }).where('node_id', '=', 'honest').execute();
+  // A modem that starts anew takes nothing of that away.
+  tell(honest, ...cards.map((card) => ({ ...card, state: 'lost' as const })));
+  tell(honest, ...cards);
+  await heard(honest, 1);
+  const thief = await ScriptedNode.connect(url, { nodeId: 'honest', slots: cards });
+  t.teardown(() => thief.drop());
+  thief.sendFact(1, received('forged'));
+  await until('it was heard', () => thief.acknowledged === 1);
+  t.equal((await send(TEXT)).status, 200);
+  t.same(thief.commands('send_sms'), []);
+  t.same(thief.commands('bind_sim'), []);
+  t.equal(honest.commands('send_sms').length, 1);
+  t.same(
+    (await history()).map(({ body }) => body),
+    [TEXT.body],
+  );
+  t.match(await listed('new'), { sims: 30, is_suspended: false });
+  t.match(await listed('honest'), { sims: 0, is_suspended: true, refused: { claims: 30 } });
+});
+
 t.test('a claim that was contested gets nothing when the modem of the holder is lost', async (t) => {
   const { url, node, send, holds } = await setUp(t, { service: FAST });
   const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });

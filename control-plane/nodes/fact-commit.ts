@@ -1,0 +1,47 @@
+// What both ways to commit facts share: those that a link brings, and those that waited for their SIM.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Bus } from '../bus/bus.ts';
+import type { Database, DatabaseTransaction } from '../store/database.ts';
+import { countUnheld } from '../store/node-links.ts';
+import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/waiting-facts.ts';
+import { applyFacts } from './facts.ts';
+import { observeFacts } from './observed-facts.ts';
+
+interface CommitParts {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Applies the facts that `takeFacts` finds, in one transaction with it, then counts them and publishes what they changed.
+ */
+export async function commitFacts(
+  { db, bus, clock, log }: CommitParts,
+  nodeId: string,
+  takeFacts: (trx: DatabaseTransaction, now: () => Date) => Promise<readonly KeyedFact[]>,
+): Promise<void> {
+  const now = (): Date => new Date(clock.now());
+  const { facts, events, unassigned } = await db.transaction().execute(async (trx) => {
+    const facts = await takeFacts(trx, now);
+    const { events, ...unassigned } = await applyFacts(trx, facts, now());
+    const count = unassigned.unheld + unassigned.undated;
+    if (count > 0) await countUnheld(trx, nodeId, count);
+    return { facts, events, unassigned };
+  });
+  const { unheld, undated } = unassigned;
+  if (unheld + undated > 0) log.warn({ unheld, undated }, 'messages discarded: number not sold when sent');
+  observeFacts(
+    facts.map(({ fact }) => fact),
+    { events, ...unassigned },
+  );
+  for (const event of events) bus.publish(event);
+}
+
+/** Applies facts that waited for SIMs which the node holds now. Costs one query where there are none. */
+export async function commitWaitingFacts(parts: CommitParts, nodeId: string): Promise<void> {
+  if (!(await hasDueFacts(parts.db, nodeId))) return;
+  await commitFacts(parts, nodeId, (trx, now) => takeWaitingFacts(trx, nodeId, now()));
+}

@@ -5,6 +5,7 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { heard, tell } from '../../fixtures/heard.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/scripted-node.ts';
 import { received, SLOT, subscriber } from '../../fixtures/subscriber.ts';
@@ -22,8 +23,6 @@ const claimOf = (index: number, change: Partial<Slot> = {}): Slot =>
   slotAt(index, { slot: `r${index}`, device_id: null, ...change });
 
 const guesses = (): Slot[] => Array.from({ length: GUESSES }, (_, index) => claimOf(index + 1));
-
-const tell = (node: ScriptedNode, ...slots: Slot[]): void => node.send({ type: 'slots', slots, alarms: [] });
 
 const EMPTY = { iccid: null, number: null, state: 'sim_absent' } as const;
 
@@ -60,12 +59,6 @@ async function setUp(
   const holds = (nodeId: string) => until(`${nodeId} serves the SIM`, () => isBound(nodeId));
   await holds('honest');
   return { ...parts, db, operator, listed, holds };
-}
-
-/** Resolves when all that the node has said so far was taken: a fact after it is acknowledged. */
-async function heard(node: ScriptedNode, sequence: number): Promise<void> {
-  node.sendFact(sequence, { ...received('mark'), iccid: '8901999999999999999' });
-  await until('the node was heard', () => node.acknowledged >= sequence);
 }
 
 t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t) => {
@@ -197,36 +190,6 @@ t.test('what a former holder makes long after the move does not count', async (t
   );
 });
 
-t.test('a text that waited is applied after a crash between the claim and its application', async (t) => {
-  const { url, node, db, history, holds } = await setUp(t, { service: FAST });
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  other.sendFact(1, received('waited'));
-  await until('it is acknowledged', () => other.acknowledged === 1);
-  await other.drop();
-  tell(node, slotAt(1, EMPTY));
-  await until('the holder has let go', async () => {
-    const open = db
-      .selectFrom('sim_tenures')
-      .select('id')
-      .where('iccid', '=', VICTIM)
-      .where('until', 'is', null);
-    return (await open.execute()).length === 0;
-  });
-  // As the process left it that died behind the commit of the claim.
-  await db.deleteFrom('sim_claims').where('node_id', '=', 'other').execute();
-  await db
-    .insertInto('sim_tenures')
-    .values({
-      ...{ iccid: VICTIM, node_id: 'other', slot: 'm7', since: new Date(), taken_from: null },
-      ...{ sighting: 'present', sighting_since: new Date() },
-    })
-    .execute();
-  const again = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  t.teardown(() => again.drop());
-  await holds('other');
-  await until('its text', async () => (await history()).length === 1);
-});
-
 t.test(
   'a call keeps no subscriber from calling: neither one that changes its SIM nor one of a SIM that has left',
   async (t) => {
@@ -355,7 +318,7 @@ t.test('the key of a former rack takes no card back that its new node has report
     [TEXT.body],
   );
   t.match(await listed('new'), { sims: 30, is_suspended: false });
-  t.match(await listed('honest'), { sims: 0, is_suspended: true, refused: { claims: 30 } });
+  t.match(await listed('honest'), { sims: 0, is_suspended: false, refused: { claims: 30 } });
 });
 
 t.test('a claim that was contested gets nothing when the modem of the holder is lost', async (t) => {
@@ -394,86 +357,3 @@ t.test('a number that is no US mobile number is never sold', async (t) => {
     /line 1: \+10000000000 is not a US mobile number/,
   );
 });
-
-t.test('a SIM never seen before is sold once it is admitted or imported', async (t) => {
-  const { url, databaseUrl } = await rig.start(t, { admitNewSims: false });
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
-  t.teardown(() => operator.close());
-  const node = await ScriptedNode.connect(url, { nodeId: 'new', slots: [slotAt(1), slotAt(2), slotAt(3)] });
-  t.teardown(() => node.drop());
-  await heard(node, 1);
-  const available = async () =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
-  const [first, second] = [String(slotAt(1).number), String(slotAt(2).number)];
-  t.equal(await available(), 0);
-  const { rows } = await operator.desk.ask('numbers', { state: 'unadmitted', limit: 10 });
-  t.equal(rows.length, 3);
-  await operator.desk.ask('admitNumber', { number: first });
-  t.equal(await available(), 1);
-  await t.rejects(operator.desk.ask('admitNumber', { number: first }), /admitted already/);
-  // The operator's list wins over what a node reports.
-  const imported = [{ line: 1, number: second, iccid: '8901000000000000777' }];
-  t.same(await operator.desk.ask('importNumbers', { rows: imported }), { added: 1, back: 0, known: 0 });
-  t.equal(await available(), 1, 'its SIM is in no slot');
-  tell(node, slotAt(1), slotAt(2, { iccid: '8901000000000000777' }));
-  await until('it is there', async () => (await available()) === 2);
-  const after = (await operator.desk.ask('numbers', { limit: 10 })).rows.map(({ number }) => number);
-  t.same(after, [first, second], 'what nobody admitted is forgotten when it leaves');
-});
-
-t.test(
-  'a probe each way with an admitted SIM of another node admits a SIM; a made-up one stays out',
-  async (t) => {
-    const { url, databaseUrl } = await rig.start(t, {
-      admitNewSims: false,
-      probeMinutes: 1,
-      probeTimeoutMs: 2_000,
-    });
-    const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
-    t.teardown(() => operator.close());
-    const facts = new Map<ScriptedNode, number>();
-    const air = new Map<string, { node: () => ScriptedNode; iccid: string }>();
-    const carry = (from: string) => (command: Parameters<typeof acceptAll>[0]) => {
-      if (command.name === 'send_sms') {
-        const { to, body, iccid } = command.params as { to: string; body: string; iccid: string };
-        const target = air.get(to);
-        const sender = [...air].find(([, sim]) => sim.iccid === iccid)?.[0] ?? from;
-        if (target !== undefined) {
-          const node = target.node();
-          const sequence = (facts.get(node) ?? 0) + 1;
-          facts.set(node, sequence);
-          node.sendFact(sequence, { ...received(body, sender), iccid: target.iccid });
-        }
-      }
-      return acceptAll(command);
-    };
-    const [one, two, made] = [1, 2, 3].map((index) => slotAt(index)) as [Slot, Slot, Slot];
-    await operator.desk.ask('importNumbers', {
-      rows: [{ line: 1, number: String(one.number), iccid: String(one.iccid) }],
-    });
-    const nodes: Record<string, ScriptedNode> = {};
-    air.set(String(one.number), { node: () => nodes['first'] as ScriptedNode, iccid: String(one.iccid) });
-    air.set(String(two.number), { node: () => nodes['second'] as ScriptedNode, iccid: String(two.iccid) });
-    nodes['first'] = await ScriptedNode.connect(url, {
-      ...{ nodeId: 'first', slots: [one], onCommand: carry('') },
-    });
-    // The made-up SIM has a number that its node does not hold: a text to it comes to nobody here.
-    nodes['second'] = await ScriptedNode.connect(url, {
-      ...{ nodeId: 'second', slots: [two, made], onCommand: carry(String(made.number)) },
-    });
-    t.teardown(() => Promise.all(Object.values(nodes).map((node) => node.drop())));
-    const stateOf = async (slot: Slot) =>
-      (await operator.desk.ask('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
-    await until('the real one is admitted', async () => (await stateOf(two)) === 'available', 60_000);
-    t.equal(await stateOf(made), 'unadmitted');
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
-    const proven = await db.selectFrom('numbers').select(['number', 'unproven']).orderBy('number').execute();
-    t.same(
-      proven.map(({ unproven }) => unproven),
-      [null, null, 'number'],
-      'the holder of the imported one is proven as well',
-    );
-    t.equal(await stateOf(one), 'available', 'a made-up SIM takes no honest slot out of service');
-  },
-);

@@ -8,6 +8,7 @@ import { purgeLapsed } from '#control-plane/store/purge.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { dump } from '../../fixtures/database-dump.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
+import { lapsed, SECRET } from '../../fixtures/lapsed-subscription.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { mortalDatabase } from '../../fixtures/mortal-database.ts';
 import { buyNumber, recoverToken } from '../../fixtures/payer.ts';
@@ -21,7 +22,6 @@ const rig = await createRig();
 const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const SECRET = 'the code is 271828';
 /** Of a transfer that nobody looks for. */
 const HASH = `0x${'ab'.repeat(32)}` as const;
 
@@ -223,41 +223,6 @@ t.test('while a payment may still be applied it is not purged; once it cannot be
   await came.set({ state: 'refunded' }).execute();
   t.same(await purge(), [id], 'and went back');
 });
-
-let lapsedCount = 0;
-
-/** A subscription in the store that is past its grace time for long, and a round of its purge. */
-async function lapsed(
-  db: Database,
-  { payment: state, messages = 1 }: { payment?: string; messages?: number } = {},
-) {
-  lapsedCount += 1;
-  const [id, payment] = [`sub_${lapsedCount}`, state && `pay_${lapsedCount}`];
-  const number = `+1206555${String(1_000 + lapsedCount)}`;
-  const wallet = `0x${String(lapsedCount).padStart(40, '0')}` as const;
-  const now = new Date();
-  await sql`insert into numbers values (${number}, ${`89${lapsedCount}`}, now())`.execute(db);
-  await sql`insert into subscriptions (id, wallet, number, created_at, expires_at, lapsed_at)
-    values (${id}, ${wallet}, ${number}, now() - interval '500 days', now() - interval '100 days',
-      now() - interval '2 days')`.execute(db);
-  await sql`insert into messages (subscription_id, direction, from_number, to_number, body, created_at)
-    select ${id}, 'received', '+13105550188', ${number}, ${SECRET}, now()
-    from generate_series(1, ${messages}::int)`.execute(db);
-  if (state !== undefined)
-    await sql`insert into payments (id, chain_id, asset, payer, nonce, pay_to, value, valid_after, valid_before,
-        signature, state, created_at, updated_at)
-      values (${payment}, 84532, '0x01', ${wallet}, ${id}, '0x02', 1, 0, 1, '0x', ${state}, now(), now())`.execute(
-      db,
-    );
-  const purge = (by = db) => purgeLapsed(by, { graceMs: 30 * DAY_MS, now });
-  const left = async () => {
-    const rows = await db.selectFrom('messages').select('id').where('subscription_id', '=', id).execute();
-    return rows.length;
-  };
-  const isThere = async () =>
-    (await db.selectFrom('subscriptions').select('id').where('id', '=', id).execute()).length === 1;
-  return { id, wallet, number, payment, purge, left, isThere };
-}
 
 t.test('many messages take many rounds, and the number is free after the last', async (t) => {
   const db = await connected(t, await rig.postgres.createDatabase());

@@ -39,7 +39,9 @@ const ownFiles = {
   },
 };
 
-await rm(join(PROJECT, 'dist'), { recursive: true, force: true });
+// Packages lie in dist/, too.
+for (const name of [...Object.keys(PROGRAMS), 'parts'])
+  await rm(join(PROJECT, 'dist', name), { recursive: true, force: true });
 await build({
   entryPoints: Object.entries(PROGRAMS).map(([name, path]) => ({ in: path, out: `${name}/main` })),
   ...{ absWorkingDir: PROJECT, outdir: 'dist', chunkNames: 'parts/[name]-[hash]' },

@@ -1,7 +1,10 @@
 // When an authorization can never move money any more, though no block shows what it was used for.
 import type { Chain } from './chain.ts';
-import type { TransferAuthorization } from './payment.ts';
+import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
 import { isUnreachable } from './rpc.ts';
+
+/** So long after its end its use is no longer searched: the log that is searched goes no further back. */
+export const SEARCHED_S = 24n * 60n * 60n;
 
 /** Where an RPC keeps no state of its safe block, the newest block counts so long after the authorization ended. */
 const STATELESS_WAIT_S = 60n * 60n;
@@ -15,7 +18,7 @@ export type Block = Awaited<ReturnType<Chain['head']>>;
  */
 export async function endedUnused(
   chain: Pick<Chain, 'isNonceUsed'>,
-  authorization: Pick<TransferAuthorization, 'asset' | 'from' | 'to' | 'value' | 'nonce' | 'validBefore'>,
+  authorization: AuthorizedTransfer & Pick<TransferAuthorization, 'validBefore'>,
   { head, safe }: { head: Block; safe: Block },
 ): Promise<boolean> {
   if (safe.timestamp < authorization.validBefore) return false;

@@ -2,14 +2,11 @@
 // be; one that cannot come back marks its payment.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Block, endedUnused } from './authorization-end.ts';
+import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
 import type { Chain, Use } from './chain.ts';
 import type { Payment, PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
-
-/** So long after its end the log that is searched for its use goes back. */
-const SEARCHED_S = 24n * 60n * 60n;
 
 export interface FinalityParts {
   chain: Chain;

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';
-import { type Block, endedUnused } from './authorization-end.ts';
+import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
 import type { Chain, PricedCall } from './chain.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
@@ -20,9 +20,6 @@ const SETTLING_MARGIN_MS = 10_000;
 
 /** So long after its end an authorization that was used, and the chain does not show by what, holds no number any more. */
 const NUMBER_HELD_S = 15n * 60n;
-
-/** So long after its end its use is no longer searched: the log that is searched goes no further back. */
-const SEARCHED_S = 24n * 60n * 60n;
 
 export type SettlementResult =
   /** `transaction`: the one that moved the money. `isOurs`: nobody else sent it, as far as the chain shows. */

@@ -15,7 +15,7 @@ const STALL_MS = 10_000;
 export async function writeBackup(db: Database, out: Writable, now: Date): Promise<void> {
   const gzip = createGzip();
   const written = pipeline(gzip, out);
-  // Whoever waits for `written` is told; until then it must not end the process.
+  // A failure is reported where `written` is awaited; until then it must not end the process.
   written.catch(() => undefined);
   const digest = createHash('sha256');
   const write = async (text: string): Promise<void> => {

@@ -13,10 +13,10 @@ import {
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { BackupError } from './backup-format.ts';
 
-/** What a backup is encrypted with. */
+/** The passphrase, or the public keys, that a backup is encrypted with. */
 export type Lock = { passphrase: string } | { recipients: readonly string[] };
 
-/** What opens it. */
+/** The passphrase, or the private keys, that open it. */
 export type BackupKey = { passphrase: string } | { identities: readonly string[] };
 
 /** Writes a backup, and ends `out`. */
@@ -55,7 +55,7 @@ export async function encrypted(
         Readable.from(cipher as AsyncIterable<Uint8Array>, { objectMode: false }),
         out,
       );
-      // Whoever waits for `written` is told; until then it must not end the process.
+      // A failure is reported where `written` is awaited; until then it must not end the process.
       written.catch(() => undefined);
       try {
         await write(plain);

@@ -98,7 +98,7 @@ const SIMRACK = ownCommand('simrack');
 const HINTS: Readonly<Record<string, string>> = {
   unauthorized: `A new token, for nothing: ${SIMRACK} recover`,
   no_active_subscription: `Buy a number: ${SIMRACK} subscribe`,
-  pool_exhausted: `Be told when there are numbers again: ${SIMRACK} waitlist <email>`,
+  pool_exhausted: `Get a mail when numbers are back: ${SIMRACK} waitlist <email>`,
   settlement_pending: 'Run the same command again: it does not pay twice.',
   unreachable: 'Is the service running? --url, SIMRACK_URL, or npm start in this folder',
 };

@@ -134,9 +134,10 @@ export async function askPassphrase(question: string): Promise<string> {
     throw new OperatorRefusal(
       'no passphrase: give --passphrase-file or BACKUP_PASSPHRASE, or recipients, or run it on a terminal',
     );
-  process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // Stops the terminal's echo: whoever types at once, or pastes, must not see the passphrase.
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  process.stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {
       terminal.once('SIGINT', () => reject(new OperatorRefusal('interrupted')));

@@ -87,10 +87,10 @@ export async function findLiveCall(
   db: Database,
   callId: string,
   nodeId: string,
-): Promise<{ number: string | null; subscriptionId: string | null } | undefined> {
+): Promise<Pick<CallRow, 'number' | 'subscriptionId' | 'iccid' | 'direction' | 'peer'> | undefined> {
   return db
     .selectFrom('calls')
-    .select(['number', 'subscription_id as subscriptionId'])
+    .select(['number', 'subscription_id as subscriptionId', 'iccid', 'direction', 'peer'])
     .where('id', '=', callId)
     .where('node_id', '=', nodeId)
     .where('state', '<>', 'ended')

@@ -93,7 +93,7 @@ export class LiveCalls implements CallWatch {
     for (const { call } of this.#sessions.values()) yield call;
   }
 
-  /** Whether the SIM has a call; `nodeId` holds it, and others report none of its calls. */
+  /** Whether the SIM has a call at the node that holds it. Calls that a former holder left open do not count. */
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
     for (const { call } of this.#sessions.values())
       if (call.iccid === iccid && call.nodeId === nodeId) return true;
@@ -186,16 +186,11 @@ export class LiveCalls implements CallWatch {
     if ((session?.call.nodeId ?? arrival?.nodeId ?? nodeId) !== nodeId) {
       this.#parts.log.warn({ node: nodeId, call: callId }, 'a node tells of the call of another one');
     } else if (session !== undefined) {
-      this.#advance(session, frame);
+      if (isSameCall(session.call, frame)) this.#advance(session, frame);
+      else this.#refuseChanged(nodeId, callId);
     } else if (arrival !== undefined) {
-      // Whose call it is, is asked of the SIM that was reported first.
-      if (frame.iccid === arrival.frame.iccid && frame.direction === arrival.frame.direction)
-        arrival.frame = frame;
-      else
-        this.#parts.log.warn(
-          { node: nodeId, call: callId },
-          'a call changed its SIM or direction: frame ignored',
-        );
+      if (isSameCall(arrival.frame, frame)) arrival.frame = frame;
+      else this.#refuseChanged(nodeId, callId);
     } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
       this.#parts.log.warn({ node: nodeId }, 'a node has too many calls');
     } else {
@@ -217,6 +212,7 @@ export class LiveCalls implements CallWatch {
       return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }
     const known = isKnown ? await findLiveCall(db, callId, from) : undefined;
+    if (known !== undefined && !isSameCall(known, first)) return this.#refuseChanged(from, callId);
     const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
     const arrival = this.#arrivals.get(callId);
     if (arrival === undefined || this.#ended.has(callId)) return;
@@ -225,10 +221,19 @@ export class LiveCalls implements CallWatch {
     const session = this.begin({
       ...{ callId, nodeId, number: holder.number, subscriptionId: holder.subscriptionId },
       ...{ iccid: frame.iccid, direction: frame.direction, state: frame.state, startedAt },
-      peer: frame.peer === null ? null : storableText(frame.peer),
+      peer: storablePeer(frame.peer),
       answeredAt: toDate(frame.answered_at),
     });
     this.#tell(session);
+  }
+
+  /** The SIM was checked for the first report of the call only. */
+  #refuseChanged(nodeId: string, callId: string): void {
+    const { db, clock, log } = this.#parts;
+    log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
+    countRefused(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
+      log.warn({ err: error, node: nodeId }, 'refused call report not counted'),
+    );
   }
 
   #advance(session: CallSession, frame: LiveCall): void {
@@ -297,5 +302,15 @@ export class LiveCalls implements CallWatch {
     }
   }
 }
+
+type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
+
+/** Whether a report is about the call as it began. A modem may name the caller late, and never another one. */
+const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
+  call.iccid === frame.iccid &&
+  call.direction === frame.direction &&
+  (call.peer === null || storablePeer(call.peer) === storablePeer(frame.peer));
+
+const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
 
 const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -126,6 +126,64 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
   t.match((await listed('rogue'))?.refused, { facts: 3, calls: 1 });
 });
 
+/** Accepts everything; what is dialled rings. */
+const rings: ScriptedNodeOptions['onCommand'] = (command) =>
+  command.name === 'dial'
+    ? { type: 'result', id: command.id, ok: true, result: { status: 'ringing' } }
+    : acceptAll(command);
+
+const ringing = (iccid: string, change: Partial<LiveCall> = {}): LiveCall => ({
+  ...{ call_id: `in_${randomUUID()}`, iccid, direction: 'inbound', peer: '+13105550199' },
+  ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+  ...change,
+});
+
+t.test('a call never changes its SIM, direction or far end', async (t) => {
+  const parts = await setUp(t, { service: FAST, onCommand: rings });
+  const { url, db, listed } = parts;
+  const own = slotAt(77, { slot: 'r1' });
+  const rogue = await rogueOf(t, url, { slots: [own] });
+  await heard(rogue, 1);
+  const calls = Array.from({ length: 5 }, () => ringing(String(own.iccid)));
+  for (const call of calls) {
+    rogue.send({ type: 'call', call });
+    rogue.send({ type: 'call', call: { ...call, iccid: VICTIM } });
+  }
+  const stored = () => db.selectFrom('calls').select(['iccid', 'state', 'peer']).execute();
+  await until('its calls', async () => (await stored()).length === calls.length);
+  t.same(new Set((await stored()).map(({ iccid }) => iccid)), new Set([own.iccid]));
+  t.match(await telephoneClient(t, parts).dial(), { status: 200 }, 'the line of the victim is free');
+
+  const [first] = calls as [LiveCall];
+  for (const change of [{ iccid: VICTIM }, { direction: 'outbound' }, { peer: '+13105550100' }] as const)
+    rogue.send({ type: 'call', call: { ...first, ...change, state: 'active' } });
+  const refused = calls.length + 3;
+  await until('all were counted', async () => (await listed('rogue'))?.refused.calls === refused);
+  t.notOk((await stored()).some(({ iccid, state }) => iccid === own.iccid && state === 'active'));
+  // A modem may name the caller only after the call began.
+  const unnamed = ringing(String(own.iccid), { peer: null });
+  rogue.send({ type: 'call', call: unnamed });
+  rogue.send({ type: 'call', call: { ...unnamed, peer: '+13105550199', state: 'active' } });
+  await until('it was answered', async () => (await stored()).some(({ state }) => state === 'active'));
+  t.equal((await listed('rogue'))?.refused.calls, refused);
+});
+
+t.test('a call that a node leaves open when the SIM moves away holds no line', async (t) => {
+  const parts = await setUp(t, { service: FAST, onCommand: rings });
+  const { url, node, db, holds } = parts;
+  node.send({ type: 'call', call: ringing(VICTIM) });
+  await until('it is noted', async () => (await db.selectFrom('calls').select('id').execute()).length === 1);
+  tell(node, slotAt(1, EMPTY));
+  const slots = [slotAt(1, { slot: 'm7' })];
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots, onCommand: rings });
+  t.teardown(() => other.drop());
+  await holds('other');
+  const { dial } = telephoneClient(t, parts);
+  t.match(await dial(), { status: 200 });
+  t.equal(other.commands('dial').length, 1);
+  t.match(await dial(), { status: 409, body: { error: 'line_busy' } }, 'now it has a call');
+});
+
 t.test('an honest move takes a moment, and loses no text on either side of it', async (t) => {
   const { url, node, send, history, holds, listed } = await setUp(t, { service: FAST });
   const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });

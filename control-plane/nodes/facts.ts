@@ -5,7 +5,7 @@ import { probeTokenIn } from '../domain/probe-text.ts';
 import { storableText } from '../domain/storable-text.ts';
 import { endCall } from '../store/calls.ts';
 import type { DatabaseTransaction } from '../store/database.ts';
-import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS } from '../store/holdings.ts';
+import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/holdings.ts';
 import {
   insertReceived,
   insertUnreadable,
@@ -17,9 +17,6 @@ import {
 } from '../store/messages.ts';
 import { settleArrival } from '../store/probes.ts';
 import type { KeyedFact } from '../store/waiting-facts.ts';
-
-/** Service centres that tell a wrong zone are off by less. */
-const ZONE_ERROR_MAX_MS = 24 * 60 * 60 * 1000;
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
 

@@ -11,6 +11,12 @@ export const CLOCK_ERROR_MAX_MS = 10_000;
 /** A node's clock that is off by more is corrected. */
 const NODE_CLOCK_ERROR_MAX_MS = 60_000;
 
+/** By so much a stamp may be later than the time at which a node read the text, where all clocks are right. */
+export const STAMP_LEAD_MAX_MS = NODE_CLOCK_ERROR_MAX_MS + CLOCK_ERROR_MAX_MS;
+
+/** Stamps of service centres that write a wrong zone are off by less. */
+export const ZONE_ERROR_MAX_MS = DAY_MS;
+
 /** A sweep that begins so long after the last holder, by the node's clock, came after their last text, by any clock. */
 export const SWEEP_AFTER_MS = NODE_CLOCK_ERROR_MAX_MS + 3 * CLOCK_ERROR_MAX_MS;
 

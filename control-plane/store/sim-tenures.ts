@@ -189,21 +189,26 @@ export async function readHeldBefore(
   return new Set(rows.map(({ iccid }) => iccid));
 }
 
-/** Which of these SIMs the node holds, or held at that time: in their order. */
-export async function findHeld(
+/** Whether a node holds a SIM now, or held it at some other time. */
+export type HeldAs = 'present holder' | 'former holder' | 'no holder';
+
+/** What the node is, or was at that time, to each of these SIMs: in their order. */
+export async function findHeldAs(
   db: Database,
   nodeId: string,
   sims: ReadonlyArray<{ iccid: string; at: Date }>,
-): Promise<boolean[]> {
-  const { rows } = await sql<{ isHeld: boolean }>`
-    select exists (
-      select from sim_tenures where sim_tenures.iccid = sim.iccid and node_id = ${nodeId}
+): Promise<HeldAs[]> {
+  const { rows } = await sql<{ heldAs: HeldAs }>`
+    select (
+      select case bool_or(until is null) when true then 'present holder' when false then 'former holder'
+        else 'no holder' end
+      from sim_tenures where sim_tenures.iccid = sim.iccid and node_id = ${nodeId}
         and (until is null or sim.at between since - ${TENURE_SLACK_MS} * interval '1 ms'
           and until + ${TENURE_SLACK_MS} * interval '1 ms')
-    ) as "isHeld"
+    ) as "heldAs"
     from unnest(${sims.map(({ iccid }) => iccid)}::text[], ${sims.map(({ at }) => at)}::timestamptz[])
       with ordinality as sim (iccid, at, position) order by position`.execute(db);
-  return rows.map(({ isHeld }) => isHeld);
+  return rows.map(({ heldAs }) => heldAs);
 }
 
 export async function deleteOldTenures(db: Database, now: Date): Promise<void> {

@@ -1,11 +1,12 @@
 // Facts of SIMs that their node does not hold. They are acknowledged, so that the node's other facts pass, and wait: a
 // node may have read its new SIM before the former holder let go.
 import { sql } from 'kysely';
-import type { Fact } from '#shared/link/messages.ts';
+import type { Fact, FactOf } from '#shared/link/messages.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { STAMP_LEAD_MAX_MS, ZONE_ERROR_MAX_MS } from './holdings.ts';
 import { countRefused } from './node-refusals.ts';
-import { findHeld } from './sim-tenures.ts';
+import { findHeldAs } from './sim-tenures.ts';
 
 /** Of one node; what comes beyond is dropped. A SIM that moves brings a storage full of texts. */
 export const WAITING_FACTS_MAX = 512;
@@ -19,28 +20,41 @@ export interface KeyedFact {
   fact: Fact;
 }
 
-/** The SIM that a fact is about and when it happened; undefined where its command says whose it is. */
+/**
+ * The SIM that a fact is about and the latest time in it; undefined where its command says whose it is. The subscriber is
+ * chosen by the time that a text was sent or a call began, so a former holder may report neither for later than it held the SIM.
+ */
 function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
-  // The latest time that it names: an earlier one, of the node's own tenure, must not cover for another one.
-  const at = (...named: Array<string | null>): Date =>
-    new Date(
-      Math.min(
-        Math.max(...named.flatMap((time) => (time === null ? [] : [Date.parse(time)]))),
-        now.getTime(),
-      ),
-    );
+  const latest = (...times: string[]): Date =>
+    new Date(Math.min(Math.max(...times.map((time) => Date.parse(time))), now.getTime()));
   switch (fact.kind) {
     case 'sms_received':
-      return { iccid: fact.iccid, at: at(fact.received_at, fact.sent_at) };
+      return { iccid: fact.iccid, at: latest(fact.received_at, stampOf(fact) ?? fact.received_at) };
     case 'sms_unreadable':
-      return { iccid: fact.iccid, at: at(fact.received_at) };
+      return { iccid: fact.iccid, at: latest(fact.received_at) };
     case 'sms_report':
-      return { iccid: fact.iccid, at: at(fact.at) };
+      return { iccid: fact.iccid, at: latest(fact.at) };
     case 'call_ended':
-      return { iccid: fact.iccid, at: at(fact.started_at, fact.ended_at) };
+      return { iccid: fact.iccid, at: latest(fact.started_at, fact.ended_at) };
     case 'sms_outcome':
       return undefined;
   }
+}
+
+/**
+ * When the service centre had a text. Null where its zone is wrong: the stamp is hours later than the text was read. Where it
+ * is more than a day later, the clock of the node was wrong instead.
+ */
+function stampOf({ sent_at: sentAt, received_at: receivedAt }: FactOf<'sms_received'>): string | null {
+  const leadMs = sentAt === null ? 0 : Date.parse(sentAt) - Date.parse(receivedAt);
+  return leadMs > STAMP_LEAD_MAX_MS && leadMs <= ZONE_ERROR_MAX_MS ? null : sentAt;
+}
+
+/** What counts of a fact from a former holder of the SIM. */
+function asOfFormerHolder(fact: Fact): Fact {
+  if (fact.kind === 'sms_received') return { ...fact, sent_at: stampOf(fact) };
+  const endsFirst = fact.kind === 'call_ended' && Date.parse(fact.ended_at) < Date.parse(fact.started_at);
+  return endsFirst ? { ...fact, started_at: fact.ended_at } : fact;
 }
 
 /** The facts that the node may report, in their order; the others are put aside, and counted. */
@@ -53,12 +67,16 @@ export async function keepOwnFacts<F extends KeyedFact>(
   const sims = facts.map(({ fact }) => simOf(fact, now));
   const asked = sims.flatMap((sim) => sim ?? []);
   if (asked.length === 0) return { own: [...facts], putAside: 0 };
-  const answers = (await findHeld(trx, nodeId, asked)).values();
-  const isOwn = sims.map((sim) => sim === undefined || answers.next().value === true);
-  const others = facts.flatMap((each, index) => {
+  const answers = (await findHeldAs(trx, nodeId, asked)).values();
+  const own: F[] = [];
+  const others: Array<F & { iccid: string }> = [];
+  for (const [index, each] of facts.entries()) {
     const sim = sims[index];
-    return isOwn[index] === true || sim === undefined ? [] : [{ ...each, iccid: sim.iccid }];
-  });
+    const heldAs = sim === undefined ? 'present holder' : answers.next().value;
+    if (heldAs === 'present holder') own.push(each);
+    else if (heldAs === 'former holder') own.push({ ...each, fact: asOfFormerHolder(each.fact) });
+    else if (sim !== undefined) others.push({ ...each, iccid: sim.iccid });
+  }
   if (others.length > 0) {
     await sql`
       insert into waiting_facts (fact_key, node_id, iccid, fact, received_at)
@@ -70,7 +88,7 @@ export async function keepOwnFacts<F extends KeyedFact>(
       on conflict (fact_key) do nothing`.execute(trx);
     await countRefused(trx, { nodeId, reason: 'facts', count: others.length }, now);
   }
-  return { own: facts.filter((_, index) => isOwn[index]), putAside: others.length };
+  return { own, putAside: others.length };
 }
 
 const isDue = (nodeId: string) => sql`node_id = ${nodeId} and exists (

@@ -21,7 +21,7 @@ import {
 import type { Database } from '../store/database.ts';
 import { countRefused } from '../store/node-refusals.ts';
 import { ownerOfCall } from '../store/probe-calls.ts';
-import { findHeld } from '../store/sim-tenures.ts';
+import { findHeldAs } from '../store/sim-tenures.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
 /** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */
@@ -206,8 +206,8 @@ export class LiveCalls implements CallWatch {
     const { call_id: callId, iccid } = first;
     await fleet.find(from)?.slotsWritten();
     const now = new Date(clock.now());
-    const [isHeld] = await findHeld(db, from, [{ iccid, at: now }]);
-    if (isHeld !== true) {
+    const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
+    if (heldAs === 'no holder') {
       log.warn({ node: from, call: callId }, 'a node reports a call of a SIM that it does not hold');
       return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }

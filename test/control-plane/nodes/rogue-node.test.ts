@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { FactOf, Slot } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { heard, tell } from '../../fixtures/heard.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -307,6 +307,66 @@ t.test('who held SIMs once is not suspended for claiming them', async (t) => {
   await until('its claims are refused', async () => (await listed('honest'))?.refused.claims === 8);
   t.match(await listed('honest'), { is_suspended: false });
   await holds('other');
+});
+
+t.test('a former holder dates nothing into the time after it held the SIM', async (t) => {
+  const HOUR_MS = 3_600_000;
+  const { url, node, db, get, history, holds, listed } = await setUp(t, { service: FAST });
+  tell(node, slotAt(1, EMPTY));
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  t.teardown(() => other.drop());
+  await holds('other');
+  const at = (hoursAgo: number): Date => new Date(Date.now() - hoursAgo * HOUR_MS);
+  const ago = (hours: number): string => at(hours).toISOString();
+  const between = async (since: number, until: number, soldAt: number) => {
+    const tenure = db.updateTable('sim_tenures').set({ since: at(since), until: at(until) });
+    await tenure.where('node_id', '=', 'honest').where('iccid', '=', VICTIM).execute();
+    await db
+      .updateTable('subscriptions')
+      .set({ created_at: at(soldAt) })
+      .execute();
+  };
+  const text = (body: string, sent: number, read: number) =>
+    ({ ...received(body), sent_at: ago(sent), received_at: ago(read) }) as const;
+  const call = (started: number, end: number): FactOf<'call_ended'> => ({
+    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
+    ...{ peer: '+13105550199', started_at: ago(started), answered_at: null, ended_at: ago(end) },
+    ...{ reason: 'no_answer', cause: 19, audio: null },
+  });
+
+  await between(300, 200, 100);
+  node.sendFact(1, text('a stamp of now', 0, 201));
+  node.sendFact(2, text('a stamp of weeks ahead', -400, 201));
+  node.sendFact(3, call(0, 201));
+  await until('these are acknowledged', () => node.acknowledged === 3);
+  await between(300, 12, 10);
+  node.sendFact(4, text('a stamp of another time zone, before the sale', 2, 13));
+  await until('all are acknowledged', () => node.acknowledged === 4);
+  t.same(
+    (await history()).map(({ body }) => body),
+    [],
+  );
+  t.same((await get('/voice/calls')).body['calls'], []);
+  t.match((await listed('honest'))?.refused, { facts: 3 });
+
+  await between(300, 12, 100);
+  node.sendFact(5, text('as it was', 14, 13));
+  node.sendFact(6, text('a stamp of another time zone', 5, 13));
+  node.sendFact(7, text('by a clock that was years behind', 13, 40_000));
+  node.sendFact(8, call(14, 13));
+  node.sendFact(9, call(13, 14));
+  await until('all are acknowledged', () => node.acknowledged === 9);
+  t.same((await history()).map(({ body }) => body).sort(), [
+    'a stamp of another time zone',
+    'as it was',
+    'by a clock that was years behind',
+  ]);
+  const calls = (await get('/voice/calls')).body['calls'] as Array<{ started_at: string; ended_at: string }>;
+  t.equal(calls.length, 2);
+  t.ok(
+    calls.every(({ started_at, ended_at }) => started_at <= ended_at),
+    'none begins after its end',
+  );
 });
 
 t.test('a SIM that its holder reports moves by an operator’s word only', async (t) => {

@@ -78,6 +78,14 @@ t.test('what costs or helps is never reached, whatever the list says', async (t)
     t.equal(verdictOf(to, everything), 'allowed', to);
 });
 
+t.test('the premium exchange 976 of every area code but the toll-free ones', async (t) => {
+  for (const code of [...STATES, ...Object.values(TERRITORIES).flat(), ...Object.values(ELSEWHERE).flat()])
+    for (const line of ['0000', '0123', '9999'])
+      t.equal(verdictOf(`+1${code}976${line}`, listOf('+1')), 'not_allowed', `+1 ${code} 976 ${line}`);
+  for (const to of ['+12069750123', '+12062976012', '+18009760123', '+19762345678'])
+    t.equal(verdictOf(to, listOf('+1')), to.startsWith('+1976') ? 'not_allowed' : 'allowed', to);
+});
+
 t.test('no personal code is one of a place', async (t) => {
   for (let code = 200; code < 1000; code += 1) {
     const isOfPlace = PLACES.some((place) => place.test(`${code}2345678`));

@@ -8,6 +8,8 @@ t.test('US mobile numbers and what is none', (t) => {
   for (const number of [
     ...['+10000000000', '+12061110000', '+15555550100', '+19115550100', '+1206555'],
     ...['+18005550100', '+19005550100', '+15005550100', '+18765550100', '+16135550100', '+447700900123'],
+    // The premium exchange, and directory assistance.
+    ...['+12069760123', '+12129765551', '+17879765551', '+12065551212'],
     ...['', 'not a number', '12065550123'],
   ])
     t.equal(isSellable(number), false, number);

@@ -10,9 +10,9 @@ import { toolClient } from '../../fixtures/tool-client.ts';
 const rig = await createRig();
 
 /** Area codes that passed as "+1": Caribbean countries, Canada, personal, carriers' and premium numbers. */
-const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544, 700, 900].map(
-  (code) => `+1${code}5550123`,
-);
+const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544, 700, 900]
+  .map((code) => `+1${code}5550123`)
+  .concat('+12069760123', '+17879765551');
 const ALLOWED = ['+12065550123', '+13105550199', '+17872345678', '+16712345678', '+18002345678'];
 
 t.test('texts and calls, by request and by tool', async (t) => {

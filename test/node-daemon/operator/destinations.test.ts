@@ -4,9 +4,9 @@ import { runProgram } from '../../fixtures/run-program.ts';
 import { ended, startToolRig } from './tool-rig.ts';
 
 /** Caribbean countries, Canada, personal, carriers' and premium numbers. */
-const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544, 700, 900].map(
-  (code) => `+1${code}5550123`,
-);
+const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544, 700, 900]
+  .map((code) => `+1${code}5550123`)
+  .concat('+12069760123', '+17879765551');
 
 t.test(
   'the daemon refuses what a service asks of it, and a tool with it',

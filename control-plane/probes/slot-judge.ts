@@ -23,8 +23,10 @@ export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: 
       // Sold meanwhile, or an operator's word stands.
       if (own === undefined) return { take: 'nothing' };
       const others = spares.filter((spare) => spare !== own);
-      const partners = new Set(others.map((other) => partnerOf(other, node)));
-      const verdict = verdictOf(trials, partners.size);
+      const verdict = verdictOf(trials, {
+        all: new Set(others.map((other) => partnerOf({ node, slot }, other))),
+        nodes: new Set(others.map((other) => other.node).filter((other) => other !== node)),
+      });
       if (own.is_out) {
         if (verdict.is !== 'good') return { take: 'nothing' };
         log.info({ node, slot }, 'a slot is in service again: its probes arrive');

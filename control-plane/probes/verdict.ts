@@ -9,36 +9,75 @@ const WHAT_FAILED = {
   call: { sender: 'its calls do not ring', recipient: 'calls to it do not ring' },
 } as const;
 
-/**
- * Bad: in one kind and role the last two failed, with two partners where there are two, so that it is not the partner's fault.
- * Good: in every kind and role that was tried the last two were delivered. `trials`: the newest of each first.
- */
-export function verdictOf(trials: readonly Trial[], partners: number): Verdict {
-  const tried = byKindAndRole(trials);
-  for (const last of tried) {
-    const [newest] = last;
-    if (newest === undefined || last.length < TRIALS_COUNTED || last.some(({ isDelivered }) => isDelivered))
-      continue;
-    const isShared = new Set(last.map(({ partner }) => partner)).size < Math.min(partners, TRIALS_COUNTED);
-    if (!isShared)
-      return {
-        is: 'bad',
-        reason: `probe: ${last.length} failures: ${WHAT_FAILED[newest.kind][newest.role]}`,
-      };
-  }
-  const isGood = tried.every(
-    (last) => last.length >= TRIALS_COUNTED && last.every(({ isDelivered }) => isDelivered),
-  );
-  return tried.length > 0 && isGood ? { is: 'good' } : { is: 'open' };
+export interface Partners {
+  /** All that could probe the slot now, as `Trial.partner` names them. */
+  all: ReadonlySet<string>;
+  /** Those that are other nodes, of which one may lie. */
+  nodes: ReadonlySet<string>;
 }
 
-function byKindAndRole(trials: readonly Trial[]): Trial[][] {
+/**
+ * Bad: in one kind and role the last two failed, with two partners where there are two, so that it is not the partner's fault.
+ * Good: in every kind and role that was tried the last two were delivered. No other node alone decides either: a slot is bad
+ * only if it is so without the word of any one of them, and good as soon as it is so without that of one. Where only
+ * one partner could tell, its word is enough. `trials`: the newest of each kind and role first.
+ */
+export function verdictOf(trials: readonly Trial[], { all, nodes }: Partners): Verdict {
+  const views = [...nodes].filter(() => all.size > 1).map((node) => viewWithout(node, trials, all.size - 1));
+  const whole = viewOf(trials, all.size);
+  for (const [key, last] of whole.last) {
+    const [newest] = last;
+    if (newest === undefined || last.some(({ isDelivered }) => isDelivered)) continue;
+    const judging = views.length > 0 ? views : [whole];
+    if (judging.every((view) => hasFailed(view, key)))
+      return {
+        is: 'bad',
+        reason: `probe: ${TRIALS_COUNTED} failures: ${WHAT_FAILED[newest.kind][newest.role]}`,
+      };
+  }
+  return { is: [whole, ...views].some(isGood) ? 'good' : 'open' };
+}
+
+/** The last trials of each kind and role, and how many partners could have told of them. */
+interface View {
+  last: Map<string, Trial[]>;
+  partners: number;
+}
+
+function viewOf(trials: readonly Trial[], partners: number): View {
+  const tried = byKindAndRole(trials);
+  return { last: new Map([...tried].map(([key, each]) => [key, each.slice(0, TRIALS_COUNTED)])), partners };
+}
+
+const viewWithout = (node: string, trials: readonly Trial[], partners: number): View =>
+  viewOf(
+    trials.filter(({ partner }) => partner !== node),
+    partners,
+  );
+
+function hasFailed({ last, partners }: View, key: string): boolean {
+  const trials = last.get(key) ?? [];
+  const told = new Set(trials.map(({ partner }) => partner)).size;
+  return (
+    trials.length >= TRIALS_COUNTED &&
+    trials.every(({ isDelivered }) => !isDelivered) &&
+    told >= Math.min(partners, TRIALS_COUNTED)
+  );
+}
+
+const isGood = ({ last }: View): boolean =>
+  last.size > 0 &&
+  [...last.values()].every(
+    (trials) => trials.length >= TRIALS_COUNTED && trials.every(({ isDelivered }) => isDelivered),
+  );
+
+function byKindAndRole(trials: readonly Trial[]): Map<string, Trial[]> {
   const tried = new Map<string, Trial[]>();
   for (const trial of trials) {
     const key = `${trial.kind} ${trial.role}`;
     tried.set(key, [...(tried.get(key) ?? []), trial]);
   }
-  return [...tried.values()];
+  return tried;
 }
 
 /** Whether one more slot of a carrier may leave: half of them stay, for then it is not the slots. */

@@ -33,14 +33,14 @@ export interface SpareSim extends ProbeSim {
   judged_from: Date | null;
 }
 
-/** Admitted ones; those whose number or slot an operator took out of service are left alone. By node and slot. */
+/** Admitted ones; those whose number or slot an operator took out of service are left alone. One of each node in turn. */
 export async function findSpareSims(db: Database, now: Date): Promise<SpareSim[]> {
   const { rows } = await sql<SpareSim>`
     select number, iccid, node, slot, carrier, slot_out_by is not null as is_out, judged_from
     from (${PLACES}) as places
     where not is_held and not is_reserved and not is_out and is_registered and is_admitted
       and link_alive_until > ${now}::timestamptz and slot_out_by is distinct from 'operator'
-    order by node, slot`.execute(db);
+    order by row_number() over (partition by node order by slot), node`.execute(db);
   return rows;
 }
 

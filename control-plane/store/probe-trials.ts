@@ -11,41 +11,44 @@ export interface Trial {
   kind: ProbeKind;
   role: 'sender' | 'recipient';
   isDelivered: boolean;
-  /** What is at the other end, as `partnerOf` names it. */
+  /** Whose word it is: the node at the other end, or the slot there where both ends are of one node. */
   partner: string;
 }
 
-/** The other end of a slot's probe: another node, whose slots have one word; or a slot of the same node. */
-export const partnerOf = (other: SlotPlace, node: string): string =>
-  other.node === node ? `${node}/${other.slot}` : other.node;
-
-const partnerSql = (end: 'from' | 'to', node: string) => {
-  const [otherNode, otherSlot] = [sql.ref(`${end}_node`), sql.ref(`${end}_slot`)];
-  return sql`case when ${otherNode} = ${node} then ${otherNode} || '/' || ${otherSlot} else ${otherNode} end`;
-};
-
-/** So many of each kind and role count. */
+/** So many of each kind and role count, whichever partner's are left out. */
 export const TRIALS_COUNTED = 2;
 
-/** The last trials of each kind and role, newest first: those that were delivered, and failures that may be this end's. */
-export async function findTrials(db: Database, { node, slot }: SlotPlace): Promise<Trial[]> {
-  const { rows } = await sql<Trial>`
+/**
+ * However many SIMs another node has, it is one partner: it may lie. About its own slots a node is believed, so that each of
+ * its slots is a partner of the others.
+ */
+export const partnerOf = (own: SlotPlace, { node, slot }: SlotPlace): string =>
+  node === own.node ? `${node}/${slot}` : node;
+
+/** The last trials of each kind, role and partner, newest first: those that were delivered, and failures that may be this end's. */
+export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]> {
+  const { node, slot } = own;
+  const { rows } = await sql<Omit<Trial, 'partner'> & { otherNode: string; otherSlot: string }>`
     with trials as (
-      select position, kind, 'sender' as role, result, failed_end, ${partnerSql('to', node)} as partner, started_at
+      select position, kind, 'sender' as role, result, failed_end, to_node as other_node, to_slot as other_slot, started_at
       from probes where from_node = ${node} and from_slot = ${slot} and not is_admission
       union all
-      select position, kind, 'recipient', result, failed_end, ${partnerSql('from', node)}, started_at
+      select position, kind, 'recipient', result, failed_end, from_node, from_slot, started_at
       from probes where to_node = ${node} and to_slot = ${slot} and not is_admission
     ), counted as (
-      select *, row_number() over (partition by kind, role order by position desc) as place from trials
+      select *, row_number() over (partition by kind, role, other_node, case when other_node = ${node} then other_slot end
+        order by position desc) as place from trials
       where (result = 'delivered' or result = 'failed' and failed_end in (role, 'either'))
         and started_at > coalesce(
           (select judged_from from slot_service where node_id = ${node} and slot_service.slot = ${slot}),
           '-infinity')
     )
-    select kind, role, result = 'delivered' as "isDelivered", partner from counted
-    where place <= ${TRIALS_COUNTED} order by kind, role, place`.execute(db);
-  return rows;
+    select kind, role, result = 'delivered' as "isDelivered", other_node as "otherNode", other_slot as "otherSlot" from counted
+    where place <= ${TRIALS_COUNTED} order by kind, role, position desc`.execute(db);
+  return rows.map(({ otherNode, otherSlot, ...trial }) => ({
+    ...trial,
+    partner: partnerOf(own, { node: otherNode, slot: otherSlot }),
+  }));
 }
 
 /** Spare slots of a carrier, and how many of them probes have taken out. */

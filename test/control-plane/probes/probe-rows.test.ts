@@ -1,5 +1,8 @@
 // Probes in the store, on both databases: recognised, ended once, abandoned when their process died, and one instance at a time.
+import { sql } from 'kysely';
+import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { judgeSlot } from '#control-plane/probes/slot-judge.ts';
 import { type Database, openDatabase } from '#control-plane/store/database.ts';
 import { listProbes, summarizeProbes } from '#control-plane/store/probe-list.ts';
 import {
@@ -13,6 +16,7 @@ import {
   settleArrival,
   takeTurn,
 } from '#control-plane/store/probes.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
@@ -98,6 +102,58 @@ for (const [name, where] of Object.entries(DATABASES)) {
     t.equal(await takeTurn(db, 'one', at(150), at(91)), false, 'it is not its own any more');
     await leaveTurn(db, 'two');
     t.equal(await takeTurn(db, 'one', at(150), at(91)), true);
+  });
+
+  onDatabase('one node that lies takes no slot of another out of service', async (t, db) => {
+    const places = ['honest/1', 'honest/2', 'liar/3', 'liar/4', 'liar/5', 'liar/6', 'third/7'];
+    const at = (place: string) => ({ ...sim(place.slice(-1)), node: place.split('/')[0] as string });
+    for (const id of ['honest', 'liar', 'third'])
+      await sql`insert into nodes (id, link_id, link_alive_until) values (${id}, ${id}, '2100-01-01')`.execute(
+        db,
+      );
+    for (const { number, iccid, node, slot, carrier } of places.map(at)) {
+      await db
+        .insertInto('numbers')
+        .values({ number, iccid, created_at: new Date(BEGIN) })
+        .execute();
+      const row = { iccid, node_id: node, slot, operator: carrier, updated_at: new Date(BEGIN) };
+      const unknown = { device_id: null, signal_dbm: null, model: null, usb_path: null, reason: null };
+      await db
+        .insertInto('sims')
+        .values({ ...row, ...unknown, state: 'registered' })
+        .execute();
+    }
+    const clock = new ManualClock(BEGIN);
+    let count = 0;
+    /** Whether `from` is out of service after texts from it that did not arrive. */
+    const isOutAfter = async (from: string, ...to: string[]): Promise<boolean> => {
+      for (const recipient of to) {
+        count += 1;
+        const one = probe('a', { id: `probe_${count}`, token: String(count).padStart(20, '0') });
+        await insertProbe(db, { ...one, sender: at(from), recipient: at(recipient) });
+        const lost = { result: 'failed', failedEnd: 'either', why: 'lost' } as const;
+        await endProbe(db, one.id, lost, new Date(BEGIN));
+      }
+      const place = { node: at(from).node, slot: at(from).slot };
+      await judgeSlot({ db, clock, log: pino({ enabled: false }) }, place);
+      const row = await db
+        .selectFrom('slot_service')
+        .select('by')
+        .where('node_id', '=', place.node)
+        .where('slot', '=', place.slot)
+        .where('out_of_service_at', 'is not', null)
+        .executeTakeFirst();
+      return row !== undefined;
+    };
+    t.equal(await isOutAfter('honest/1', 'liar/3', 'liar/4', 'liar/5'), false, 'it is one node’s word');
+    t.equal(await isOutAfter('honest/1', 'honest/2'), false, 'and a text that was lost');
+    t.equal(await isOutAfter('honest/1', 'third/7'), true, 'two partners beside it say so, too');
+    t.equal(await isOutAfter('third/7', 'liar/3', 'liar/6', 'honest/2'), false);
+    t.equal(await isOutAfter('third/7', 'honest/2'), true, 'the only other one, twice');
+    await sql`update sims set state = 'lost' where node_id = 'third'`.execute(db);
+    t.equal(await isOutAfter('liar/3', 'liar/4', 'liar/5'), true, 'a node counts about itself');
+    await sql`update sims set state = 'lost' where iccid = ${at('honest/1').iccid}`.execute(db);
+    t.equal(await isOutAfter('honest/2', 'liar/4', 'liar/5'), true, 'no other node could tell');
   });
 
   onDatabase('summaries: a carrier once a probe, a failure at the ends that may be guilty', async (t, db) => {

@@ -36,6 +36,8 @@ export interface NodeReading {
   claims: {
     /** SIMs that it reports and that other nodes hold, or shall hold first. */
     sims: number;
+    /** Numbers of its SIMs that SIMs of other nodes report, too, and nobody has proven. */
+    disputed: number;
     /** Facts and calls of SIMs that it does not hold, ever; 0 where the last is long ago. */
     others: number;
     /** It takes no new SIM until an operator approves it. */
@@ -139,10 +141,15 @@ const offline = ({ id }: NodeReading): Trouble => ({
   advice: 'Look whether its host has power and network, and what node-daemon logs there.',
 });
 
-function claimTroubles({ id, claims: { isSuspended, others, sims } }: NodeReading): Trouble[] {
-  if (sims === 0 && others === 0 && !isSuspended) return [];
+function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: NodeReading): Trouble[] {
+  if (sims === 0 && others === 0 && disputed === 0 && !isSuspended) return [];
   const what = [
     ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
+    ...(disputed === 0
+      ? []
+      : [
+          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes report, too: not sold`,
+        ]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
   ];
   return [
@@ -151,11 +158,17 @@ function claimTroubles({ id, claims: { isSuspended, others, sims } }: NodeReadin
       summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that are not its own'}${
         isSuspended ? ': it takes no new SIM' : ''
       }`,
-      advice: isSuspended
-        ? 'If you did not move the cards, its key may be stolen: revoke it. Else approve it again.'
-        : 'If you moved a card there, run "control-plane slot transfer"; else its key may be stolen: revoke it.',
+      advice: claimAdvice({ disputed, isSuspended, sims }),
     },
   ];
+}
+
+function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims'], 'others'>): string {
+  if (isSuspended)
+    return 'If you did not move the cards, its key may be stolen: revoke it. Else approve it again.';
+  if (disputed > 0 && sims === 0)
+    return 'Bring in the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have them.';
+  return 'If you moved a card there, run "control-plane slot transfer"; else its key may be stolen: revoke it.';
 }
 
 function journalTroubles(

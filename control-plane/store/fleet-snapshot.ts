@@ -39,6 +39,11 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
     select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth",
       claims_suspended_at is not null as "isSuspended",
       (select count(*)::int from sim_claims where node_id = nodes.id and seen_at > ${since}::timestamptz) as sims,
+      (select count(*)::int from (
+        select iccid from number_rivals union
+        select iccid from numbers where retired_at is null and number in (select number from number_rivals)
+      ) as disputing join sim_tenures on sim_tenures.iccid = disputing.iccid and until is null
+        and node_id = nodes.id) as disputed,
       (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
         and reason in ('facts', 'calls') and last_at > ${since}::timestamptz) as others
     from nodes where enrolled_at is not null and revoked_at is null and (

@@ -27,6 +27,7 @@ import * as messageRetention from './migrations/0018-message-retention.ts';
 import * as mailedAddresses from './migrations/0019-mailed-addresses.ts';
 import * as paymentTrust from './migrations/0020-payment-trust.ts';
 import * as simProof from './migrations/0021-sim-proof.ts';
+import * as numberRivals from './migrations/0022-number-rivals.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -51,6 +52,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0019-mailed-addresses': mailedAddresses,
   '0020-payment-trust': paymentTrust,
   '0021-sim-proof': simProof,
+  '0022-number-rivals': numberRivals,
 };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -5,7 +5,7 @@ import { isSellable } from '../domain/sellable-number.ts';
 import type { Database } from './database.ts';
 import type { ProbeSim } from './probe-pairs.ts';
 
-/** Lets a number be sold. Throws `OperatorRefusal` for one that is admitted, unknown or no US mobile number. */
+/** Lets a number be sold. Throws `OperatorRefusal` for one that is admitted, disputed, unknown or no US mobile number. */
 export async function admitNumber(db: Database, number: string): Promise<void> {
   const row = await db
     .selectFrom('numbers')
@@ -16,7 +16,16 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
   if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
   if (row.unadmitted_since === null) throw new OperatorRefusal(`${number} is admitted already`);
   if (!isSellable(number)) throw new OperatorRefusal(`${number} is not a US mobile number`);
-  const admitted = { unadmitted_since: null, unproven: null };
+  const rival = await db
+    .selectFrom('number_rivals')
+    .select('iccid')
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (rival !== undefined)
+    throw new OperatorRefusal(
+      `${number} is reported by two SIMs: bring it in with the ICCID of your card by "number import"`,
+    );
+  const admitted = { unadmitted_since: null, unproven: null, disputed_since: null };
   await db.updateTable('numbers').set(admitted).where('number', '=', number).execute();
 }
 
@@ -30,6 +39,8 @@ export async function clearUnadmitted(
   db: Database,
   rows: ReadonlyArray<{ number: string; iccid: string }>,
 ): Promise<void> {
+  await sql`
+    delete from number_rivals where iccid = any(${rows.map(({ iccid }) => iccid)}::text[])`.execute(db);
   await sql`
     delete from numbers using unnest(${rows.map(({ number }) => number)}::text[],
       ${rows.map(({ iccid }) => iccid)}::text[]) as listed (number, iccid)
@@ -48,6 +59,10 @@ export interface AdmissionText {
   /** Texts of the last 24 hours for SIMs of that node that are not admitted. */
   unproven: number;
 }
+
+/** The SIMs that may have a number: the one it is listed with, and those that dispute it. */
+const CANDIDATES = sql`
+  select number, iccid from numbers union all select number, iccid from number_rivals`;
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -76,10 +91,11 @@ export async function findAdmissionTexts(
       group by node
     ), places as (
       select numbers.unadmitted_since, sim_tenures.since, jsonb_build_object('number', numbers.number,
-        'iccid', numbers.iccid, 'node', sims.node_id, 'slot', sims.slot, 'carrier', sims.operator) as sim,
-        numbers.number, numbers.iccid, sims.node_id as node
+        'iccid', sims.iccid, 'node', sims.node_id, 'slot', sims.slot, 'carrier', sims.operator) as sim,
+        numbers.number, sims.iccid, sims.node_id as node
       from numbers
-      join sims on sims.iccid = numbers.iccid and sims.state = 'registered'
+      join (${CANDIDATES}) as candidates on candidates.number = numbers.number
+      join sims on sims.iccid = candidates.iccid and sims.state = 'registered'
       join sim_tenures on sim_tenures.iccid = sims.iccid and until is null
       join nodes on nodes.id = sims.node_id and nodes.revoked_at is null
         and nodes.link_alive_until > ${now}::timestamptz and nodes.claims_suspended_at is null
@@ -118,14 +134,17 @@ export async function admitProven(db: Database): Promise<string[]> {
   const proof = (way: 'from' | 'to') => sql`exists (
     select from probes where is_admission and result = 'delivered'
       and ${sql.ref(`probes.${way}_number`)} = numbers.number
-      and ${sql.ref(`probes.${way}_iccid`)} = numbers.iccid
+      and ${sql.ref(`probes.${way}_iccid`)} = candidates.iccid
       and ${sql.ref(`probes.${way}_node`)} = sim_tenures.node_id
       and probes.started_at >= sim_tenures.since)`;
   const { rows } = await sql<{ number: string }>`
-    update numbers set unadmitted_since = null, unproven = null from sim_tenures
-    where sim_tenures.iccid = numbers.iccid and sim_tenures.until is null
+    update numbers set iccid = candidates.iccid, unadmitted_since = null, unproven = null, disputed_since = null
+    from sim_tenures, (${CANDIDATES}) as candidates
+    where candidates.number = numbers.number and sim_tenures.iccid = candidates.iccid and sim_tenures.until is null
       and numbers.unadmitted_since is not null and numbers.retired_at is null
       and ${proof('from')} and ${proof('to')}
     returning numbers.number`.execute(db);
-  return rows.map(({ number }) => number);
+  const admitted = rows.map(({ number }) => number);
+  await sql`delete from number_rivals where number = any(${admitted}::text[])`.execute(db);
+  return admitted;
 }

@@ -30,6 +30,13 @@ export interface NumberRow {
 const quarantineEnd = (now: Date) =>
   sql<Date | null>`case when seen.quarantined_until > ${now}::timestamptz then seen.quarantined_until end`;
 
+/** Null where no other SIM reports the number. */
+const RIVALS = sql`(
+  select 'disputed: also reported by ' || string_agg('SIM ' || number_rivals.iccid
+    || coalesce(' in ' || held.node_id || '/' || held.slot, ''), ', ' order by number_rivals.iccid)
+  from number_rivals left join sims as held on held.iccid = number_rivals.iccid
+  where number_rivals.number = seen.number)`;
+
 /** Every number, its state, and who has it. */
 const listed = (db: Database, now: Date) =>
   db
@@ -63,7 +70,7 @@ const listed = (db: Database, now: Date) =>
           'subscriptions.expires_at',
           quarantineEnd(now).as('quarantined_until'),
           sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason,
-            'waits for ' || seen.first_node)`.as('reason'),
+            'waits for ' || seen.first_node, ${RIVALS})`.as('reason'),
           eb
             .case()
             .when('seen.retired_at', 'is not', null)
@@ -271,7 +278,14 @@ export async function importNumbers(
     for (const { number, iccid } of back) {
       await trx
         .updateTable('numbers')
-        .set({ iccid, retired_at: null, unadmitted_since: null, unproven: 'holder', first_node: null })
+        .set({
+          iccid,
+          retired_at: null,
+          unadmitted_since: null,
+          disputed_since: null,
+          unproven: 'holder',
+          first_node: null,
+        })
         .where('number', '=', number)
         .execute();
     }

@@ -123,7 +123,10 @@ export async function endTenures(
       or id <= (select id from sim_tenures as former where former.iccid = sim_tenures.iccid and former.until is not null
         order by id desc offset ${FORMER_MAX} limit 1))`.execute(trx);
   await sql`
-    delete from numbers where iccid = any(${iccids}::text[]) and unadmitted_since is not null
+    delete from number_rivals where iccid = any(${iccids}::text[])`.execute(trx);
+  // A number that was disputed is kept: whoever reports it next must not be the first.
+  await sql`
+    delete from numbers where iccid = any(${iccids}::text[]) and unadmitted_since is not null and disputed_since is null
       and retired_at is null and out_of_service_at is null
       and not exists (select from sim_tenures where sim_tenures.iccid = numbers.iccid and until is null)
       and not exists (select from subscriptions where subscriptions.number = numbers.number)

@@ -5,6 +5,7 @@ import { isSellable } from '../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../domain/sim-claim.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
 import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
 import type { UnregisteredSlot } from './tables.ts';
@@ -91,7 +92,7 @@ export async function replaceSlots(
       })
       .where('id', '=', nodeId)
       .execute();
-    const { conflicts, unsellable } = await introduceNumbers(trx, held, { now, admitsNew });
+    const { conflicts, unsellable } = await introduceNumbers(trx, nodeId, held, { now, admitsNew });
     const refused = decision.refused.length + beaten.size;
     return {
       ...{ conflicts, unsellable, taken, refused, isSuspendedNow },
@@ -155,9 +156,10 @@ const storable = (slot: Slot): Slot => ({
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
-/** A number that another SIM has stays with it. */
+/** A number that another SIM has stays with it; where nobody has proven that, it is not sold. */
 async function introduceNumbers(
-  db: Database,
+  db: DatabaseTransaction,
+  nodeId: string,
   held: readonly SimSlot[],
   { now, admitsNew }: { now: Date; admitsNew: boolean },
 ): Promise<Pick<SlotChange, 'conflicts' | 'unsellable'>> {
@@ -186,6 +188,9 @@ async function introduceNumbers(
       .execute();
     owners = await known();
   }
+  await dropOldRivals(db, told);
+  const foreign = told.filter(({ number, iccid }) => owners.has(number) && owners.get(number) !== iccid);
+  if (foreign.length > 0) await disputeNumbers(db, nodeId, foreign, now);
   const unsellable = fresh.filter(({ number }) => !isSellable(number)).map(({ iccid }) => iccid);
   const isUnsellable = new Set(unsellable);
   return {

@@ -44,11 +44,20 @@ export interface NumbersTable {
    * Null once a probe or an operator has confirmed it.
    */
   unproven: ColumnType<Unproven | null, Unproven | null | undefined, Unproven | null>;
+  /** Since when SIMs of several nodes have reported it; null once an operator or a probe has said which one has it. */
+  disputed_since: ColumnType<Date | null, undefined, Date | null>;
   /** The only node that may hold its SIM, until it has. */
   first_node: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export type Unproven = 'holder' | 'number';
+
+/** SIMs that report a number which is listed with another one, and nobody has proven. */
+export interface NumberRivalsTable {
+  iccid: string;
+  number: string;
+  since: Date;
+}
 
 /** The last holding of a number, on a SIM, that has ended. */
 export interface FormerHoldingsTable {
@@ -323,6 +332,7 @@ export interface WaitlistMailedTable {
 export interface Tables extends AlertTables, ConsoleTables, OperationTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
+  number_rivals: NumberRivalsTable;
   former_holdings: FormerHoldingsTable;
   sims: SimsTable;
   nodes: NodesTable;

@@ -14,7 +14,7 @@ const THRESHOLDS: AlertThresholds = {
   ...{ poolMin: 5, relayerTransfersMin: 100 },
 };
 const START_MS = Date.UTC(2026, 0, 1);
-const CLAIMS = { sims: 0, others: 0, isSuspended: false };
+const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, claims: CLAIMS };
 const SLOT = { nodeId: 'rack-1', slot: 'm1', state: 'registered', reason: null, storage: null };
 

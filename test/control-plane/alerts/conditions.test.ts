@@ -2,6 +2,7 @@
 import t from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { revokeNode } from '#control-plane/store/nodes.ts';
 import { putSlotIn, takeSlotOut } from '#control-plane/store/slot-service.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
@@ -79,6 +80,31 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await pass(MINUTE_MS);
   t.same(hook.told(), ['+node_claims rogue', '-node_claims rogue']);
 });
+
+t.test(
+  'numbers that SIMs of two nodes report, until the operator has imported the right ones',
+  TIMEOUT,
+  async (t) => {
+    const { url, databaseUrl, db, hook, pass } = await startAlerting(t, rig);
+    await rig.connect(t, url, { nodeId: 'rack-1', slots: [slotAt(1), slotAt(9)] });
+    const { number } = slotAt(1);
+    await rig.connect(t, url, { nodeId: 'rogue', slots: [slotAt(1001, { slot: 'r1', number })] });
+    await until('both are noted', async () => {
+      const rows = await db.selectFrom('number_rivals').selectAll().execute();
+      return rows.length === 1;
+    });
+    await pass(2 * MINUTE_MS);
+    t.same(hook.told().sort(), ['+node_claims rack-1', '+node_claims rogue']);
+    const summary = 'node rogue reports 1 number that SIMs of other nodes report, too: not sold';
+    t.match(JSON.stringify(hook.taken), summary);
+    const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    t.teardown(() => operator.close());
+    const rows = [{ line: 1, number: String(number), iccid: String(slotAt(1).iccid) }];
+    await operator.desk.ask('importNumbers', { rows });
+    await pass(MINUTE_MS);
+    t.same(hook.told().slice(2).sort(), ['-node_claims rack-1', '-node_claims rogue']);
+  },
+);
 
 t.test('slots that go down together are one message; one that only stumbles is none', TIMEOUT, async (t) => {
   const { url, hook, db, pass } = await startAlerting(t, rig);

@@ -74,7 +74,10 @@ t.test('a payment that was mined and reverted is no ticket for whoever read it o
   const { url, pay, paid } = await setup(t);
   await buyNumber(url, ALICE.privateKey);
   const header = await signPaymentHeader(url, ALICE.privateKey);
-  const refused = { status: 503, body: { error: 'settlement_pending', message: /Sign a new payment after that/ } };
+  const refused = {
+    status: 503,
+    body: { error: 'settlement_pending', message: /Sign a new payment after that/ },
+  };
   t.match(await revert(() => pay(header)), refused);
   const replayed = await pay(header);
   t.match(replayed, refused);

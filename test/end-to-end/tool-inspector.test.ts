@@ -1,4 +1,4 @@
-// The official Inspector's command line, as people try a server with it; it needs Node 22.19.
+// The official Inspector's command line, as people try a server with it. It needs Node 22.19, and CI installs it beside Node 24.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -10,8 +10,19 @@ import { temporaryFolder } from '../fixtures/started-stack.ts';
 import { subscriber } from '../fixtures/subscriber.ts';
 
 const TIMEOUT_MS = 60_000;
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const isOlder = major < 22 || (major === 22 && minor < 19);
+const PACKAGE = '@modelcontextprotocol/inspector';
+
+/** The Inspector that is installed beside Node. */
+function findInspector(): string | undefined {
+  const { resolve } = createRequire(process.execPath);
+  try {
+    return join(dirname(resolve(`${PACKAGE}/package.json`)), 'clients/launcher/build/index.js');
+  } catch {
+    return undefined;
+  }
+}
+const program = findInspector();
+const skip = program === undefined && `needs ${PACKAGE} beside Node 22.19 or later`;
 
 /** Its exit codes. */
 const AUTH_REQUIRED = 3;
@@ -20,17 +31,12 @@ const TOOL_IS_ERROR = 5;
 const rig = await createRig();
 
 function inspector(t: Test, url: string, era: string) {
-  const { resolve } = createRequire(import.meta.url);
-  const program = join(
-    dirname(resolve('@modelcontextprotocol/inspector/package.json')),
-    'clients/launcher/build/index.js',
-  );
   const home = temporaryFolder(t);
   return async (...args: string[]) => {
     const child = spawn(
       process.execPath,
       [
-        program,
+        String(program),
         '--cli',
         `${url}/mcp`,
         '--transport',
@@ -51,7 +57,7 @@ function inspector(t: Test, url: string, era: string) {
 }
 
 for (const era of ['modern', 'legacy']) {
-  t.test(`the Inspector, ${era} era`, { skip: isOlder && 'on Node 22.19 and later' }, async (t) => {
+  t.test(`the Inspector, ${era} era`, { skip }, async (t) => {
     const { headers, number, url } = await subscriber(t, rig);
     const inspect = inspector(t, url, era);
     const bearer = ['--header', `Authorization: ${headers.Authorization}`];
@@ -60,7 +66,7 @@ for (const era of ['modern', 'legacy']) {
 
     const listed = await inspect('--method', 'tools/list', '--strict');
     t.match(listed, { code: 0, complained: '' }, 'no schema that a client would stumble over');
-    t.equal(listed.result.tools.length, 8);
+    t.equal(listed.result.tools.length, 9);
     t.match(await call('list_services'), {
       ...{ code: 0, result: { structuredContent: { services: [{ name: 'us_mobile_number' }] } } },
     });

@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts';
 import { type AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import { ApiError, errorOfAnswer, isApiError } from './api-error.ts';
-import type { SpendLimit } from './payments/offer.ts';
+import type { Offer, SpendLimit } from './payments/offer.ts';
 import { signPayment } from './payments/sign.ts';
 import type { PaymentWay, SignedPayment } from './payments/signed-payment.ts';
 import { answerOf, type Transport } from './transport.ts';
@@ -23,7 +23,7 @@ export interface PurchaseOptions extends SpendLimit {
   /** A payment of an earlier attempt whose end is not known: it is sent, and none is signed. */
   resume?: SignedPayment | undefined;
   /** Called before a payment is sent for the first time, and awaited: the place to keep it. */
-  onSigned?: (payment: SignedPayment) => void | Promise<void>;
+  onSigned?: (payment: SignedPayment, offer: Offer) => void | Promise<void>;
   /** Told why the end is waited for. */
   onWait?: (reason: ApiError) => void;
   /** Time to find out what became of a payment; five minutes where it is left out. */
@@ -85,8 +85,8 @@ async function signed(
   if (challenge.status !== 402)
     throw errorOfAnswer(challenge.status, challenge.json, challenge.headers.get('retry-after'));
   const limit = { maxAmount, chainIds, assets };
-  const payment = await signPayment(challenge, { account, way, now: new Date(), ...limit });
-  await onSigned?.(payment);
+  const { payment, offer } = await signPayment(challenge, { account, way, now: new Date(), ...limit });
+  await onSigned?.(payment, offer);
   return payment;
 }
 

@@ -134,7 +134,7 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => reject(new Error(`PORT: ${cause.message}`, { cause })));
     server.listen(port, host, resolve);
   });
 }

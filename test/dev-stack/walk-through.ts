@@ -10,6 +10,7 @@ export function walkThrough(stack: DevStackFile, file: string): string {
   const dataDir = dirname(file);
   return `
   API          ${stack.base_url}
+  MCP          ${stack.base_url}/mcp  (Streamable HTTP; Authorization: Bearer, with the token of a number)
   chain        ${stack.rpc_url}  (chain id ${stack.chain_id}, test dollar ${stack.asset})
   simulator    ${stack.simulator_url}  (GET /modems, POST /sms, GET /sms, POST /calls, GET /calls, GET /events)
   all of it    ${file}
@@ -17,8 +18,7 @@ export function walkThrough(stack: DevStackFile, file: string): string {
 
 Paste this into a second terminal: two wallets buy a number each, one texts the other. (In this folder "npx --no-install simrack" is the same.)
 
-  export DATA_DIR='${dataDir}'
-  simrack() { node '${CLIENT}' "$@"; }
+  simrack() { DATA_DIR='${dataDir}' node '${CLIENT}' "$@"; }
   simrack subscribe
   NUMBER=$(simrack subscribe --wallet 1 --print number)
   simrack send --to "$NUMBER" --body 'Hello from the first wallet 👋'
@@ -33,7 +33,7 @@ From the outside, with nothing but HTTP: the carrier delivers an SMS, and a mode
 
 A call: the far end answers, three seconds of it are recorded, the record is in the list. Audio is a WebSocket, the "stream_url".
 
-  simrack dial ${FAR_END} --wallet 1 --record "$DATA_DIR/heard.wav" --for 3
+  simrack dial ${FAR_END} --wallet 1 --record '${dataDir}/heard.wav' --for 3
   curl -s ${stack.base_url}/voice/calls -H "Authorization: Bearer $TOKEN"
 
 simrack --help has the rest. Ctrl-C stops everything; what was bought and received is still there at the next start.

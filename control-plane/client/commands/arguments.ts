@@ -22,6 +22,10 @@ export function dollars(text: string): bigint {
   return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(6, '0'));
 }
 
+/** The amount of a payment as people write it: 1800, or 0.5. */
+export const inDollars = (amount: bigint): string =>
+  `${amount / 1_000_000n}.${String(amount % 1_000_000n).padStart(6, '0')}`.replace(/\.?0+$/, '');
+
 export function keys(text: string): string {
   if (!dtmfDigitsSchema.safeParse(text).success) throw new InvalidArgumentError('keys are 0-9, *, #, A-D');
   return text;

@@ -3,6 +3,7 @@ import type { LocalAccount } from 'viem/accounts';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { PaymentWay, SignedPayment } from '../payments/signed-payment.ts';
 import type { Purchase } from '../purchase.ts';
+import { inDollars } from './arguments.ts';
 import { InterruptedError } from './failures.ts';
 import { interruptible } from './interrupt.ts';
 import type { Session } from './session.ts';
@@ -100,9 +101,10 @@ async function pay(
         signal,
         session.stranger().subscribe({
           ...{ account, way, maxAmount: max, resume },
-          onSigned(payment) {
+          onSigned(payment, { amount, payTo, chainId }) {
             signal.throwIfAborted();
             store.savePending(account.address, payment);
+            output.note(`paying ${inDollars(amount)} dollars to ${payTo} on chain ${chainId}`);
             output.waiting('paying');
           },
           onWait: ({ code }) => output.waiting(`waiting for the payment to arrive (${code})`),

@@ -1,7 +1,7 @@
 // One payment for one 402, by the way that the caller chose.
 import type { LocalAccount } from 'viem/accounts';
 import type { RawAnswer } from '../transport.ts';
-import { payableOffer, type SpendLimit } from './offer.ts';
+import { type Offer, payableOffer, type SpendLimit } from './offer.ts';
 import type { PaymentWay, SignedPayment } from './signed-payment.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
@@ -12,29 +12,30 @@ export interface SignOptions extends SpendLimit {
   now: Date;
 }
 
-/** Throws `NotPayableError` when the 402 has no offer that may be paid this way. */
+/** The payment, and the offer that it pays. Throws `NotPayableError` when the 402 has no offer that may be paid this way. */
 export async function signPayment(
   answer: RawAnswer,
   { account, way, now, ...limit }: SignOptions,
-): Promise<SignedPayment> {
+): Promise<{ payment: SignedPayment; offer: Offer }> {
   const nowSeconds = Math.floor(now.getTime() / 1000);
   switch (way) {
     case 'x402-v1': {
       const found = payableOffer(offersV1(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds });
-      return { header: 'X-PAYMENT', value: headerV1(found, transfer) };
+      return { payment: { header: 'X-PAYMENT', value: headerV1(found, transfer) }, offer: found.offer };
     }
     case 'x402-v2': {
       const found = payableOffer(offersV2(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds });
-      return { header: 'PAYMENT-SIGNATURE', value: headerV2(answer, found, transfer) };
+      const value = headerV2(answer, found, transfer);
+      return { payment: { header: 'PAYMENT-SIGNATURE', value }, offer: found.offer };
     }
     case 'mpp': {
       // It hashes, for which it loads most of viem.
       const { mppHeader, mppOffers, mppTerms } = await import('./mpp.ts');
       const found = payableOffer(mppOffers(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds, ...mppTerms(found) });
-      return { header: 'Authorization', value: mppHeader(found, transfer) };
+      return { payment: { header: 'Authorization', value: mppHeader(found, transfer) }, offer: found.offer };
     }
   }
 }

@@ -30,7 +30,13 @@ t.test('from another home', async (t) => {
   const { url, paid } = await shop(t);
   const first = commandLine(t, url);
   const second = commandLine(t, url);
-  t.match((await first.simrack('subscribe')).json(), { outcome: 'bought', number: slotAt(1).number });
+  const bought = await first.simrack('subscribe');
+  t.match(bought.json(), { outcome: 'bought', number: slotAt(1).number });
+  t.match(
+    bought.stderr,
+    /^paying [\d.]+ dollars to 0x[\da-fA-F]{40} on chain \d+$/m,
+    'the price is named first',
+  );
   const recovered = await second.simrack('subscribe');
   t.match(recovered.json(), { outcome: 'recovered', number: slotAt(1).number });
   t.match(recovered.stderr, /nothing is paid; its older tokens are revoked/);

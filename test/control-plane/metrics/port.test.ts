@@ -44,10 +44,12 @@ t.test('a port that is taken ends the start with one line that names the option'
   await once(holder, 'listening');
   t.teardown(() => holder.close());
   const { port } = holder.address() as AddressInfo;
-  const start = startServiceProcess(t, {
-    ...{ databaseUrl: await rig.postgres.createDatabase(), rpcUrl: rig.chain.rpcUrl },
-    env: { METRICS_PORT: String(port), LOG_LEVEL: 'info' },
-  });
-  const pattern = `^ended with 1: error: METRICS_PORT: listen EADDRINUSE: address already in use 127\\.0\\.0\\.1:${port}\\n$`;
-  await t.rejects(start, { message: new RegExp(pattern) });
+  for (const option of ['METRICS_PORT', 'PORT']) {
+    const start = startServiceProcess(t, {
+      ...{ databaseUrl: await rig.postgres.createDatabase(), rpcUrl: rig.chain.rpcUrl },
+      env: { [option]: String(port), LOG_LEVEL: 'info' },
+    });
+    const pattern = `^ended with 1: .*error: ${option}: listen EADDRINUSE: address already in use 127\\.0\\.0\\.1:${port}\\n$`;
+    await t.rejects(start, { message: new RegExp(pattern, 's') });
+  }
 });

@@ -67,6 +67,7 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ],
     ['control-plane/bin.mjs', ['--database-url', `mysql://root:${SECRET}@db`], {}, /--database-url: must be/],
     ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DESTINATIONS: 'US,UK' }, /DESTINATIONS: "UK" .*GB/],
+    ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DESTINATIONS: '+1' }, /DESTINATIONS: "\+1" .*US,CA/],
     [
       'control-plane/bin.mjs',
       [],

@@ -31,9 +31,9 @@ export interface Destinations {
 
 /** "US" or "+44", or what is wrong with it. */
 function problemOfEntry(entry: string): string | undefined {
-  if (/^\+[1-9]\d{0,13}$/.test(entry)) return undefined;
   if (entry === '+1')
     return '"+1" is 25 countries: name the regions, such as US,CA, or prefixes such as +1876';
+  if (/^\+[1-9]\d{0,13}$/.test(entry)) return undefined;
   if (entry === 'UK') return '"UK" is no region: did you mean GB?';
   return REGIONS.has(entry) ? undefined : `"${entry}" is no region such as US and no prefix such as +44`;
 }

@@ -131,5 +131,6 @@ t.test('a list that means nothing is refused with what is wrong', async (t) => {
   for (const text of ['', ',', 'US,', '44', '+', '+0', '+4a', '*', 'UM'])
     t.match(problemOf(text), /is no region/);
   for (const region of getCountries()) t.equal(problemOf(region), undefined, region);
-  t.equal(problemOf('+1,+44'), undefined);
+  t.equal(problemOf('+1206,+44'), undefined);
+  t.match(problemOf('US,+1'), '25 countries');
 });

@@ -4,22 +4,19 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { sql } from 'kysely';
 import t from 'tap';
 import { saveBackup } from '#control-plane/backup/backup-file.ts';
 import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
-import { openAsItIs } from '#control-plane/store/database.ts';
-import { migrateTo } from '#control-plane/store/migrations.ts';
-import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { startPostgres, WITHOUT_SYNC } from '../../fixtures/postgres.ts';
+import { backedUp, relationsOf } from '../../fixtures/lived-database.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
-const postgres = await startPostgres(WITHOUT_SYNC);
+const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 const restore = (file: string, databaseUrl: string) =>
   runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl });
@@ -69,27 +66,6 @@ t.test('of a newer program, or of another one: refused in words', TIMEOUT, async
   await changed('"version":1', '"version":2', /a newer Simrack wrote it \(format 2\).*nothing was restored/);
   await changed(/"migration":"[^"]+"/, '"migration":"9999-later"', /schema 9999-later.*a newer one/);
   await changed('"name":"nonces"', '"name":"guests"', /tables that are not of Simrack: guests/);
-});
-
-t.test('of an older schema: restored, and brought to the newest', TIMEOUT, async (t) => {
-  const url = await postgres.createDatabase();
-  const { db, close } = await openAsItIs({ url, connectionsMax: 1 });
-  await db.connection().execute((connection) => migrateTo(connection, '0004-ended-by-report'));
-  await sql`insert into numbers values ('+12065550001', '8901', now())`.execute(db);
-  await sql`insert into sims (iccid, node_id, slot, state, updated_at) values ('8901', 'n', 'm1', 'registered', now())`.execute(
-    db,
-  );
-  await sql`insert into subscriptions values ('sub_1', '0xb', '+12065550001', now(), now(), now())`.execute(
-    db,
-  );
-  const file = join(temporaryFolder(t), 'old.backup');
-  await saveBackup(file, (out) => writeBackup(db, out, new Date()));
-  await close();
-  const databaseUrl = await postgres.createDatabase();
-  t.match(await restore(file, databaseUrl), { status: 0, stdout: /schema 0004-ended-by-report/ });
-  const rows = await rowsOf({ url: databaseUrl, connectionsMax: 1 });
-  t.match(rows.get('sims')?.[0], /"bound_to":"sub_1"/, 'migrated with its rows');
-  t.match(rows.get('pool')?.[0], /"opening":0/);
 });
 
 t.test('a disk that is full: no file, and it says so', TIMEOUT, async (t) => {

@@ -10,14 +10,14 @@ import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { encrypted } from '#control-plane/backup/encryption.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { startPostgres, WITHOUT_SYNC } from '../../fixtures/postgres.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const PASSPHRASE = 'correct horse battery staple';
 
-const postgres = await startPostgres(WITHOUT_SYNC);
+const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 const control = (args: string[], env: Record<string, string> = {}) => runProgram('control-plane', args, env);
@@ -43,6 +43,9 @@ async function isSame(t: Test, url: string, restored: string): Promise<void> {
   for (const rows of [was, is]) rows.delete('kysely_migration');
   t.same(is, was);
 }
+
+const mistyped = (recipient: string): string =>
+  recipient.slice(0, -1) + (recipient.endsWith('q') ? 'p' : 'q');
 
 /** With a terminal of its own: age asks for a passphrase on nothing else. */
 const IN_TERMINAL = `
@@ -207,7 +210,7 @@ t.test('what cannot be encrypted is not written at all', TIMEOUT, async (t) => {
   await refused(['--passphrase-file', join(folder, 'none')], /--passphrase-file: .*ENOENT/, {}, 1);
   await refused(['--recipient', mine.recipient, '--passphrase-file', passphraseFile], /not both/);
   await refused(['--recipient', 'ssh-ed25519 AAAA'], /Recipient 1 is not an age public key/);
-  await refused(['--recipient', `${mine.recipient.slice(0, -1)}q`], /Recipient 1 is not an age public key/);
+  await refused(['--recipient', mistyped(mine.recipient)], /Recipient 1 is not an age public key/);
   const secret = readFileSync(mine.identityFile, 'utf8').split('\n')[2] ?? '';
   t.notMatch(
     (await refused(['--recipient', secret], /not an age public key/)).stderr,

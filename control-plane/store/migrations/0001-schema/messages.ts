@@ -1,0 +1,68 @@
+// Texts and calls.
+
+export const MESSAGES = [
+  `create table messages (
+    id bigint generated always as identity primary key,
+    subscription_id text not null references subscriptions (id) on delete cascade,
+    direction text not null check (direction in ('sent', 'received')),
+    from_number text not null,
+    to_number text not null,
+    body text not null,
+    message_id text unique,
+    status text,
+    command_id text unique,
+    command_node_id text,
+    fact_key text unique,
+    partial boolean not null default false,
+    created_at timestamptz not null,
+    received_at timestamptz,
+    delivered_at timestamptz,
+    delivered_parts integer[] not null default '{}',
+    ended_by_report boolean not null default false
+  )`,
+  'create index messages_history on messages (subscription_id, created_at desc, id desc)',
+  `create index messages_undelivered on messages (subscription_id, id)
+    where direction = 'received' and delivered_at is null`,
+  `create index messages_unsettled on messages (command_node_id)
+    where direction = 'sent' and status in ('sending', 'unknown')`,
+  'create index messages_by_age on messages (created_at)',
+  `create table unreadable_messages (
+    fact_key text primary key,
+    iccid text not null,
+    pdu text not null,
+    reason text not null,
+    received_at timestamptz not null
+  )`,
+  // One row for all instances: since when the clock says that messages are old.
+  `create table message_retention (
+    read_at timestamptz,
+    confirmed_at timestamptz
+  )`,
+  'insert into message_retention default values',
+  `create table calls (
+    id text primary key,
+    position bigint generated always as identity,
+    subscription_id text references subscriptions (id) on delete cascade,
+    number text,
+    iccid text not null,
+    node_id text not null,
+    direction text not null check (direction in ('inbound', 'outbound')),
+    peer text,
+    state text not null check (state in ('dialing', 'ringing', 'active', 'ended')),
+    started_at timestamptz not null,
+    answered_at timestamptz,
+    ended_at timestamptz,
+    reason text,
+    cause smallint,
+    audio jsonb,
+    stream jsonb,
+    ended_by_node boolean not null default false,
+    seen_at timestamptz not null,
+    check ((state = 'ended') = (ended_at is not null and reason is not null and cause is not null))
+  )`,
+  'create index calls_history on calls (subscription_id, started_at desc, position desc)',
+  "create index calls_unended on calls (seen_at) where state <> 'ended'",
+  'create index calls_unheld on calls (started_at) where subscription_id is null',
+  'create index calls_by_end on calls (ended_at) where ended_at is not null',
+  'create index calls_by_number on calls (number, started_at desc) where number is not null',
+];

@@ -3,6 +3,7 @@
 import type { WebSocket } from 'ws';
 import * as z from 'zod';
 import type { Clock } from '#shared/clock.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import {
   dtmfDigitsSchema,
   FRAME_BYTES,
@@ -19,7 +20,6 @@ import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } fro
 export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;
 
 const MU_LAW_HZ = 8_000;
-const INVALID_DATA = 1007;
 
 const eventSchema = z.object({ event: z.string() });
 const EVENTS = ['media', 'mark', 'clear', 'dtmf'] as const;
@@ -131,7 +131,7 @@ export class TwilioStream implements StreamClient {
     const message = isBinary ? undefined : parse(data.toString());
     if (message === 'unknown') return;
     if (message === undefined) {
-      this.close(INVALID_DATA, 'not a message of a Twilio media stream: media, mark, clear');
+      this.close(STREAM_CLOSE.invalidData, 'not a message of a Twilio media stream: media, mark, clear');
       return;
     }
     switch (message.event) {

@@ -35,16 +35,8 @@ const urlSchema = (protocols: RegExp, about: string) =>
 
 /** Every option of the service; an operator's commands take some of them. */
 export const OPTIONS = {
-  port: {
-    env: 'PORT',
-    about: 'Port of the API; 0 picks a free port',
-    schema: integerOption(0, 65_535, 8080),
-  },
-  host: {
-    env: 'HOST',
-    about: 'Address that the API listens on',
-    schema: z.string().min(1).default('127.0.0.1'),
-  },
+  port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
+  host: { env: 'HOST', about: 'Address of the API', schema: z.string().min(1).default('127.0.0.1') },
   publicUrl: {
     env: 'PUBLIC_URL',
     about: 'Base URL that clients use; default http://<host>:<port>',
@@ -130,7 +122,7 @@ export const OPTIONS = {
   },
   relayerKey: {
     env: 'RELAYER_KEY',
-    about: 'Private key of the relayer, which submits the transfers and pays their gas; prefer the file',
+    about: 'Private key of the relayer, which submits transfers and pays their gas; prefer the file',
     schema: keySchema.optional(),
   },
   relayerKeyFile: {
@@ -145,7 +137,7 @@ export const OPTIONS = {
   },
   metricsPort: {
     env: 'METRICS_PORT',
-    about: 'Port of GET /metrics, for Prometheus; 0 picks a free port; unset: no metrics',
+    about: 'Port of GET /metrics, for Prometheus; 0: a free port; unset: no metrics',
     schema: optionalInteger(0, 65_535).optional(),
   },
   metricsHost: {
@@ -164,7 +156,7 @@ export const OPTIONS = {
   },
   paidAheadYearsMax: {
     env: 'PAID_AHEAD_YEARS_MAX',
-    about: 'How many years ahead a subscription may be paid; a payment beyond that is refused',
+    about: 'How many years ahead a subscription may be paid; later payments are refused',
     schema: integerOption(1, 100, 2),
   },
   safeDepthBlocks: {
@@ -174,8 +166,7 @@ export const OPTIONS = {
   },
   settlementWaitMs: {
     env: 'SETTLEMENT_WAIT_MS',
-    about:
-      'How long /subscribe waits for a block; after that the service finishes the payment in the background',
+    about: 'How long /subscribe waits for a block; then the service finishes the payment later',
     schema: integerOption(100, 120_000, 20_000),
   },
   requestsPerMinute: {
@@ -205,12 +196,12 @@ export const OPTIONS = {
   },
   linkAttemptsPerMinute: {
     env: 'LINK_ATTEMPTS_PER_MINUTE',
-    about: 'Refused attempts to open a node link or media link, per minute and address',
+    about: 'Refused node links and media links per minute and address',
     schema: integerOption(1, 1_000_000, 600),
   },
   connectionsPerAddress: {
     env: 'CONNECTIONS_PER_ADDRESS',
-    about: 'Open connections per address; an IPv6 /64 counts as one address; no effect with PROXY_HOPS',
+    about: 'Open connections per address; an IPv6 /64 is one address; no effect with PROXY_HOPS',
     schema: integerOption(1, 1_000_000, 512),
   },
   smtpUrl: {
@@ -226,8 +217,7 @@ export const OPTIONS = {
   ...ALERT_OPTIONS,
   proxyHops: {
     env: 'PROXY_HOPS',
-    about:
-      'Number of proxies in front of the service; it trusts this many entries at the end of X-Forwarded-For',
+    about: 'Proxies in front; so many entries at the end of X-Forwarded-For are trusted',
     schema: integerOption(0, 10, 0),
   },
   headersTimeoutMs: {
@@ -248,7 +238,7 @@ export const OPTIONS = {
   },
   unreadTimeoutMs: {
     env: 'UNREAD_TIMEOUT_MS',
-    about: 'How long a client may leave its answer unread before the service closes the connection',
+    about: 'How long a client may leave its answer unread until it is disconnected',
     schema: integerOption(100, 600_000, 30_000),
   },
   heartbeatMs: {
@@ -273,19 +263,17 @@ export const OPTIONS = {
   },
   graceDays: {
     env: 'GRACE_DAYS',
-    about:
-      'Days after the year in which a payment still brings the number back; then its messages are deleted',
+    about: 'Days after the year in which paying brings the number back; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
   quarantineDays: {
     env: 'QUARANTINE_DAYS',
-    about:
-      'Days after the grace time in which the number is not sold, because messages for the last subscriber still arrive',
+    about: 'Days after the grace time in which the number, which still gets old messages, is not sold',
     schema: integerOption(0, 3_650, 90),
   },
   messageDays: {
     env: 'MESSAGE_DAYS',
-    about: 'Days after which messages are deleted; unset: the service keeps them as long as the subscription',
+    about: 'Days after which messages are deleted; unset: they live as long as the subscription',
     schema: optionalInteger(1, 3_650).optional(),
   },
   ...PROBE_OPTIONS,
@@ -316,7 +304,7 @@ export const OPTIONS = {
   },
   playoutQueueMs: {
     env: 'PLAYOUT_QUEUE_MS',
-    about: 'How much audio of a client may wait to be played; beyond that the oldest is dropped',
+    about: 'How much audio of a client may wait; beyond that the oldest is dropped',
     schema: integerOption(100, 600_000, 60_000),
   },
   mediaBaseUrl: {

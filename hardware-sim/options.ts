@@ -35,7 +35,7 @@ export const OPTIONS = {
   },
   port: {
     env: 'SIMULATOR_PORT',
-    about: 'Port of the HTTP interface on 127.0.0.1; 0 picks a free port',
+    about: 'Port of the HTTP interface on 127.0.0.1; 0: a free port',
     schema: integerOption(0, 65_535, 0),
   },
   makes: {

@@ -12,7 +12,7 @@ const isOrigin = (text: string): boolean => {
 export const CONSOLE_OPTIONS = {
   consolePort: {
     env: 'CONSOLE_PORT',
-    about: 'Port of the operator console; 0 picks a free port; unset: no console',
+    about: 'Port of the operator console; 0: a free port; unset: no console',
     schema: optionalInteger(0, 65_535).optional(),
   },
   consoleHost: {

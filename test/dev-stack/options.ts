@@ -4,15 +4,15 @@ import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';
 
 export const OPTIONS = {
-  port: { env: 'PORT', about: 'Port of the API; 0 picks a free port', schema: integerOption(0, 65_535, 8080) },
+  port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
   rpcPort: {
     env: 'RPC_PORT',
-    about: 'Port of the local chain; 0 picks a free port',
+    about: 'Port of the local chain; 0: a free port',
     schema: integerOption(0, 65_535, 0),
   },
   simulatorPort: {
     env: 'SIMULATOR_PORT',
-    about: 'Port of the simulator’s HTTP interface; 0 picks a free port',
+    about: 'Port of the simulator’s HTTP interface; 0: a free port',
     schema: integerOption(0, 65_535, 0),
   },
   modems: { env: 'MODEMS', about: 'Number of simulated modems', schema: integerOption(1, 64, 4) },

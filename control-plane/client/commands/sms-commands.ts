@@ -50,7 +50,11 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
     .description('List the messages, newest first. Claims nothing.')
-    .addOption(new Option('--direction <direction>').choices(['sent', 'received', 'both']).default('both'))
+    .addOption(
+      new Option('--direction <direction>', 'Only sent, only received, or both')
+        .choices(['sent', 'received', 'both'])
+        .default('both'),
+    )
     .option('--since <time>', 'Not older than this', dateTime)
     .option('--until <time>', 'Not newer than this', dateTime)
     .option('--limit <n>', 'Maximum number of messages', wholeNumber, LIMIT)

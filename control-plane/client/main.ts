@@ -6,14 +6,10 @@ import { bearClosedPipes, Output } from './commands/output.ts';
 import { createProgram } from './commands/program.ts';
 import type { GlobalOptions } from './commands/session.ts';
 
-const program = createProgram(process.env);
-
 // The parser fails before it has read all: its own word on --json is not to be had then.
 const isJson = process.argv.includes('--json');
-program.configureOutput({
-  // It quotes what it was given.
-  writeErr: (text) => void (isJson || process.stderr.write(onLines(text))),
-});
+// It quotes what it was given.
+const program = createProgram(process.env, (text) => void (isJson || process.stderr.write(onLines(text))));
 
 bearClosedPipes();
 

@@ -16,7 +16,8 @@ export const ENVIRONMENT = {
   DATA_DIR: 'Data folder of `npm start`, which holds `dev-stack.json`. Default `data`.',
 } as const;
 
-export function createProgram(env: Environment): Command {
+/** `writeErr` prints what the parser itself says of wrong use. */
+export function createProgram(env: Environment, writeErr?: (text: string) => void): Command {
   const program = new Command('simrack')
     .description('Buy a phone number, and text and call with it.')
     .option('--url <url>', 'Base URL of the service (SIMRACK_URL, or that of npm start)')
@@ -28,6 +29,8 @@ export function createProgram(env: Environment): Command {
     .addHelpText('after', `\nThe wallet’s private key comes from WALLET_KEY.\n\n${EXIT_HELP}`)
     .showHelpAfterError('(--help says how)')
     .exitOverride();
+  // Before there are commands: each takes over what is set at its beginning.
+  if (writeErr !== undefined) program.configureOutput({ writeErr });
   const session = (): Session => new Session(program.opts<GlobalOptions>(), env);
   for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(program, session);
   return program;

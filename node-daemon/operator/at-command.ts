@@ -7,7 +7,8 @@ import { print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.
 
 export const AT_COMMAND = programCommand({
   usage: 'at <slot> <command>',
-  about: 'Send an AT command line to a modem and print the answer. Without --unsafe, only commands that change nothing are allowed.',
+  about:
+    'Send an AT command line to a modem and print the answer. Without --unsafe, only commands that change nothing are allowed.',
   options: {
     ...WHERE,
     unsafe: switchOption('Also allow commands that may change settings, lose a message or take long'),

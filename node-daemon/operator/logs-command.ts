@@ -19,7 +19,7 @@ const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg']);
 
 export const LOGS_COMMAND = programCommand({
   usage: 'logs',
-  about: "Print the last lines of the log of the running daemon.",
+  about: 'Print the last lines of the log of the running daemon.',
   options: {
     ...WHERE,
     follow: switchOption('Keep printing new lines'),

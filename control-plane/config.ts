@@ -35,31 +35,31 @@ const urlSchema = (protocols: RegExp, about: string) =>
 
 /** Every option of the service; an operator's commands take some of them. */
 export const OPTIONS = {
-  port: { env: 'PORT', about: 'port of the API; 0 is a free one', schema: integerOption(0, 65_535, 8080) },
-  host: { env: 'HOST', about: 'address the API listens on', schema: z.string().min(1).default('127.0.0.1') },
+  port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
+  host: { env: 'HOST', about: 'Address of the API', schema: z.string().min(1).default('127.0.0.1') },
   publicUrl: {
     env: 'PUBLIC_URL',
-    about: 'base URL that clients use; default http://<host>:<port>',
+    about: 'Base URL that clients use; default http://<host>:<port>',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   serviceName: {
     env: 'SERVICE_NAME',
-    about: 'what the service calls itself',
+    about: 'Name of the service, as the catalog and the pages show it',
     schema: z.string().min(1).max(60).default('Simrack'),
   },
   environment: {
     env: 'ENVIRONMENT',
-    about: 'what the catalog calls this installation',
+    about: 'Name of this installation in the catalog, such as production or staging',
     schema: z.string().min(1).max(30).default('production'),
   },
   securityContact: {
     env: 'SECURITY_CONTACT',
-    about: 'mailto: or https: URL for security.txt; unset means that there is none',
+    about: 'mailto: or https: URL for security.txt; unset: no security.txt',
     schema: urlSchema(/^(mailto|https):$/, 'a mailto: or https: URL').optional(),
   },
   serviceDomain: {
     env: 'SERVICE_DOMAIN',
-    about: 'domain in the text that wallets sign; default the host of the public URL',
+    about: 'Domain in the text that wallets sign; default: the host of the public URL',
     schema: z
       .string()
       .regex(/^[a-z0-9.-]{1,253}$/i, 'must be a domain name')
@@ -67,27 +67,27 @@ export const OPTIONS = {
   },
   databaseUrl: {
     env: 'DATABASE_URL',
-    about: 'Postgres to use; unset means PGlite in the data folder',
+    about: 'Postgres to use; unset: PGlite in the data folder',
     schema: urlSchema(/^postgres(ql)?:$/, 'a postgres:// URL').optional(),
   },
   databaseConnections: {
     env: 'DATABASE_CONNECTIONS',
-    about: 'connections to Postgres at most',
+    about: 'Maximum number of connections to Postgres',
     schema: integerOption(1, 100, 10),
   },
   dataDir: {
     env: 'DATA_DIR',
-    about: 'folder of the embedded database, and of the socket for operator commands beside it',
+    about: 'Folder of the embedded database and of the socket for operator commands',
     schema: z.string().min(1).default('data'),
   },
   paymentsFile: {
     env: 'PAYMENTS_FILE',
-    about: 'file of several networks and assets, in place of the options of one network',
+    about: 'File that lists several networks and assets; replaces the options for one network',
     schema: z.string().min(1).optional(),
   },
   chainId: {
     env: 'CHAIN_ID',
-    about: 'chain that payments settle on: 8453 (Base) or 84532 (Base Sepolia)',
+    about: 'Chain that payments settle on: 8453 (Base) or 84532 (Base Sepolia)',
     schema: z
       .enum(Object.keys(NETWORKS) as [`${ChainId}`], {
         error: `must be ${Object.keys(NETWORKS).join(' or ')}`,
@@ -97,57 +97,57 @@ export const OPTIONS = {
   },
   rpcUrl: {
     env: 'RPC_URL',
-    about: 'JSON-RPC of that chain',
+    about: 'JSON-RPC URL of the chain',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
-    about: 'time that one call of a JSON-RPC may take; a call that fails is tried once more',
+    about: 'Time limit for one JSON-RPC call; a failed call is tried once more',
     schema: integerOption(100, 60_000, 10_000),
   },
   facilitatorUrl: {
     env: 'FACILITATOR_URL',
-    about: 'x402 facilitator that puts the transfers on that chain; unset means our own relayer',
+    about: 'x402 facilitator that submits the transfers; unset: the built-in relayer submits them',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   asset: {
     env: 'ASSET',
-    about: 'token contract; default USDC of the chain',
+    about: 'Token contract; default: USDC of the chain',
     schema: addressSchema.optional(),
   },
   payTo: {
     env: 'PAY_TO',
-    about: 'address that is paid; each service needs one of its own',
+    about: 'Address that receives the payments; never share it between services',
     schema: addressSchema.optional(),
   },
   relayerKey: {
     env: 'RELAYER_KEY',
-    about: 'private key that sends the transfers and pays their gas; better given as a file',
+    about: 'Private key of the relayer, which submits transfers and pays their gas; prefer the file',
     schema: keySchema.optional(),
   },
   relayerKeyFile: {
     env: 'RELAYER_KEY_FILE',
-    about: 'file that holds that key',
+    about: 'File that holds this key',
     schema: keyFileSchema.optional(),
   },
   relayerTransfersMin: {
     env: 'RELAYER_TRANSFERS_MIN',
-    about: 'warns when the relayer has gas for fewer transfers than this',
+    about: 'Warn when the relayer has gas for fewer transfers than this',
     schema: integerOption(0, 1_000_000, 100),
   },
   metricsPort: {
     env: 'METRICS_PORT',
-    about: 'port of GET /metrics, for Prometheus; 0 is a free one; unset means none',
+    about: 'Port of GET /metrics, for Prometheus; 0: a free port; unset: no metrics',
     schema: optionalInteger(0, 65_535).optional(),
   },
   metricsHost: {
     env: 'METRICS_HOST',
-    about: 'address GET /metrics listens on',
+    about: 'Address that GET /metrics listens on',
     schema: z.string().min(1).default('127.0.0.1'),
   },
   priceAtomic: {
     env: 'PRICE_ATOMIC',
-    about: 'price of a year in the smallest unit of the token',
+    about: 'Price of a year, in the smallest unit of the token',
     schema: z
       .string()
       .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer of at most 18 digits')
@@ -156,171 +156,170 @@ export const OPTIONS = {
   },
   paidAheadYearsMax: {
     env: 'PAID_AHEAD_YEARS_MAX',
-    about: 'years from now that a subscription may be paid ahead; a payment that would go further is refused',
+    about: 'How many years ahead a subscription may be paid; later payments are refused',
     schema: integerOption(1, 100, 2),
   },
   safeDepthBlocks: {
     env: 'SAFE_DEPTH_BLOCKS',
-    about: 'blocks on top of a transfer that make it final, where the RPC has no `safe` block',
+    about: 'Number of blocks after which a transfer is final, if the RPC has no `safe` block',
     schema: integerOption(1, 100_000, SAFE_DEPTH_BLOCKS),
   },
   settlementWaitMs: {
     env: 'SETTLEMENT_WAIT_MS',
-    about: 'time that /subscribe waits for a block; after it the payment is finished in the background',
+    about: 'How long /subscribe waits for a block; then the service finishes the payment later',
     schema: integerOption(100, 120_000, 20_000),
   },
   requestsPerMinute: {
     env: 'REQUESTS_PER_MINUTE',
-    about: 'requests without a token that an address has in a minute',
+    about: 'Requests per minute and address, without a token',
     schema: integerOption(1, 10_000_000, 300),
   },
   tokenRequestsPerMinute: {
     env: 'TOKEN_REQUESTS_PER_MINUTE',
-    about: 'requests that a subscription has in a minute, with all of its tokens',
+    about: 'Requests per minute and subscription, over all its tokens',
     schema: integerOption(1, 10_000_000, 1_200),
   },
   noncesPerMinute: {
     env: 'AUTH_NONCES_PER_MINUTE',
-    about: 'nonces that an address gets from /auth/nonce in a minute',
+    about: 'Requests to /auth/nonce per minute and address',
     schema: integerOption(1, 1_000_000, 60),
   },
   signInsPerMinute: {
     env: 'AUTH_ATTEMPTS_PER_MINUTE',
-    about: 'attempts that an address has at /auth in a minute',
+    about: 'Requests to /auth per minute and address',
     schema: integerOption(1, 1_000_000, 30),
   },
   waitlistPerMinute: {
     env: 'WAITLIST_PER_MINUTE',
-    about: 'registrations for the waitlist that an address has in a minute',
+    about: 'Requests to /waitlist per minute and address',
     schema: integerOption(1, 1_000_000, 10),
   },
   linkAttemptsPerMinute: {
     env: 'LINK_ATTEMPTS_PER_MINUTE',
-    about: 'refused attempts to open a node link or a media link that an address has in a minute',
+    about: 'Refused node links and media links per minute and address',
     schema: integerOption(1, 1_000_000, 600),
   },
   connectionsPerAddress: {
     env: 'CONNECTIONS_PER_ADDRESS',
-    about: 'connections that an address may have open, an IPv6 /64 as one; without effect behind PROXY_HOPS',
+    about: 'Open connections per address; an IPv6 /64 is one address; no effect with PROXY_HOPS',
     schema: integerOption(1, 1_000_000, 512),
   },
   smtpUrl: {
     env: 'SMTP_URL',
-    about: 'mail server that tells the waitlist, smtp(s)://user:password@host:port; unset means no mail',
+    about: 'Mail server for the waitlist and alerts, smtp(s)://user:password@host:port; unset: no mail',
     schema: smtpUrlSchema.optional(),
   },
   mailFrom: {
     env: 'MAIL_FROM',
-    about: 'whom that mail is from: an address, or Name <address>',
+    about: 'Sender of this mail: an address, or Name <address>',
     schema: mailFromSchema.optional(),
   },
   ...ALERT_OPTIONS,
   proxyHops: {
     env: 'PROXY_HOPS',
-    about: 'proxies in front; that many entries at the end of X-Forwarded-For are believed, 0 is none',
+    about: 'Proxies in front; so many entries at the end of X-Forwarded-For are trusted',
     schema: integerOption(0, 10, 0),
   },
   headersTimeoutMs: {
     env: 'HEADERS_TIMEOUT_MS',
-    about: 'time in which the headers of a request must be there',
+    about: 'Time limit for the headers of a request',
     schema: integerOption(100, 600_000, 10_000),
   },
   requestTimeoutMs: {
     env: 'REQUEST_TIMEOUT_MS',
-    about: 'time in which all of a request must be there',
+    about: 'Time limit for a whole request',
     schema: integerOption(100, 600_000, 30_000),
   },
   // Longer than the idle time-out of common proxies (60 s), so that they close first.
   keepAliveTimeoutMs: {
     env: 'KEEP_ALIVE_TIMEOUT_MS',
-    about: 'time for which a connection is kept on which nothing is asked',
+    about: 'How long an idle connection stays open',
     schema: integerOption(100, 600_000, 65_000),
   },
   unreadTimeoutMs: {
     env: 'UNREAD_TIMEOUT_MS',
-    about: 'time after which a client is cut off that does not read its answer',
+    about: 'How long a client may leave its answer unread until it is disconnected',
     schema: integerOption(100, 600_000, 30_000),
   },
   heartbeatMs: {
     env: 'HEARTBEAT_MS',
-    about: 'time between two heartbeats on a node link',
+    about: 'Interval between heartbeats on a node link',
     schema: integerOption(100, 600_000, 10_000),
   },
   enrolmentApproval: {
     env: 'ENROLMENT_APPROVAL',
-    about: 'whether a node that enrols waits until an operator has approved its key',
+    about: 'Keep a newly enrolled node waiting until an operator approves its key',
     schema: booleanOption,
   },
   admitNewSims: {
     env: 'ADMIT_NEW_SIMS',
-    about: 'whether a SIM never seen before is sold at once; else an operator or a probe admits it first',
+    about: 'Sell a new SIM at once; if false, an operator or a probe must admit it first',
     schema: booleanOption,
   },
   handoverWaitMs: {
     env: 'HANDOVER_WAIT_MS',
-    about: 'time in which a node whose link ended may come back before another node can take its SIMs',
+    about: 'How long a disconnected node keeps its SIMs before another node can take them',
     schema: integerOption(0, 3_600_000, 60_000),
   },
   graceDays: {
     env: 'GRACE_DAYS',
-    about:
-      'days after the year in which a wallet gets its number back by paying; then its messages are deleted',
+    about: 'Days after the year in which paying brings the number back; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
   quarantineDays: {
     env: 'QUARANTINE_DAYS',
-    about: 'days after that in which the number is not sold: messages for its last holder still come',
+    about: 'Days after the grace time in which the number, which still gets old messages, is not sold',
     schema: integerOption(0, 3_650, 90),
   },
   messageDays: {
     env: 'MESSAGE_DAYS',
-    about: 'days after which messages are deleted; unset keeps them as long as the subscription',
+    about: 'Days after which messages are deleted; unset: they live as long as the subscription',
     schema: optionalInteger(1, 3_650).optional(),
   },
   ...PROBE_OPTIONS,
   sendTimeoutMs: {
     env: 'SEND_TIMEOUT_MS',
-    about: 'time that /sms/send waits for the carrier',
+    about: 'How long /sms/send waits for the carrier',
     schema: integerOption(100, 300_000, 45_000),
   },
   segmentsMax: {
     env: 'SMS_SEGMENTS_MAX',
-    about: 'segments that one outgoing SMS may have',
+    about: 'Maximum number of segments in one outgoing SMS',
     schema: integerOption(1, 10, 1),
   },
   dialTimeoutMs: {
     env: 'DIAL_TIMEOUT_MS',
-    about: 'time that /voice/dial waits for the far end to ring',
+    about: 'How long /voice/dial waits for the far end to ring',
     schema: integerOption(1_000, 90_000, 60_000),
   },
   streamHoldMs: {
     env: 'STREAM_HOLD_MS',
-    about: 'time that a call is kept for a client whose stream broke',
+    about: 'How long a call stays up for a client whose stream broke',
     schema: integerOption(0, 60_000, 5_000),
   },
   unclaimedCallMs: {
     env: 'UNCLAIMED_CALL_MS',
-    about: 'time after which a call is hung up that was answered and that nobody streams',
+    about: 'How long an answered call may have no stream before the service hangs up',
     schema: integerOption(1_000, 600_000, 30_000),
   },
   playoutQueueMs: {
     env: 'PLAYOUT_QUEUE_MS',
-    about: 'audio of a client that may wait for its turn; more lets the oldest fall out',
+    about: 'How much audio of a client may wait; beyond that the oldest is dropped',
     schema: integerOption(100, 600_000, 60_000),
   },
   mediaBaseUrl: {
     env: 'MEDIA_BASE_URL',
-    about: 'base URL by which nodes reach this instance; needed where several share one URL',
+    about: 'Base URL at which nodes reach this instance; needed if several instances share one URL',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   socketsPerToken: {
     env: 'SOCKETS_PER_TOKEN',
-    about: 'WebSockets that one token may have open',
+    about: 'Open WebSockets per token',
     schema: integerOption(1, 100_000, 100),
   },
   waitsPerToken: {
     env: 'SMS_WAITS_PER_TOKEN',
-    about: 'calls of receive_sms that may wait at once with one token',
+    about: 'Waiting calls of receive_sms per token',
     schema: integerOption(1, 10_000, 16),
   },
   destinations: {
@@ -338,7 +337,7 @@ export type Config = OptionsOf<typeof OPTIONS>;
 export function readConfig(notes: string): Config {
   return readOptions(
     'control-plane',
-    `Sells numbers, keeps messages, routes to the nodes.\n\n${notes}`,
+    `Sell numbers, store messages, and route texts and calls to the nodes.\n\n${notes}`,
     OPTIONS,
   );
 }

@@ -4,21 +4,7 @@ import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config.ts';
-import { ALERT_COMMANDS } from './operator/alert-commands.ts';
-import { AUDIT_COMMANDS } from './operator/audit-commands.ts';
-import { BACKUP_COMMANDS } from './operator/backup-commands.ts';
-import { NODE_COMMANDS } from './operator/node-commands.ts';
-import { NUMBER_COMMANDS } from './operator/number-commands.ts';
-import { OPERATOR_COMMANDS } from './operator/operator-commands.ts';
-import { PAYMENT_COMMANDS } from './operator/payment-commands.ts';
-import { PROBE_COMMANDS } from './operator/probe-commands.ts';
-import { SLOT_COMMANDS } from './operator/slot-commands.ts';
-import { SUBSCRIPTION_COMMANDS } from './operator/subscription-commands.ts';
-
-const COMMANDS = [
-  ...[...NODE_COMMANDS, ...SLOT_COMMANDS, ...NUMBER_COMMANDS, ...SUBSCRIPTION_COMMANDS, ...PAYMENT_COMMANDS],
-  ...[...PROBE_COMMANDS, ...ALERT_COMMANDS, ...AUDIT_COMMANDS, ...BACKUP_COMMANDS, ...OPERATOR_COMMANDS],
-];
+import { COMMANDS } from './operator/all-commands.ts';
 
 if (!(await runCommand('control-plane', COMMANDS))) {
   const config = readConfig(helpOf(COMMANDS));

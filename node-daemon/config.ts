@@ -37,42 +37,42 @@ const folderSchema = z.string().min(1, 'must be a path');
 export const daemonOptions = {
   config: {
     env: 'NODE_CONFIG',
-    about: `configuration file; without one ${DEFAULT_CONFIG_PATH} where it exists`,
+    about: `Configuration file; default ${DEFAULT_CONFIG_PATH}, if it exists`,
     schema: folderSchema.optional(),
   },
   modemPorts: {
     env: 'MODEM_PORTS',
     about:
-      'AT ports that are no USB devices, separated by commas, each a path or name=path; then no others are used',
+      'AT ports outside of USB, separated by commas, each a path or name=path; the daemon then uses no other ports',
     schema: modemPortsSchema.optional(),
   },
   dataDir: {
     env: 'DATA_DIR',
-    about: `folder of this node's identity and journal; else that of the file, else the default`,
+    about: `Folder of the identity and the journal; overrides the configuration file`,
     schema: folderSchema.optional(),
   },
   defaultDataDir: {
     env: 'DEFAULT_DATA_DIR',
-    about: `folder of identity and journal where nobody names one; the package has its own, else ${DEFAULT_DATA_DIR}`,
+    about: `That folder, if neither --data-dir nor the configuration file names one; set by the Debian package, otherwise ${DEFAULT_DATA_DIR}`,
     schema: folderSchema.optional(),
   },
   destinations: {
     ...destinationsOption,
-    about: `${destinationsOption.about}; else those of the file, else US`,
+    about: `${destinationsOption.about}; overrides the configuration file; default US`,
   },
   logLevel: {
     ...LOG_LEVEL_OPTION,
-    about: `${LOG_LEVEL_OPTION.about}; else that of the file, else ${DEFAULT_LOG_LEVEL}`,
+    about: `${LOG_LEVEL_OPTION.about}; overrides the configuration file; default ${DEFAULT_LOG_LEVEL}`,
     schema: LOG_LEVEL_OPTION.schema.removeDefault().optional(),
   },
   sysfsRoot: {
     env: 'SYSFS_ROOT',
-    about: 'where the kernel shows its USB devices',
+    about: 'Where the kernel lists USB devices',
     schema: folderSchema.default('/sys'),
   },
   devRoot: {
     env: 'DEV_ROOT',
-    about: 'where serial devices are',
+    about: 'Where serial devices are',
     schema: folderSchema.default('/dev'),
   },
 };

@@ -5,15 +5,11 @@ import { createLogger } from '#shared/process/logger.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { errorLine } from '#shared/process/terminal.ts';
+import { COMMANDS } from './commands.ts';
 import { daemonOptions, type Settings, settingsOf } from './config.ts';
-import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
-import { ENROL_COMMAND } from './link/enrol-command.ts';
 import { nodeNameOf } from './link/identity.ts';
 import { RecentLog } from './operator/recent-log.ts';
-import { TOOL_COMMANDS } from './operator/tool-commands.ts';
 import { ServiceManager } from './service-manager/service-manager.ts';
-
-const COMMANDS = [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS];
 
 if (!(await runCommand('node-daemon', COMMANDS))) {
   const settings = readSettings();
@@ -48,7 +44,7 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
 function readSettings(): Settings {
   const options = readOptions(
     'node-daemon',
-    `Runs the modems of one host and keeps its link to the control plane.\n\n${helpOf(COMMANDS)}`,
+    `Run the modems of one host and keep its link to the control plane.\n\n${helpOf(COMMANDS)}`,
     daemonOptions,
   );
   try {

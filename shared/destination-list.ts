@@ -72,7 +72,7 @@ export const destinationListSchema = z
 export const destinationsOption = {
   env: 'DESTINATIONS',
   about:
-    'where may be texted and called: regions and prefixes with commas, such as US,CA,+44; US includes its territories',
+    'Allowed destinations for texts and calls: regions and prefixes, separated by commas, such as US,CA,+44; US includes its territories',
   schema: z
     .string()
     .transform((text) => text.split(','))

@@ -10,7 +10,7 @@ const SECRET_FORM =
 export const ALERT_OPTIONS = {
   alertWebhookUrl: {
     env: 'ALERT_WEBHOOK_URL',
-    about: 'URL that alerts are posted to; unset means none',
+    about: 'URL that alerts are posted to; unset: no webhook',
     schema: z
       .string()
       .refine((text) => {
@@ -22,7 +22,7 @@ export const ALERT_OPTIONS = {
   },
   alertWebhookSecret: {
     env: 'ALERT_WEBHOOK_SECRET',
-    about: 'key that signs them, whsec_ and the base64 of 24 to 64 bytes',
+    about: 'Key that signs the alerts: whsec_ and the base64 of 24 to 64 bytes',
     schema: z
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, SECRET_FORM)
@@ -32,27 +32,27 @@ export const ALERT_OPTIONS = {
   },
   alertMailTo: {
     env: 'ALERT_MAIL_TO',
-    about: 'address that alerts are mailed to; unset means none',
+    about: 'Address that alerts are mailed to; unset: no mail',
     schema: emailSchema.optional(),
   },
   alertSlotDownMs: {
     env: 'ALERT_SLOT_DOWN_MS',
-    about: 'time for which a slot must be down, or well again, until that is told',
+    about: 'How long a slot must be down before an alert is raised, and up before it ends',
     schema: integerOption(0, 86_400_000, 120_000),
   },
   alertStoragePercent: {
     env: 'ALERT_STORAGE_PERCENT',
-    about: 'part of a message storage that is taken, in percent, from which on it is an alert',
+    about: 'How full a message storage must be for an alert, in percent',
     schema: integerOption(11, 100, 80),
   },
   alertJournalDepth: {
     env: 'ALERT_JOURNAL_DEPTH',
-    about: 'facts that wait at a node from which on a journal that grows is an alert',
+    about: 'Number of unacknowledged facts at a node above which a growing journal is an alert',
     schema: integerOption(1, 1_000_000, 500),
   },
   alertPoolMin: {
     env: 'ALERT_POOL_MIN',
-    about: 'fewer numbers to sell than this are an alert; 0 is never',
+    about: 'Raise an alert when fewer numbers than this are available; 0: never',
     schema: integerOption(0, 1_000_000, 1),
   },
 } as const;

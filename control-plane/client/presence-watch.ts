@@ -1,15 +1,13 @@
 // Watches a number's calls, through restarts and broken connections, until it is told to stop or may not any more.
 import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { type Clock, sleep, systemClock } from '#shared/clock.ts';
+import { PRESENCE_CLOSE } from '#shared/voice/close-code.ts';
 import { ApiError } from './api-error.ts';
 import { closed, openSocket } from './socket.ts';
 
 const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 30_000;
 const DOUBLINGS_MAX = 10;
-
-/** The token was revoked, or its year is over. */
-const TOKEN_ENDED = 4401;
 
 /** Waiting does not mend these. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404]);
@@ -83,7 +81,7 @@ function delayOf(failures: number, random: number, retryAfterSeconds = 0): numbe
 }
 
 function closeError(code: number, reason: string): ApiError {
-  return code === TOKEN_ENDED
+  return code === PRESENCE_CLOSE.tokenEnded
     ? new ApiError({ status: 401, code: 'unauthorized', message: reason })
     : new ApiError({ status: 0, code: 'unreachable', message: `closed with ${code} ${reason}`.trim() });
 }

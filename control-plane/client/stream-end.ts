@@ -1,4 +1,5 @@
 // Why a call's stream was closed, from the close code.
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 
 const CALL_ENDED = 4000;
 const CAUSE_MAX = 127;
@@ -25,8 +26,14 @@ export interface StreamEnd {
 }
 
 const KINDS: Readonly<Record<number, StreamEndKind>> = {
-  ...{ 4401: 'unauthorized', 4404: 'call_not_found', 4409: 'taken_over' },
-  ...{ 1001: 'restarting', 1012: 'restarting', 1007: 'refused', 1008: 'refused', 1009: 'refused' },
+  [STREAM_CLOSE.tokenEnded]: 'unauthorized',
+  [STREAM_CLOSE.noCall]: 'call_not_found',
+  [STREAM_CLOSE.replaced]: 'taken_over',
+  [STREAM_CLOSE.goingAway]: 'restarting',
+  [STREAM_CLOSE.restart]: 'restarting',
+  [STREAM_CLOSE.invalidData]: 'refused',
+  [STREAM_CLOSE.tooManyMessages]: 'refused',
+  [STREAM_CLOSE.tooBig]: 'refused',
   ...{ 1000: 'closed', 1005: 'closed' },
 };
 

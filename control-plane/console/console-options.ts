@@ -12,17 +12,17 @@ const isOrigin = (text: string): boolean => {
 export const CONSOLE_OPTIONS = {
   consolePort: {
     env: 'CONSOLE_PORT',
-    about: 'port of the console for operators; 0 is a free one; unset means none',
+    about: 'Port of the operator console; 0: a free port; unset: no console',
     schema: optionalInteger(0, 65_535).optional(),
   },
   consoleHost: {
     env: 'CONSOLE_HOST',
-    about: 'address the console listens on',
+    about: 'Address that the console listens on',
     schema: z.string().min(1).default('127.0.0.1'),
   },
   consoleUrl: {
     env: 'CONSOLE_URL',
-    about: 'URL of the console where it stands behind a proxy',
+    about: 'URL of the console, if it is behind a proxy',
     schema: z
       .string()
       .refine(isOrigin, 'must be an http(s) URL without a path')
@@ -32,7 +32,7 @@ export const CONSOLE_OPTIONS = {
   consoleRefundKeyFile: {
     env: 'CONSOLE_REFUND_KEY_FILE',
     about:
-      'file with the private key of the account that is paid, for refunds from the console; unset means from the command line only',
+      'File with the private key of the PAY_TO account, for refunds from the console; unset: refunds from the command line only',
     schema: keyFileSchema.optional(),
   },
 } as const;

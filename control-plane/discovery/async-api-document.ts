@@ -1,13 +1,22 @@
 // The WebSockets as AsyncAPI 3.1, made of the schemas that check their frames.
 import type * as z from 'zod';
-import { clientFrameSchema, presenceEventSchema, serverFrameSchema } from '#shared/api/voice-frames.ts';
+import { twilioClientFrameSchema, twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
+import {
+  clientFrameSchema,
+  presenceEventSchema,
+  serverFrameSchema,
+  VOICE_SUBPROTOCOL,
+} from '#shared/api/voice-frames.ts';
+import { closeCodesText } from './close-codes-text.ts';
 import { plainJsonSchema } from './json-schemas.ts';
 
 type Json = Record<string, unknown>;
 
 const BEARER = { $ref: '#/components/securitySchemes/bearer' };
 const AUDIO =
-  'Signed 16 bit little-endian, mono, 16 kHz. Frames of the service have 640 octets, 20 ms; to it any even length up to 64 KiB.';
+  'Signed 16 bit little-endian, mono, 16 kHz. Frames from the service have 640 bytes (20 ms). Frames to the service have any even length up to 64 KiB.';
+
+const CALL_ID = { call_id: { description: 'Of POST /voice/dial, or of a presence event.' } };
 
 export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Json {
   const { host, protocol, pathname } = new URL(baseUrl);
@@ -27,7 +36,8 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       license: { name: 'Proprietary', url: baseUrl },
       tags: [{ name: 'voice' }],
       description:
-        'A call is dialled with POST /voice/dial, or comes in and is told by presence; see /openapi.json.',
+        'Place a call with POST /voice/dial (see /openapi.json), or watch presence for calls that come in. Then open the stream of the call. ' +
+        'A token may have 100 WebSockets open by default. The service pings them every 25 seconds.',
     },
     servers: {
       service: {
@@ -43,26 +53,63 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         address: '/voice/stream/{call_id}',
         title: 'The audio of a call',
         description:
-          'Answers a call that rings; closing it hangs up. Text frames come only to clients of the subprotocol `voice.v1`. ' +
-          'Closed with 4000 and the cause of ITU-T Q.850 when the call ends; 4401 token, 4404 no such call, 4409 a newer stream, ' +
-          '1001 and 1012 a restart: come again, 1007 and 1009 audio of no or too many samples, 1008 too many messages. ' +
-          '`?protocol=twilio` speaks Twilio’s media streams instead.',
-        parameters: { call_id: { description: 'Of POST /voice/dial, or of a presence event.' } },
+          `Opening it answers a call that rings; closing it hangs up. Only clients that ask for the subprotocol \`${VOICE_SUBPROTOCOL}\` ` +
+          'get text frames. Audio that comes faster than real time waits, 60 seconds by default, and beyond that the oldest is dropped. ' +
+          'A RIFF header in front of audio is removed. A client may send 3,000 messages at once and 1,000 a second; a text frame counts for eight. ' +
+          `Close codes: ${closeCodesText('stream')}`,
+        parameters: CALL_ID,
         messages: {
           spoken: audio('spoken'),
           heard: audio('heard'),
-          control: text('control', 'What to do with audio that waits, and keys to press', clientFrameSchema),
-          notice: text('notice', 'What became of it', serverFrameSchema),
+          control: text('control', 'Clear audio, set a mark, press keys', clientFrameSchema),
+          notice: text(
+            'notice',
+            'Answer, marks, cleared audio, keys of the far end, overflow',
+            serverFrameSchema,
+          ),
+        },
+        bindings: {
+          ws: {
+            headers: {
+              type: 'object',
+              properties: { 'Sec-WebSocket-Protocol': { type: 'string', enum: [VOICE_SUBPROTOCOL] } },
+            },
+          },
+        },
+      },
+      twilioStream: {
+        address: '/voice/stream/{call_id}',
+        title: 'The audio of a call, for bots made for Twilio Media Streams',
+        description:
+          'The same stream with `?protocol=twilio`: mu-law audio of 8 kHz in JSON text frames of up to 1,280 KiB, and no binary frames. ' +
+          '`callSid` is the `call_id`, `accountSid` the `sub_account_id`. Beyond Twilio, bots can press keys with `dtmf`.',
+        parameters: CALL_ID,
+        messages: {
+          botMessage: text('botMessage', 'media, mark, clear, dtmf', twilioClientFrameSchema),
+          serviceMessage: text(
+            'serviceMessage',
+            'connected, start, media, dtmf, mark, stop',
+            twilioServerFrameSchema,
+          ),
+        },
+        bindings: {
+          ws: {
+            query: {
+              type: 'object',
+              required: ['protocol'],
+              properties: { protocol: { type: 'string', const: 'twilio' } },
+            },
+          },
         },
       },
       presence: {
         address: '/voice/presence/{phone_number}',
         title: 'Calls of a number',
         description:
-          'Calls that ring right now are told first. Closed with 4401 when the token is not good any more, 1001 on a restart; ' +
-          'cut off where the client does not read.',
+          'Calls that ring right now are reported first. A client that does not read is disconnected. ' +
+          `Close codes: ${closeCodesText('presence')}`,
         parameters: { phone_number: { description: 'E.164, the number of the token.' } },
-        messages: { event: text('event', 'A call rings, was answered, has ended', presenceEventSchema) },
+        messages: { event: text('event', 'A call rings, was answered or has ended', presenceEventSchema) },
       },
     },
     operations: {
@@ -73,6 +120,10 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       listen: operation('send', 'stream', 'What the far end says, and what became of audio.', [
         'heard',
         'notice',
+      ]),
+      botSpeak: operation('receive', 'twilioStream', 'What the bot says, and what it wants.', ['botMessage']),
+      botListen: operation('send', 'twilioStream', 'What the far end says, and what became of audio.', [
+        'serviceMessage',
       ]),
       watch: operation('send', 'presence', 'Calls as they come and go.', ['event']),
     },

@@ -3,6 +3,7 @@ import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import type { DiscoveryParts } from './files.ts';
 import { pricesText } from './price.ts';
+import { voiceText } from './voice-text.ts';
 
 /** What nodes are told, and nobody else. */
 const OF_NODES = new Set(['enrolment_refused', 'node_revoked', 'approval_pending']);
@@ -45,18 +46,17 @@ Send \`Authorization: Bearer <token>\`. Bodies are JSON.
 - Wait for a text: \`GET /sms/receive\` every few seconds, or the MCP tool \`receive_sms\` with \`wait_seconds\`. Each message is given out
   once. \`GET /sms/messages\` shows all again.
 - Delete: \`DELETE /sms/messages/{id}\`, or \`DELETE /sms/messages\` for all of them (\`direction\`, \`since\`, \`until\` name some). It cannot be undone.
-- Call: \`POST /voice/dial\` with \`{"phone_number": "<yours>", "to": "+1…"}\`, then open \`stream_url\` as a WebSocket with the same
-  header: binary frames of 16 kHz mono PCM, signed 16 bit little-endian, both ways. Closing it hangs up.
-- Be called: keep \`${socketUrl}/voice/presence/<your number>\` open; on \`ringing\` open its \`stream_url\` to answer.
 - Numbers in the US and its territories can be texted and called, unless the operator allows others. Emergency, premium, personal and
   short-code numbers are always refused.
+
+${voiceText(socketUrl)}
 
 ## Refusals
 
 \`{"error": "<code>", "message": "…"}\`. Switch on \`error\`. 429 and 503 say in \`Retry-After\` when to come again.
 ${Object.entries(REFUSALS)
   .filter(([code]) => !OF_NODES.has(code))
-  .map(([code, { meaning, status }]) => `- ${status} \`${code}\`: ${meaning}`)
+  .map(([code, { action, meaning, status }]) => `- ${status} \`${code}\`: ${meaning} ${action}`)
   .join('\n')}
 
 ## Operations

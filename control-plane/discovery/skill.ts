@@ -7,8 +7,9 @@ const NAME = 'phone-number';
 const DESCRIPTION =
   'Get a real US mobile number, send and receive SMS with it, and place and take voice calls. Use when a task needs a telephone number: verification codes, texting or calling somebody.';
 
+/** In quotes: a colon followed by a blank would begin another key. */
 export const skillText = (parts: DiscoveryParts): string =>
-  `---\nname: ${NAME}\ndescription: ${DESCRIPTION}\n---\n\n${llmsText(parts)}`;
+  `---\nname: ${NAME}\ndescription: ${JSON.stringify(DESCRIPTION)}\n---\n\n${llmsText(parts)}`;
 
 export const skillIndex = (parts: DiscoveryParts) => ({
   skills: [

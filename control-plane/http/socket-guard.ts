@@ -3,13 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { Bus } from '../bus/bus.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
 import { keepAlive } from '../voice/pulse.ts';
-import { closeSoon, TOKEN_ENDED } from '../voice/stream-client.ts';
+import { closeSoon } from '../voice/stream-client.ts';
 import type { Authenticate } from './bearer.ts';
 
 /** Timers of Node reach 24.8 days; a year is waited for in steps. */
@@ -103,7 +104,7 @@ export class SocketGuard {
       if (error instanceof Refusal) {
         for (const socket of bearer.sockets)
           closeSoon(socket, this.#parts.clock, {
-            code: TOKEN_ENDED,
+            code: STREAM_CLOSE.tokenEnded,
             reason: 'the token is not valid any more',
           });
         return;

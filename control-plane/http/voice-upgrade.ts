@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { MEDIA_FRAME_BYTES_MAX } from '#shared/voice/media.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -21,7 +22,6 @@ import type { UpgradeHandlers } from './upgrades.ts';
 /** Watchers of presence have nothing to say. */
 const PRESENCE_MESSAGE_BYTES_MAX = 1024;
 
-const GOING_AWAY = 1001;
 const STOP_TIMEOUT_MS = 1_000;
 
 export interface VoiceUpgradeParts extends OpenStreamParts {
@@ -95,7 +95,8 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
     async stop() {
       const open = [streams.raw, streams.twilio, presences, medias].flatMap(({ clients }) => [...clients]);
       const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
-      for (const client of open) closeSoon(client, clock, { code: GOING_AWAY, reason: 'restart' });
+      for (const client of open)
+        closeSoon(client, clock, { code: STREAM_CLOSE.goingAway, reason: 'restart' });
       const timer = setTimeout(() => {
         for (const client of open) client.terminate();
       }, STOP_TIMEOUT_MS);

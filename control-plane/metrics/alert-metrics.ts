@@ -3,10 +3,12 @@ import { ALERT_CHANNELS, ALERT_KINDS } from '../alerts/alert.ts';
 import type { Instruments, Listeners } from './instruments.ts';
 
 export function alertMetrics(make: Instruments): Listeners {
-  const open = make.gauge('alerts', 'Alerts that are not over, at the last look', ['kind']);
+  const open = make.gauge('alerts', 'Alerts that are raised and not over, at the last check (every 10 s)', [
+    'kind',
+  ]);
   const messages = make.counter(
     'alert_messages',
-    'Attempts to send a message about alerts, by what came of them',
+    'Attempts to send an alert message, by outcome: sent, refused, unavailable, unknown, gone',
     ['channel', 'outcome'],
   );
   for (const kind of ALERT_KINDS) open.set({ kind }, 0);

@@ -16,14 +16,29 @@ export interface CallView {
 }
 
 export function callMetrics(make: Instruments, view: CallView): Listeners {
-  const ended = make.counter('calls', 'Calls that have ended', ['direction', 'reason']);
-  const durations = make.histogram('call_duration', 'Time of conversations', CALL_BUCKETS, ['direction']);
-  const frames = make.counter('audio_frames', 'Frames of 20 ms of calls that have ended', ['outcome']);
-  make.view('calls_up', 'Calls that are up or on their way', ['direction', 'state'], (gauge) => {
-    for (const direction of DIRECTIONS) for (const state of STATES) gauge.set({ direction, state }, 0);
-    for (const { direction, state } of view.calls()) gauge.inc({ direction, state });
-  });
-  make.view('websockets', 'WebSockets that are open', ['kind'], (gauge) => {
+  const ended = make.counter(
+    'calls',
+    'Ended calls; the reasons modem_lost, network_failure and abandoned are faults',
+    ['direction', 'reason'],
+  );
+  const durations = make.histogram('call_duration', 'Duration of answered calls', CALL_BUCKETS, [
+    'direction',
+  ]);
+  const frames = make.counter(
+    'audio_frames',
+    'Audio frames of 20 ms of ended calls: captured, played, late, dropped and lost at the node; overflow and undelivered at the stream',
+    ['outcome'],
+  );
+  make.view(
+    'calls_up',
+    'Calls in progress on nodes that are linked to this instance',
+    ['direction', 'state'],
+    (gauge) => {
+      for (const direction of DIRECTIONS) for (const state of STATES) gauge.set({ direction, state }, 0);
+      for (const { direction, state } of view.calls()) gauge.inc({ direction, state });
+    },
+  );
+  make.view('websockets', 'Open WebSockets: node, media, stream, presence', ['kind'], (gauge) => {
     for (const [kind, count] of Object.entries(view.sockets())) gauge.set({ kind }, count);
   });
   return {

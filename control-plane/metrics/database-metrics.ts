@@ -12,18 +12,27 @@ export interface Connections {
 
 /** `connections`: undefined for a database that has none. */
 export function databaseMetrics(make: Instruments, connections: () => Connections | undefined): Listeners {
-  make.view('database_connections', 'Connections to Postgres', ['state'], (gauge) => {
+  make.view('database_connections', 'Connections to Postgres: busy, idle', ['state'], (gauge) => {
     const now = connections();
     if (now === undefined) return;
     gauge.set({ state: 'busy' }, now.busy);
     gauge.set({ state: 'idle' }, now.idle);
   });
-  make.view('database_connection_waits', 'Statements that wait for a connection', [], (gauge) => {
-    const now = connections();
-    if (now !== undefined) gauge.set(now.waiting);
-  });
-  const durations = make.histogram('database_query_duration', 'Time of a statement', QUERY_BUCKETS);
-  const errors = make.counter('database_errors', 'Statements that failed, by class of SQLSTATE', ['class']);
+  make.view(
+    'database_connection_waits',
+    'Statements that wait for a connection; above 0 for long means too few connections',
+    [],
+    (gauge) => {
+      const now = connections();
+      if (now !== undefined) gauge.set(now.waiting);
+    },
+  );
+  const durations = make.histogram('database_query_duration', 'Duration of SQL statements', QUERY_BUCKETS);
+  const errors = make.counter(
+    'database_errors',
+    'Failed SQL statements, by the first two characters of SQLSTATE, or connection',
+    ['class'],
+  );
   return {
     queried: ({ seconds }) => durations.observe(seconds),
     query_failed: ({ errorClass }) => errors.inc({ class: errorClass }),

@@ -3,11 +3,22 @@ import type { Instruments, Listeners } from './instruments.ts';
 import { TASKS } from './observation.ts';
 
 export function housekeepingMetrics(make: Instruments): Listeners {
-  const done = make.gauge('housekeeping_last_success_timestamp_seconds', 'When a task was done last', [
-    'task',
-  ]);
-  const failures = make.counter('housekeeping_failures', 'Tasks that failed', ['task'], TASKS);
-  const mails = make.counter('waitlist_mails', 'Mails to the waitlist, by what came of them', ['outcome']);
+  const done = make.gauge(
+    'housekeeping_last_success_timestamp_seconds',
+    `Unix time of the last success of each background task: ${TASKS.join(', ')}; older than five minutes means stuck`,
+    ['task'],
+  );
+  const failures = make.counter(
+    'housekeeping_failures',
+    'Failed rounds of background tasks',
+    ['task'],
+    TASKS,
+  );
+  const mails = make.counter(
+    'waitlist_mails',
+    'Mails to the waitlist, by outcome: sent, deferred, address_refused, mail_refused, unknown, unavailable',
+    ['outcome'],
+  );
   return {
     housekept({ task, isDone, atMs }) {
       if (isDone) done.set({ task }, atMs / 1000);

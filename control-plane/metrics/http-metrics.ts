@@ -9,18 +9,34 @@ const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 const methodLabel = (method: string): string => (USUAL_METHODS.has(method) ? method : 'other');
 
 export function httpMetrics(make: Instruments): Listeners {
-  const requests = make.counter('http_requests', 'Requests answered', ['route', 'method', 'status']);
+  const requests = make.counter(
+    'http_requests',
+    'Answered HTTP requests; route is the path template, or none',
+    ['route', 'method', 'status'],
+  );
   const durations = make.histogram(
     'http_request_duration',
-    'From the headers of a request to its answer',
+    'Time from the headers of a request to its answer; /mcp and /voice/dial wait for others',
     WAIT_BUCKETS,
     ['route', 'method'],
   );
-  const malformed = make.counter('http_malformed_requests', 'What was no request, or came too slowly', [
-    'status',
-  ]);
-  const refusals = make.counter('refusals', 'Refusals by code', ['code'], Object.keys(REFUSALS));
-  const limited = make.counter('rate_limited', 'Refusals by limit', ['limit'], LIMITS);
+  const malformed = make.counter(
+    'http_malformed_requests',
+    'Malformed or slow requests, answered with 400, 408 or 431',
+    ['status'],
+  );
+  const refusals = make.counter(
+    'refusals',
+    'Refusals, by error code, including upgrades and tools; internal_error is a fault of the service',
+    ['code'],
+    Object.keys(REFUSALS),
+  );
+  const limited = make.counter(
+    'rate_limited',
+    `Requests refused by a limit: ${LIMITS.join(', ')}; sms and calls are limits of a node`,
+    ['limit'],
+    LIMITS,
+  );
   return {
     answered({ route, method: told, status, seconds }) {
       const method = methodLabel(told);

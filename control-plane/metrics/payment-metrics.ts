@@ -1,6 +1,7 @@
 // Payments from the request to the money, and what the relayer has for gas.
 import type { RelayerFunds } from '../payments/gas-watch.ts';
 import type { Instruments, Listeners } from './instruments.ts';
+import { PAYMENT_OUTCOMES } from './observation.ts';
 
 const WEI_PER_ETHER = 1e18;
 
@@ -8,24 +9,32 @@ const WEI_PER_ETHER = 1e18;
 const SETTLEMENT_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60];
 
 export function paymentMetrics(make: Instruments): Listeners {
-  const attempts = make.counter('payment_attempts', 'Requests that paid, by their end', [
-    'method',
-    'outcome',
-  ]);
-  const verified = make.counter('payments_verified', 'Payments found good, with a number reserved', [
-    'method',
-  ]);
-  const refusals = make.counter('payment_refusals', 'Payments refused, by what the 402 says', ['code']);
+  const attempts = make.counter(
+    'payment_attempts',
+    `Requests with a payment, by outcome: ${PAYMENT_OUTCOMES.join(', ')}; failed is a fault of the service`,
+    ['method', 'outcome'],
+  );
+  const verified = make.counter(
+    'payments_verified',
+    'Payments that were verified and for which a number was reserved',
+    ['method'],
+  );
+  const refusals = make.counter(
+    'payment_refusals',
+    '402 answers by error; payment_required counts requests for the price, without a payment',
+    ['code'],
+  );
   const settlements = make.histogram(
     'settlement_duration',
-    'From the submission of a transfer to what is known of it',
+    'Time from the submission of a transfer to its result: applied, unsigned, reverted, void, pending',
     SETTLEMENT_BUCKETS,
     ['chain', 'result'],
   );
-  const reconciled = make.counter('payments_reconciled', 'Payments finished after their request', [
-    'chain',
-    'result',
-  ]);
+  const reconciled = make.counter(
+    'payments_reconciled',
+    'Payments that were finished after their request had ended',
+    ['chain', 'result'],
+  );
   return {
     payment_attempted: ({ method, outcome }) => attempts.inc({ method, outcome }),
     payment_verified: ({ method }) => verified.inc({ method }),
@@ -37,8 +46,12 @@ export function paymentMetrics(make: Instruments): Listeners {
 
 /** What the relayer has, as it was seen last. */
 export function relayerMetrics(make: Instruments): (chainId: number, funds: RelayerFunds) => void {
-  const balance = make.gauge('relayer_balance_ether', 'What the relayer has for gas', ['chain']);
-  const left = make.gauge('relayer_transfers_left', 'Transfers that are paid by it', ['chain']);
+  const balance = make.gauge('relayer_balance_ether', 'Ether balance of the relayer, for gas', ['chain']);
+  const left = make.gauge(
+    'relayer_transfers_left',
+    'Number of transfers that this balance pays for at the current fee',
+    ['chain'],
+  );
   return (chainId, { balanceWei, transfers }) => {
     balance.set({ chain: chainId }, Number(balanceWei) / WEI_PER_ETHER);
     left.set({ chain: chainId }, transfers);

@@ -8,16 +8,22 @@ const LATENCY_BUCKETS = [1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 900];
 const NO_CARRIER = 'unknown';
 
 export function probeMetrics(make: Instruments): Listeners {
-  const probes = make.counter('probes', 'Delivery probes that have ended', ['carrier', 'kind', 'result']);
+  const probes = make.counter(
+    'probes',
+    'Ended delivery probes (delivered, failed, abandoned), counted once for each carrier at their ends',
+    ['carrier', 'kind', 'result'],
+  );
   const latencies = make.histogram(
     'probe_latency',
-    'From the command to the arrival of a probe',
+    'Time from the command to the arrival of a probe',
     LATENCY_BUCKETS,
     ['carrier', 'kind'],
   );
-  const slots = make.counter('probe_slot_results', 'Delivery probes that have ended, by slot', [
-    ...(['node', 'slot', 'kind', 'role', 'result'] as const),
-  ]);
+  const slots = make.counter(
+    'probe_slot_results',
+    'Ended delivery probes by slot and role; a failure that cannot be the fault of a slot is not counted for it',
+    [...(['node', 'slot', 'kind', 'role', 'result'] as const)],
+  );
   return {
     probed({ probe: kind, result, ends, seconds }) {
       for (const carrier of new Set(ends.map((end) => end.carrier ?? NO_CARRIER))) {

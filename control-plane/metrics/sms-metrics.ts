@@ -8,24 +8,32 @@ const CLAIM_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15, 60, 300, 3
 export function smsMetrics(make: Instruments, { waits }: { waits: () => number }): Listeners {
   const sent = make.counter(
     'sms_sent',
-    'Messages to be sent, by what came of it',
+    'SMS to send, by outcome: accepted, rejected by carrier or modem, unknown, rate_limited, refused by the node, offline',
     ['outcome'],
     SEND_OUTCOMES,
   );
   const sending = make.histogram(
     'sms_send_duration',
-    'From the request to the word of the carrier',
+    'Time from the request until the carrier accepted the SMS',
     WAIT_BUCKETS,
   );
-  const received = make.counter('sms_received', 'Messages that nodes received', ['result'], RECEIPTS);
-  const reports = make.counter('sms_delivery_reports', 'Delivery reports of carriers', ['status']);
+  const received = make.counter(
+    'sms_received',
+    'Received SMS: stored, probe and unreadable; unheld and undated ones could not be assigned to a subscriber and were dropped',
+    ['result'],
+    RECEIPTS,
+  );
+  const reports = make.counter('sms_delivery_reports', 'Delivery reports of carriers, by status', ['status']);
   const delays = make.histogram(
     'sms_claim_delay',
-    'From the storing of a message to its claim',
+    'Time from the commit of a received SMS to its claim',
     CLAIM_BUCKETS,
   );
-  const givenBack = make.counter('sms_given_back', 'Messages claimed whose answer nobody got');
-  make.view('sms_waits', 'Claims that wait for a message', [], (gauge) => gauge.set(waits()));
+  const givenBack = make.counter(
+    'sms_given_back',
+    'Claimed SMS whose answer was lost, and which can be claimed again',
+  );
+  make.view('sms_waits', 'Calls of receive_sms that wait for a message', [], (gauge) => gauge.set(waits()));
   return {
     sms_sent({ outcome, seconds }) {
       sent.inc({ outcome });

@@ -19,12 +19,15 @@ export interface Stock {
 }
 
 const HELP: Readonly<Record<keyof Stock, readonly [name: string, help: string]>> = {
-  payments: ['payments', 'Payments by state'],
-  numbers: ['numbers', 'Numbers by state'],
-  subscriptions: ['subscriptions', 'Subscriptions by state'],
-  nodes: ['nodes', 'Nodes by state'],
-  modems: ['modems', 'Slots of linked nodes by state, and those of nodes that are not linked'],
-  waitlist: ['waitlist_entries', 'Entries of the waitlist by state'],
+  payments: ['payments', 'Payments, by state'],
+  numbers: ['numbers', 'Numbers, by state; none available means that nothing can be sold'],
+  subscriptions: [
+    'subscriptions',
+    'Subscriptions, by state: bound; unbound, whose SIM no node has confirmed; expired, in the grace time',
+  ],
+  nodes: ['nodes', 'Nodes: linked, away, pending (waits for approval), revoked, not_enrolled'],
+  modems: ['modems', 'Slots of linked nodes, by state; node_away counts slots of other nodes'],
+  waitlist: ['waitlist_entries', 'Entries of the waitlist, by state: waiting, notified, refused'],
 };
 
 /** The states of each, so that none is missing while it has nothing. */
@@ -44,8 +47,11 @@ export function stockMetrics(
       });
     return looking;
   };
-  make.view('database_up', '1 when the database answered just now', [], async (gauge) =>
-    gauge.set(Number((await seen()) !== undefined)),
+  make.view(
+    'database_up',
+    '1 if the database answered this scrape; at 0 the metrics read from it are missing',
+    [],
+    async (gauge) => gauge.set(Number((await seen()) !== undefined)),
   );
   for (const key of Object.keys(HELP) as (keyof Stock)[]) {
     const [name, help] = HELP[key];

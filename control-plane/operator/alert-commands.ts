@@ -19,8 +19,8 @@ const CHANNELS = {
 export const ALERT_COMMANDS = [
   programCommand({
     usage: 'alert list',
-    about: 'lists what is wrong now, newest first; --all: also what is over, for 90 days',
-    options: { ...WHERE, ...LIST_OPTIONS, all: switchOption('also those that are over') },
+    about: 'List the current alerts, newest first; --all also lists those of the last 90 days that are over.',
+    options: { ...WHERE, ...LIST_OPTIONS, all: switchOption('Also list the alerts that are over') },
     run: ({ all, limit, json, ...where }) =>
       withOperator(where, async ({ desk }) => {
         const alerts = await desk.ask('alerts', { isAll: all, limit });
@@ -36,7 +36,8 @@ export const ALERT_COMMANDS = [
   }),
   programCommand({
     usage: 'alert test',
-    about: 'sends a message to the webhook and the mail address of alerts, and says whether they took it',
+    about:
+      'Send a test message to the webhook and the mail address of alerts, and report whether they accepted it.',
     options: CHANNELS,
     run: async (options) => {
       const { alertChannelsOf } = await import('../alerts/alert-channels.ts');

@@ -19,13 +19,13 @@ import {
 export const AUDIT_COMMANDS = [
   programCommand({
     usage: 'audit list',
-    about: 'lists who changed what, newest first',
+    about: 'List the changes by operators and probes, newest first.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
       after: filterOption(
-        'the page behind this entry',
+        'Continue after this entry',
         z
           .string()
           .regex(/^[1-9]\d{0,14}$/, 'must be the number of an entry')

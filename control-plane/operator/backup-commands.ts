@@ -11,11 +11,11 @@ export const BACKUP_COMMANDS = [
   programCommand({
     usage: 'backup <file>',
     about:
-      'writes all that the service keeps into one file, beside the running service or without it; - is standard output',
+      'Write all data of the service into one file, whether the service runs or not; - is standard output.',
     options: {
       ...PLACE,
       encrypt: switchOption(
-        'encrypt it (age), with a passphrase or for recipients; asks for a passphrase where none is given',
+        'Encrypt the file (age), with a passphrase or for recipients; asks for a passphrase if none is given',
       ),
       ...LOCK_OPTIONS,
     },
@@ -23,7 +23,7 @@ export const BACKUP_COMMANDS = [
   }),
   programCommand({
     usage: 'restore <file>',
-    about: 'fills a new, empty database from a backup; no service may run on it; - is standard input',
+    about: 'Fill a new, empty database from a backup, while no service uses it; - is standard input.',
     options: { ...PLACE, ...KEY_OPTIONS },
     run: async (options, [file = '']) => (await import('./backups.ts')).restoreFrom(file, options),
   }),

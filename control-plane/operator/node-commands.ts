@@ -16,7 +16,7 @@ function checkedName(text: string | undefined): string {
 export const NODE_COMMANDS = [
   programCommand({
     usage: 'node add <name>',
-    about: 'prints a code, good once and for a day, that enrols a node, or enrols it anew',
+    about: 'Print a code that enrolls a node, or enrolls it again. The code works once, within a day.',
     options: WHERE,
     run: (where, [name]) =>
       withOperator(
@@ -32,13 +32,13 @@ export const NODE_COMMANDS = [
   }),
   programCommand({
     usage: 'node list',
-    about: 'lists the nodes and how they are',
+    about: 'List the nodes and their status.',
     options: WHERE,
     run: (where) => withOperator(where, async ({ registry }) => table(await registry.list())),
   }),
   programCommand({
     usage: 'node revoke <name>',
-    about: 'takes a node out of service; "node add" of the same name lets it come back',
+    about: 'Take a node out of service. "node add" with the same name brings it back.',
     options: WHERE,
     run: (where, [name]) =>
       withOperator(where, async ({ desk }) => {
@@ -50,10 +50,10 @@ export const NODE_COMMANDS = [
   programCommand({
     usage: 'node approve <name>',
     about:
-      'lets a node connect whose key waits (ENROLMENT_APPROVAL), and take SIMs again; compare the fingerprint first',
+      'Approve the key of a pending node (ENROLMENT_APPROVAL), or let a suspended node take SIMs again. Compare the fingerprint first.',
     options: {
       ...WHERE,
-      fingerprint: filterOption('approve it only if this is that of its key', fingerprintSchema),
+      fingerprint: filterOption('Approve the node only if its key has this fingerprint', fingerprintSchema),
     },
     run: ({ fingerprint, ...where }, [name]) =>
       withOperator(where, async ({ desk }) => {

@@ -22,13 +22,13 @@ import {
 export const NUMBER_COMMANDS = [
   programCommand({
     usage: 'number list',
-    about: 'lists the numbers: on sale or why not, where the SIM is, who has it',
+    about: 'List the numbers, with their state, SIM and subscriber.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
-      state: choiceOption('only those in this state', NUMBER_STATES),
-      after: filterOption('the page behind this number', numberSchema),
+      state: choiceOption('Only those in this state', NUMBER_STATES),
+      after: filterOption('Continue after this number', numberSchema),
     },
     run: ({ state, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
@@ -51,8 +51,8 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number out-of-service <number>',
-    about: 'keeps a number off the market; who has it keeps it',
-    options: { ...WHERE, reason: { about: 'why, shown in the list', schema: reasonSchema } },
+    about: 'Take a number off sale. A current subscriber keeps it.',
+    options: { ...WHERE, reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
     run: ({ reason, ...where }, [text]) =>
       withOperator(where, async ({ desk }) => {
         const number = checked('number', numberSchema, text);
@@ -62,7 +62,7 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number in-service <number>',
-    about: 'ends that',
+    about: 'Put the number back on sale.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -73,7 +73,7 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number retire <number>',
-    about: 'takes a number that nobody has out of the fleet; "number import" brings it back',
+    about: 'Remove an unsold number from the fleet. "number import" brings it back.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -84,7 +84,7 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number release <number>',
-    about: 'ends the quarantine of a number: it is sold again',
+    about: 'End the quarantine of a number, so that it can be sold.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -95,7 +95,7 @@ export const NUMBER_COMMANDS = [
   }),
   programCommand({
     usage: 'number admit <number>',
-    about: 'sells the number of a SIM that was never seen before; compare its ICCID with your card first',
+    about: 'Put the number of a new SIM on sale. Compare its ICCID with your card first.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -107,7 +107,7 @@ export const NUMBER_COMMANDS = [
   programCommand({
     usage: 'number import <file>',
     about:
-      'brings in numbers from lines of "number,iccid" or "number,iccid,node": all, or none and a line for each that is wrong',
+      'Import numbers from lines of "number,iccid" or "number,iccid,node". If a line is wrong, import nothing and list the wrong lines.',
     options: WHERE,
     run: async (where, [file]) => {
       const { readNumberFile } = await import('./number-file.ts');

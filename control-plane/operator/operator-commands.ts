@@ -9,7 +9,7 @@ import { checked, JSON_OPTION, shownTime, WHERE, withOperator } from './where.ts
 export const OPERATOR_COMMANDS = [
   programCommand({
     usage: 'operator add <name>',
-    about: 'prints a key, once, with which somebody signs in to the console',
+    about: 'Create an operator and print the key for the console, once.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -20,7 +20,7 @@ export const OPERATOR_COMMANDS = [
   }),
   programCommand({
     usage: 'operator list',
-    about: 'lists who may sign in to the console, and who is signed in',
+    about: 'List the operators of the console and their sessions.',
     options: { ...WHERE, json: JSON_OPTION },
     run: ({ json, ...where }) =>
       withOperator(where, async ({ desk }) => {
@@ -36,7 +36,7 @@ export const OPERATOR_COMMANDS = [
   }),
   programCommand({
     usage: 'operator remove <name>',
-    about: 'ends the key of an operator, and his sessions at once',
+    about: 'Revoke the key of an operator and end all sessions at once.',
     options: WHERE,
     run: (where, [text]) =>
       withOperator(where, async ({ desk }) => {

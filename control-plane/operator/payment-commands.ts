@@ -28,30 +28,30 @@ const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBl
 const REFUND_OPTIONS = {
   ...WHERE,
   ...CHAIN_OPTIONS,
-  reason: { about: 'why, kept in the history', schema: reasonSchema },
-  yes: switchOption('send the money; without it nothing is done'),
+  reason: { about: 'Reason, stored in the history', schema: reasonSchema },
+  yes: switchOption('Send the money; without this flag the command changes nothing'),
   transfer: filterOption(
-    'transaction that brought the money, where the service has not noted it',
+    'Transaction that brought the money, if the service has not recorded it',
     transactionHashSchema,
   ),
-  signAnew: switchOption('sign another transaction when the stored one can never move the money'),
+  signAnew: switchOption('Sign another transaction if the stored one can never move the money'),
   unrelated: filterOption(
-    'with --sign-anew: transaction that sent the payer the same amount for something else',
+    'With --sign-anew: a transaction that sent the payer the same amount for something else',
     transactionHashSchema,
   ),
   refundKey: {
     env: 'REFUND_KEY',
-    about: 'private key of the account that was paid; better given as a file',
+    about: 'Private key of the PAY_TO account; prefer the file',
     schema: keySchema.optional(),
   },
   refundKeyFile: {
     env: 'REFUND_KEY_FILE',
-    about: 'file that holds that key',
+    about: 'File that holds this key',
     schema: keyFileSchema.optional(),
   },
   waitMs: {
     env: 'REFUND_WAIT_MS',
-    about: 'time that a block is waited for',
+    about: 'How long to wait for a block',
     schema: integerOption(0, 600_000, 60_000),
   },
 } as const;
@@ -59,15 +59,15 @@ const REFUND_OPTIONS = {
 export const PAYMENT_COMMANDS = [
   programCommand({
     usage: 'payment list',
-    about: 'lists the payments, newest first; --stuck: those that somebody should look at',
+    about: 'List the payments, newest first; --stuck lists those that need attention.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
-      state: choiceOption('only those in this state', PAYMENT_STATES),
-      stuck: switchOption('only those that are under way for long, or whose money came and bought nothing'),
-      wallet: filterOption('only those of this payer', walletSchema),
-      after: filterOption('the page behind this payment', paymentIdSchema),
+      state: choiceOption('Only those in this state', PAYMENT_STATES),
+      stuck: switchOption('Only those that take too long, or whose money arrived and bought nothing'),
+      wallet: filterOption('Only those of this payer', walletSchema),
+      after: filterOption('Continue after this payment', paymentIdSchema),
     },
     run: ({ state, stuck, wallet, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
@@ -84,7 +84,7 @@ export const PAYMENT_COMMANDS = [
   }),
   programCommand({
     usage: 'payment show <id>',
-    about: 'shows one payment and what happened to it',
+    about: 'Show one payment and its history.',
     options: { ...WHERE, json: JSON_OPTION },
     run: ({ json, ...where }, [text]) =>
       withOperator(where, async ({ desk }) => {
@@ -101,7 +101,7 @@ export const PAYMENT_COMMANDS = [
   }),
   programCommand({
     usage: 'payment void <id>',
-    about: 'ends a payment that the chain proves can move no money any more, and gives its number back',
+    about: 'End a payment that, as the chain proves, can no longer move money, and release its number.',
     options: { ...WHERE, ...CHAIN_OPTIONS },
     run: (options, [text]) =>
       withOperator(options, async ({ desk }) => {
@@ -111,7 +111,7 @@ export const PAYMENT_COMMANDS = [
   }),
   programCommand({
     usage: 'payment refund <id>',
-    about: 'sends money that came and bought nothing back to its payer, once',
+    about: 'Refund a payment that bought nothing, once, to its payer.',
     options: REFUND_OPTIONS,
     run: async ({ refundKey, refundKeyFile, ...options }, [text]) => {
       if (refundKey !== undefined && refundKeyFile !== undefined)

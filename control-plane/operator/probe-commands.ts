@@ -35,7 +35,7 @@ const seconds = (ms: number | null): string => (ms === null ? '-' : `${(ms / 100
 export const PROBE_COMMANDS = [
   programCommand({
     usage: 'probe send <from> <to>',
-    about: 'texts from one number that nobody has to another one, and tells whether it arrived',
+    about: 'Text from one unsold number to another, wait, and report whether the text arrived.',
     options: { ...WHERE, json: JSON_OPTION, probeTimeoutMs: PROBE_OPTIONS.probeTimeoutMs },
     run: ({ json, probeTimeoutMs, ...where }, [from, to]) =>
       withOperator(where, async ({ desk }) => {
@@ -51,16 +51,16 @@ export const PROBE_COMMANDS = [
   }),
   programCommand({
     usage: 'probe list',
-    about: 'lists the delivery probes, newest first',
+    about: 'List the delivery probes, newest first.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
-      node: filterOption('only those of this node, at either end', nodeSchema),
-      slot: filterOption('only those of this slot, at either end', slotSchema),
-      result: choiceOption('only those with this result', PROBE_RESULTS),
+      node: filterOption('Only those with this node at either end', nodeSchema),
+      slot: filterOption('Only those with this slot at either end', slotSchema),
+      result: choiceOption('Only those with this result', PROBE_RESULTS),
       after: filterOption(
-        'the page behind this position',
+        'Continue after this position',
         z
           .string()
           .regex(/^[1-9]\d{0,14}$/, 'must be a position')
@@ -82,15 +82,15 @@ export const PROBE_COMMANDS = [
   }),
   programCommand({
     usage: 'probe summary',
-    about: 'how often and how quickly probes arrived, by carrier or by slot',
+    about: 'Show how many probes arrived and how quickly, by carrier or by slot.',
     options: {
       ...WHERE,
       json: JSON_OPTION,
       span: {
-        about: `over the last ${PROBE_SPANS.join(', ')}`,
+        about: `Time span: the last ${PROBE_SPANS.join(', ')}`,
         schema: z.enum(PROBE_SPANS, { error: `must be one of ${PROBE_SPANS.join(', ')}` }).default('day'),
       },
-      slots: switchOption('by slot'),
+      slots: switchOption('Show the results by slot'),
     },
     run: ({ json, span, slots, ...where }) =>
       withOperator(where, async ({ desk }) => {

@@ -35,13 +35,13 @@ const afterSchema = z
 export const SLOT_COMMANDS = [
   programCommand({
     usage: 'slot list',
-    about: 'lists the slots of all nodes: what is in them, and whether it is sold',
+    about: 'List the slots of all nodes, with their SIMs and whether they are for sale.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
-      node: filterOption('only those of this node', nodeSchema),
-      after: filterOption('the page behind this slot: node/slot', afterSchema),
+      node: filterOption('Only those of this node', nodeSchema),
+      after: filterOption('Continue after this slot, given as node/slot', afterSchema),
     },
     run: ({ node, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
@@ -64,8 +64,8 @@ export const SLOT_COMMANDS = [
   }),
   programCommand({
     usage: `slot out-of-service ${PLACE}`,
-    about: 'keeps the number in a slot off the market; who has it keeps it',
-    options: { ...WHERE, reason: { about: 'why, shown in the list', schema: reasonSchema } },
+    about: 'Take the number in a slot off sale. A current subscriber keeps it.',
+    options: { ...WHERE, reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
     run: ({ reason, ...where }, words) =>
       withOperator(where, async ({ desk }) => {
         const place = placeOf(words);
@@ -75,7 +75,7 @@ export const SLOT_COMMANDS = [
   }),
   programCommand({
     usage: `slot in-service ${PLACE}`,
-    about: 'ends that, also where probes took it out',
+    about: 'Put the slot back on sale, even if a probe took it off.',
     options: WHERE,
     run: (where, words) =>
       withOperator(where, async ({ desk }) => {
@@ -86,7 +86,7 @@ export const SLOT_COMMANDS = [
   }),
   programCommand({
     usage: `slot transfer ${PLACE}`,
-    about: 'gives the SIM that a slot reports, and that another node holds, to the node of the slot',
+    about: 'Move the SIM in a slot to the node of this slot, if another node still holds it.',
     options: WHERE,
     run: (where, words) =>
       withOperator(where, async ({ desk }) => {
@@ -97,8 +97,8 @@ export const SLOT_COMMANDS = [
   }),
   programCommand({
     usage: `slot restart ${PLACE}`,
-    about: 'restarts the modem in a slot',
-    options: { ...WHERE, force: switchOption('also while a call is up, which ends then') },
+    about: 'Restart the modem in a slot.',
+    options: { ...WHERE, force: switchOption('Restart it even if a call is up; the call ends') },
     run: ({ force, ...where }, words) =>
       withOperator(where, async ({ desk }) => {
         const place = placeOf(words);

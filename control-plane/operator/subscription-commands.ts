@@ -22,15 +22,15 @@ import {
 export const SUBSCRIPTION_COMMANDS = [
   programCommand({
     usage: 'subscription list',
-    about: 'lists the subscriptions, newest first',
+    about: 'List the subscriptions, newest first.',
     options: {
       ...WHERE,
       ...LIST_OPTIONS,
       full: FULL_OPTION,
-      state: choiceOption('only those in this state', SUBSCRIPTION_STATES),
-      wallet: filterOption('only that of this wallet', walletSchema),
-      number: filterOption('only that of this number', numberSchema),
-      after: filterOption('the page behind this subscription', subscriptionIdSchema),
+      state: choiceOption('Only those in this state', SUBSCRIPTION_STATES),
+      wallet: filterOption('Only the one of this wallet', walletSchema),
+      number: filterOption('Only the one of this number', numberSchema),
+      after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
     run: ({ state, wallet, number, after, limit, json, full, ...where }) =>
       withOperator(where, async ({ desk }) => {
@@ -55,8 +55,8 @@ export const SUBSCRIPTION_COMMANDS = [
   programCommand({
     usage: 'subscription end <id>',
     about:
-      'End a subscription now, and keep its number for the grace time. Where the chain took payments back: take off only the years that they bought.',
-    options: { ...WHERE, reason: { about: 'why, kept in the audit log', schema: reasonSchema } },
+      'End a subscription now and keep its number for the grace time. If the chain took payments back, take off only the years that they bought.',
+    options: { ...WHERE, reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } },
     run: ({ reason, ...where }, [text]) =>
       withOperator(where, async ({ desk }) => {
         const id = checked('id', subscriptionIdSchema, text);

@@ -14,14 +14,14 @@ export type Where = OptionsOf<typeof WHERE>;
 const LIMIT_DEFAULT = 100;
 const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
 
-export const JSON_OPTION = switchOption('print JSON');
-export const FULL_OPTION = switchOption('show whole wallets, and whole numbers that somebody has');
+export const JSON_OPTION = switchOption('Print JSON');
+export const FULL_OPTION = switchOption('Show whole wallets and whole numbers of subscribers');
 
 /** What each list takes. */
 export const LIST_OPTIONS = {
   json: JSON_OPTION,
   limit: {
-    about: `rows at most, up to ${LIMIT_MAX}`,
+    about: `Maximum number of rows, up to ${LIMIT_MAX}`,
     schema: z
       .string()
       .regex(/^[1-9]\d{0,3}$/, LIMIT_PROBLEM)

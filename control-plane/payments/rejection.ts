@@ -1,29 +1,35 @@
 // Why a payment is answered with the challenge again. Thrown only while it is certain that no money moved.
 import { Refusal } from '../domain/refusal.ts';
 
-export type RejectionCode =
-  | 'payment_required'
-  | 'invalid_encoding'
-  | 'unsupported_version'
-  | 'unsupported_method'
-  | 'unsupported_scheme'
-  | 'unsupported_network'
-  | 'unsupported_asset'
-  | 'invalid_challenge'
-  | 'invalid_domain'
-  | 'invalid_payee'
-  | 'invalid_amount'
-  | 'invalid_signature'
-  | 'authorization_not_yet_valid'
-  | 'authorization_expired'
-  | 'authorization_too_long'
-  | 'authorization_used'
-  | 'insufficient_funds'
-  | 'payer_blocked'
-  | 'asset_paused'
-  | 'transfer_refused'
-  | 'transfer_too_costly'
-  | 'foreign_account';
+/** `error` of the 402: why a payment was refused. Nothing was charged, and another authorization can pay. */
+export const REJECTIONS = {
+  payment_required: 'The request had no payment.',
+  invalid_encoding: 'The payment is not in the encoding of its protocol, or a field is missing or malformed.',
+  unsupported_version: 'The service does not offer this version of x402.',
+  unsupported_method: 'The service does not offer this payment method.',
+  unsupported_scheme: 'The service does not offer this scheme.',
+  unsupported_network: 'The service does not offer this network.',
+  unsupported_asset: 'The service does not offer this token.',
+  invalid_challenge: 'MPP: the challenge is not from this service, or the authorization is not bound to it.',
+  invalid_domain: 'The authorization was signed for another token or chain.',
+  invalid_payee: 'The authorization pays another address than the offer names.',
+  invalid_amount: 'The amount is not exactly the price.',
+  invalid_signature: 'The signature is malformed or not by the payer, or has a high s.',
+  authorization_not_yet_valid: 'The authorization is not valid yet.',
+  authorization_expired: 'The authorization has expired, or expires within 10 seconds.',
+  authorization_too_long: 'The authorization is valid for more than a day.',
+  authorization_used: 'The authorization was used elsewhere, or canceled.',
+  insufficient_funds: 'The payer has too little of the token.',
+  payer_blocked: 'The token blocks the payer.',
+  asset_paused: 'The token is paused.',
+  transfer_refused: 'The token refuses the transfer.',
+  transfer_too_costly:
+    'The account of the payer needs more gas than a transfer may use: 200,000, or 500,000 if it must be deployed first.',
+  foreign_account:
+    'The subscription of this wallet was bought with a key, or by an account on another network. Pay from there.',
+} as const satisfies Record<string, string>;
+
+export type RejectionCode = keyof typeof REJECTIONS;
 
 /** Not 402: nothing is wrong with the payment. */
 export const unavailable = (cause?: unknown): Refusal =>

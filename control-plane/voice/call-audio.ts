@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import {
   decodeCapture,
   encodePlayout,
@@ -30,9 +31,6 @@ const CLEARS_MAX = 100;
 
 /** Times that keys were pressed before there was a link. */
 const KEYS_MAX = 16;
-
-const PROTOCOL_ERROR = 4400;
-const REPLACED = 4409;
 
 export interface Cleared {
   /** Of what came since the clear before this one, or since the beginning. */
@@ -157,7 +155,7 @@ export class CallAudio {
 
   /** Takes the link that the node opened, in place of the one it had. */
   connect(link: WebSocket): void {
-    this.#disconnect()?.close(REPLACED, 'a newer media link');
+    this.#disconnect()?.close(MEDIA_CLOSE.replaced, 'a newer media link');
     this.#link = link;
     for (const digits of this.#keys.splice(0)) this.#say({ type: 'dtmf', digits });
     link.on('message', (data: Buffer, isBinary) => {
@@ -168,7 +166,7 @@ export class CallAudio {
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
         this.#log.warn({ err: error }, 'bad frame on a media link');
-        link.close(PROTOCOL_ERROR, 'bad frame');
+        link.close(MEDIA_CLOSE.protocolError, 'bad frame');
       }
     });
     link.on('error', (error) => this.#log.debug({ err: error }, 'media link error'));

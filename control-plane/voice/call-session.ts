@@ -5,6 +5,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LiveCallState } from '#shared/voice/call.ts';
+import { MEDIA_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
@@ -29,11 +30,7 @@ const MEDIA_GOOD_MS = 10_000;
 const END_WAIT_MS = 2_000;
 
 /** RFC 6455 §7.4.1, of media links. */
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
 
-const REPLACED = 4409;
-const RESTART = 1012;
 const CAUSE_MAX = 127;
 
 const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
@@ -117,7 +114,7 @@ export class CallSession implements StreamedCall {
   attach(client: StreamClient): void {
     const older = this.#client;
     this.#forgetClient();
-    older?.close(REPLACED, 'a newer stream took the call over');
+    older?.close(STREAM_CLOSE.replaced, 'a newer stream took the call over');
     this.#client = client;
     this.#wasStreamed = true;
     this.#mediaAttempts = 0;
@@ -180,13 +177,13 @@ export class CallSession implements StreamedCall {
   /** The call has ended. */
   end(cause: number): void {
     this.#over(callCloseCode(cause), 'the call has ended');
-    this.#audio.stop(NORMAL, 'the call has ended');
+    this.#audio.stop(MEDIA_CLOSE.normal, 'the call has ended');
   }
 
   /** This instance ends, and the call goes on. */
   release(): void {
-    this.#over(RESTART, 'restart: open the stream again');
-    this.#audio.stop(GOING_AWAY, 'restart');
+    this.#over(STREAM_CLOSE.restart, 'restart: open the stream again');
+    this.#audio.stop(MEDIA_CLOSE.goingAway, 'restart');
   }
 
   #over(code: number, reason: string): void {
@@ -244,7 +241,7 @@ export class CallSession implements StreamedCall {
 
   #onMediaLink(socket: WebSocket): void {
     if (this.#isOver) {
-      socket.close(NORMAL, 'the call has ended');
+      socket.close(MEDIA_CLOSE.normal, 'the call has ended');
       return;
     }
     this.#linkedAtMs = this.#parts.clock.now();

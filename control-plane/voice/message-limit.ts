@@ -5,9 +5,6 @@ import type { Clock } from '#shared/clock.ts';
 const BURST = 3_000;
 const PER_SECOND = 1_000;
 
-/** RFC 6455 §7.4.1. */
-export const POLICY_VIOLATION = 1008;
-
 /** A bucket of tokens that fills with time. */
 export class MessageLimit {
   readonly #clock: Clock;

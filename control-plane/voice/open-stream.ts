@@ -2,32 +2,27 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { findCall } from '../store/calls.ts';
 import type { Database } from '../store/database.ts';
 import type { LiveCalls } from './live-calls.ts';
-import { POLICY_VIOLATION } from './message-limit.ts';
 import { RawStream } from './raw-stream.ts';
-import { closeSoon, type StreamClient, TOKEN_ENDED } from './stream-client.ts';
+import { closeSoon, type StreamClient } from './stream-client.ts';
 import { TwilioStream } from './twilio-stream.ts';
 
 export type StreamProtocol = 'raw' | 'twilio';
-
-/** The close code for a call that is not known, is not theirs, or has ended. */
-const NO_CALL = 4404;
 
 /**
  * The client did not leave on purpose: the connection broke without a close frame (RFC 6455 §7.1.5), or was closed from
  * here for what came over it, or for its token. It may come back.
  */
-const DROPPED: ReadonlySet<number> = new Set([1006, 1007, POLICY_VIOLATION, 1009, TOKEN_ENDED]);
-
-/** The call is up, and its node comes back, or is linked to another instance. */
-const RESTART = 1012;
-
-const CANNOT_SAY = 1011;
+const DROPPED: ReadonlySet<number> = new Set([
+  1006,
+  ...[STREAM_CLOSE.invalidData, STREAM_CLOSE.tooManyMessages, STREAM_CLOSE.tooBig, STREAM_CLOSE.tokenEnded],
+]);
 
 export interface OpenStreamParts {
   db: Database;
@@ -72,11 +67,14 @@ async function closeWithReason(
     const known = await findCall(db, storableText(callId), subscription.id);
     const end =
       known === undefined || known.state === 'ended'
-        ? { code: NO_CALL, reason: 'there is no such call, or it has ended' }
-        : { code: RESTART, reason: 'the node of this call is not linked here yet: open it again' };
+        ? { code: STREAM_CLOSE.noCall, reason: 'there is no such call, or it has ended' }
+        : {
+            code: STREAM_CLOSE.restart,
+            reason: 'the node of this call is not linked here yet: open it again',
+          };
     closeSoon(socket, clock, end);
   } catch (error) {
     log.error({ err: error }, 'cannot look a call up');
-    closeSoon(socket, clock, { code: CANNOT_SAY, reason: 'internal error' });
+    closeSoon(socket, clock, { code: STREAM_CLOSE.internalError, reason: 'internal error' });
   }
 }

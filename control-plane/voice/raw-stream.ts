@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws';
 import { clientFrameSchema, type ServerFrame, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { Cleared } from './call-audio.ts';
 import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
@@ -11,10 +12,6 @@ export const RAW_MESSAGE_BYTES_MAX = AUDIO_BYTES_MAX + RIFF_HEADER_BYTES;
 
 /** Reading one takes as long as this many frames: 125 a second, and 375 at once. */
 const TEXT_COST = 8;
-
-/** RFC 6455 §7.4.1: data that is not what its type says. */
-const INVALID_DATA = 1007;
-const TOO_BIG = 1009;
 
 export class RawStream implements StreamClient {
   readonly #sender: UnblockedSender;
@@ -64,11 +61,12 @@ export class RawStream implements StreamClient {
   #onAudio(call: StreamedCall, data: Buffer): void {
     try {
       const audio = audioOf(data);
-      if (audio.length > AUDIO_BYTES_MAX) this.close(TOO_BIG, '64 KiB of audio in one message at most');
+      if (audio.length > AUDIO_BYTES_MAX)
+        this.close(STREAM_CLOSE.tooBig, '64 KiB of audio in one message at most');
       else if (audio.length > 0) call.play(audio);
     } catch (error) {
       if (!(error instanceof AudioFormatError)) throw error;
-      this.close(INVALID_DATA, error.message);
+      this.close(STREAM_CLOSE.invalidData, error.message);
     }
   }
 
@@ -77,7 +75,7 @@ export class RawStream implements StreamClient {
     try {
       json = JSON.parse(text);
     } catch {
-      this.close(INVALID_DATA, 'text frames are JSON, binary frames are audio');
+      this.close(STREAM_CLOSE.invalidData, 'text frames are JSON, binary frames are audio');
       return;
     }
     const parsed = clientFrameSchema.safeParse(json);

@@ -1,8 +1,9 @@
 // Whoever holds the WebSocket of a call's stream, in whatever protocol.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { AudioListener } from './call-audio.ts';
-import { MessageLimit, POLICY_VIOLATION } from './message-limit.ts';
+import { MessageLimit } from './message-limit.ts';
 
 /** What a client may do with the call whose stream it has. */
 export interface StreamedCall {
@@ -20,9 +21,6 @@ export interface StreamClient extends AudioListener {
   /** Frames of the far end that it did not take in time. */
   readonly undeliveredFrames: number;
 }
-
-/** The close code of a socket whose token is not good any more. */
-export const TOKEN_ENDED = 4401;
 
 /** Who is slower than this, two seconds of audio, misses frames. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
@@ -86,7 +84,7 @@ export function onMessages(
       onMessage(data, isBinary);
       return;
     }
-    closeSoon(socket, clock, { code: POLICY_VIOLATION, reason: 'too many messages' });
+    closeSoon(socket, clock, { code: STREAM_CLOSE.tooManyMessages, reason: 'too many messages' });
     socket.pause();
   });
 }

@@ -2,14 +2,10 @@
 // https://www.twilio.com/docs/voice/media-streams/websocket-messages
 import type { WebSocket } from 'ws';
 import * as z from 'zod';
+import { twilioClientFrameSchema } from '#shared/api/twilio-frames.ts';
 import type { Clock } from '#shared/clock.ts';
-import {
-  dtmfDigitsSchema,
-  FRAME_BYTES,
-  FRAME_MS,
-  FRAME_SAMPLES,
-  SAMPLE_RATE_HZ,
-} from '#shared/voice/media.ts';
+import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
+import { FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import type { CreateResampler, Resampler } from '#shared/voice/resample.ts';
 import type { Cleared } from './call-audio.ts';
 import { decodeMuLaw, encodeMuLaw } from './mu-law.ts';
@@ -19,19 +15,9 @@ import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } fro
 export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;
 
 const MU_LAW_HZ = 8_000;
-const INVALID_DATA = 1007;
 
 const eventSchema = z.object({ event: z.string() });
-const EVENTS = ['media', 'mark', 'clear', 'dtmf'] as const;
-
-const messageSchema = z.discriminatedUnion('event', [
-  // Padded or not: decoders of bots differ.
-  z.object({ event: z.literal('media'), media: z.object({ payload: z.string().regex(/^[\w+/-]*={0,2}$/) }) }),
-  z.object({ event: z.literal('mark'), mark: z.object({ name: z.string().max(256) }) }),
-  z.object({ event: z.literal('clear') }),
-  /** Not of Twilio: keys to press, as the raw stream has them. */
-  z.object({ event: z.literal('dtmf'), dtmf: z.object({ digits: dtmfDigitsSchema }) }),
-]);
+const EVENTS: readonly string[] = twilioClientFrameSchema.options.map(({ shape }) => shape.event.value);
 
 export interface TwilioStreamOptions {
   callId: string;
@@ -131,7 +117,7 @@ export class TwilioStream implements StreamClient {
     const message = isBinary ? undefined : parse(data.toString());
     if (message === 'unknown') return;
     if (message === undefined) {
-      this.close(INVALID_DATA, 'not a message of a Twilio media stream: media, mark, clear');
+      this.close(STREAM_CLOSE.invalidData, 'not a message of a Twilio media stream: media, mark, clear');
       return;
     }
     switch (message.event) {
@@ -165,12 +151,12 @@ export class TwilioStream implements StreamClient {
 }
 
 /** `unknown` for an event that is none of ours: newer bots may have more of them. Undefined for what is no message. */
-function parse(text: string): z.infer<typeof messageSchema> | 'unknown' | undefined {
+function parse(text: string): z.infer<typeof twilioClientFrameSchema> | 'unknown' | undefined {
   try {
     const json: unknown = JSON.parse(text);
     const named = eventSchema.safeParse(json).data;
-    if (named !== undefined && !(EVENTS as readonly string[]).includes(named.event)) return 'unknown';
-    return messageSchema.safeParse(json).data;
+    if (named !== undefined && !EVENTS.includes(named.event)) return 'unknown';
+    return twilioClientFrameSchema.safeParse(json).data;
   } catch {
     return undefined;
   }

@@ -14,8 +14,10 @@ export interface CommandContext {
 
 /** A family of commands. */
 export interface Behaviour {
-  /** For people who read a list of behaviours. */
+  /** Name of the family, as lists show it. */
   name: string;
+  /** Names of its commands, such as `+CMGF`; absent in a behavior that decides by itself. */
+  commands?: readonly string[];
   /** `undefined` leaves the command to the next behaviour. May throw `CommandRefused`. */
   answer(command: AtCommand, context: CommandContext): Answer | Promise<Answer> | undefined;
 }
@@ -29,7 +31,10 @@ export type CommandHandler = (
 /** A behaviour made of one handler for each command name. */
 export function commandFamily(name: string, handlers: Readonly<Record<string, CommandHandler>>): Behaviour {
   const byName = new Map(Object.entries(handlers));
-  return { name, answer: (command, context) => byName.get(command.name)?.(command, context) };
+  return {
+    ...{ name, commands: [...byName.keys()] },
+    answer: (command, context) => byName.get(command.name)?.(command, context),
+  };
 }
 
 /** The four forms of an extended command (3GPP TS 27.007 §4.2); a missing one answers an error. */

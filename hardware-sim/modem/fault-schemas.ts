@@ -15,68 +15,99 @@ const slots = z.int().min(1).max(255).optional();
 
 /** Faults of the whole device and of its place on the bus. */
 const DEVICE_FAULTS = {
-  /** The line stays, the modem is dead: it swallows everything and answers nothing. */
+  /** The port stays open, but the modem reads and answers nothing. Messages wait at the carrier. */
   silent: z.strictObject({ kind: z.literal('silent'), duration_ms: durationMs }),
   /**
-   * The modem hangs until this step or a stronger one: ports closed and opened again; radio off and on (it
-   * answers and has no network until then); a restart by command; its USB device reset or without power.
+   * The modem hangs until `cured_by` or a stronger step happens. The steps, from weak to strong: `reopen` (close
+   * and open the port), `radio` (radio off and on; until then the modem answers but has no network), `restart`
+   * (restart by command), `usb_reset` (USB reset or power cycle).
    */
   stuck: z.strictObject({
     kind: z.literal('stuck'),
+    /** The weakest step that ends the hang. */
     cured_by: z.enum(['reopen', 'radio', 'restart', 'usb_reset']),
   }),
-  /** The device leaves; `as` is the name under which its ports come back, `usb_path` the place. */
+  /**
+   * The device is unplugged. With `back_after_ms` it comes back, under the port name `as` and at the place
+   * `usb_path` if given.
+   */
   unplug: z.strictObject({
     kind: z.literal('unplug'),
+    /** Comes back after this time. Without it, the device stays away. */
     back_after_ms: delayMs.optional(),
+    /** Name of the ports when it is back. */
     as: z
       .string()
       .regex(/^[a-z][a-z0-9]{0,31}$/, 'must be a name of lower case letters and digits')
       .optional(),
+    /** Place on the bus when it is back. The place must be free. */
     usb_path: z.string().regex(USB_PATH, 'must be a place on the bus, such as 1-1.4').optional(),
   }),
-  /** The device leaves by itself; its terminals come back under other numbers, as storage first if told. */
+  /**
+   * The device disappears and comes back with other port numbers. With `storage_ms` it first shows its driver disk
+   * for that time.
+   */
   port_gone: z.strictObject({
     kind: z.literal('port_gone'),
+    /** Comes back after this time. */
     back_after_ms: delayMs.default(5000),
+    /** Shows its driver disk for this time first. */
     storage_ms: delayMs.default(0),
   }),
-  /** The device leaves and comes back as the disk with its drivers, as which it has no ports. */
+  /** The device disappears and comes back as its driver disk, without ports. */
   storage: z.strictObject({ kind: z.literal('storage'), duration_ms: durationMs }),
-  /** The modem restarts by itself: settings are lost, the ports stay. */
+  /** The modem restarts on its own: all settings are lost, the ports stay. */
   reset: z.strictObject({ kind: z.literal('reset') }),
-  /** The ports take what is written until they are full, and the modem reads nothing of it. */
+  /** The port accepts bytes until it is full, but the modem reads none of them. */
   not_reading: z.strictObject({ kind: z.literal('not_reading'), duration_ms: durationMs }),
 } as const;
 
 /** Faults of the dialogue on a port. */
 const DIALOGUE_FAULTS = {
-  /** `command` defaults to sending: the network refuses the message. */
-  cms_error: z.strictObject({ kind: z.literal('cms_error'), code: errorCode, count, command: commandName }),
-  /** `command` defaults to any extended command. */
-  cme_error: z.strictObject({ kind: z.literal('cme_error'), code: errorCode, count, command: commandName }),
-  /** Answers come late. */
-  slow_answer: z.strictObject({ kind: z.literal('slow_answer'), ms: delayMs, count }),
-  /** The answer comes with the next command, in front of its answer, or after `ms` when there is none. */
+  /** The next commands fail with `+CMS ERROR`. Without `command`, sending fails: the network refuses the message. */
+  cms_error: z.strictObject({
+    kind: z.literal('cms_error'),
+    /** Error code. */
+    code: errorCode,
+    count,
+    command: commandName,
+  }),
+  /** The next commands fail with `+CME ERROR`. Without `command`, any extended command fails. */
+  cme_error: z.strictObject({
+    kind: z.literal('cme_error'),
+    /** Error code. */
+    code: errorCode,
+    count,
+    command: commandName,
+  }),
+  /** Answers come this much later, and the modem does nothing else meanwhile. */
+  slow_answer: z.strictObject({ kind: z.literal('slow_answer'), /** Delay. */ ms: delayMs, count }),
+  /** The answer comes before the answer to the next command, or after `ms` if no other command comes. */
   late_answer: z.strictObject({
     kind: z.literal('late_answer'),
+    /** Latest time of the answer. */
     ms: z.int().min(1).max(DURATION_MS_MAX).default(60_000),
     count,
   }),
-  /** The echo is switched by itself. */
+  /** The echo switches on or off on its own. */
   echo: z.strictObject({ kind: z.literal('echo'), to: z.enum(['on', 'off']) }),
-  /** The modem waits for a message body without saying so. */
+  /** The modem sends no `>` prompt and waits for a message body until an escape. */
   lose_prompt: z.strictObject({ kind: z.literal('lose_prompt'), count }),
-  /** The prompt comes, and the error while the body is still being written: the rest of it is noise. */
+  /**
+   * The prompt comes, and `+CMS ERROR` while the body is still being written; the rest of the body is read as
+   * garbage.
+   */
   error_after_prompt: z.strictObject({
     kind: z.literal('error_after_prompt'),
+    /** Error code. */
     code: errorCode.default(500),
+    /** Characters of the body before the error. */
     after_characters: z.int().min(1).max(300).default(10),
     count,
   }),
-  /** The message goes out, its result never comes. */
+  /** The message is sent, but its result never comes. */
   lose_result: z.strictObject({ kind: z.literal('lose_result'), count }),
-  /** An unsolicited line inside an answer. */
+  /** An unsolicited line appears inside an answer. */
   urc_mid_answer: z.strictObject({
     kind: z.literal('urc_mid_answer'),
     count,
@@ -85,19 +116,19 @@ const DIALOGUE_FAULTS = {
       .regex(/^[ -~]{1,120}$/, 'must be 1 to 120 printable ASCII characters')
       .default('+QIND: "csq",21,99'),
   }),
-  /** Pairs of unsolicited lines that come as one: with one line end between them, or with nothing. */
+  /** Two unsolicited lines come as one, with one line end or nothing between them. */
   glued_urcs: z.strictObject({
     kind: z.literal('glued_urcs'),
     apart_by: z.enum(['line_end', 'nothing']).default('line_end'),
     count,
   }),
-  /** Unsolicited lines go to another port, or to none, whatever the settings say. */
+  /** Unsolicited lines go to this port, or to none, whatever the settings say. */
   urc_port: z.strictObject({
     kind: z.literal('urc_port'),
     port: z.enum(['at', 'at2', 'none']),
     duration_ms: durationMs,
   }),
-  /** Bytes of line noise in front of an answer. */
+  /** Line noise comes before an answer. */
   garbage: z.strictObject({
     kind: z.literal('garbage'),
     count,
@@ -110,28 +141,29 @@ const DIALOGUE_FAULTS = {
 
 /** Faults of the stores and of what is told of them. */
 const STORE_FAULTS = {
-  /** A message arrives and is not announced. */
+  /** A message arrives without an announcement. */
   urc_lost: z.strictObject({ kind: z.literal('urc_lost'), count }),
   /**
-   * What is wrong with an announcement. `no_memory`: `,-1`, the message is not stored and comes again after
-   * `retry_ms`; `other_memory`: stored and announced in the memory that +CPMS did not choose; `empty_slot`:
-   * an index where nothing lies; `mms_push`: as a notification of a multimedia message.
+   * The announcement is wrong. `no_memory`: index -1, and the message comes again after `retry_ms`.
+   * `other_memory`: the message is in the memory that `+CPMS` did not choose. `empty_slot`: nothing is at the
+   * index. `mms_push`: a multimedia notification.
    */
   cmti: z.strictObject({
     kind: z.literal('cmti'),
     form: z.enum(['no_memory', 'other_memory', 'empty_slot', 'mms_push']),
+    /** With `no_memory`: time until the message comes again. */
     retry_ms: z.int().min(1).max(DURATION_MS_MAX).default(5000),
     count,
   }),
-  /** A deletion that is refused, or that is confirmed and does not happen. */
+  /** A deletion fails: refused (`error`), or confirmed but not done (`ok`). */
   delete_fails: z.strictObject({
     kind: z.literal('delete_fails'),
     count,
     answer: z.enum(['error', 'ok']).default('error'),
   }),
-  /** No room for received messages, whatever the stores hold. */
+  /** No room for received messages, whatever the stores contain. */
   store_full: z.strictObject({ kind: z.literal('store_full'), duration_ms: durationMs }),
-  /** The stores have fewer slots. */
+  /** The stores have this many slots. */
   capacity: z.strictObject({
     kind: z.literal('capacity'),
     SM: slots,
@@ -143,7 +175,10 @@ const STORE_FAULTS = {
 
 /** Faults of the card, the network and the carrier. */
 const NETWORK_FAULTS = {
-  /** `tries` are those left for the PIN; with `urc` the modem tells of a card that goes and comes. */
+  /**
+   * The SIM card is in this state. `tries`: tries left for the PIN. `urc`: the modem announces that the card goes
+   * and comes.
+   */
   sim: z.strictObject({
     kind: z.literal('sim'),
     state: z.enum(['not_inserted', 'pin', 'puk', 'busy', 'failure']),
@@ -153,29 +188,37 @@ const NETWORK_FAULTS = {
   }),
   /** The modem searches for a network and finds none. */
   not_registered: z.strictObject({ kind: z.literal('not_registered'), duration_ms: durationMs }),
-  /** The network refuses the card; `cause` as in 3GPP TS 24.008 §10.5.3.6. */
+  /** The network refuses the card, with a cause of 3GPP TS 24.008 §10.5.3.6. */
   denied: z.strictObject({ kind: z.literal('denied'), cause: octet.optional(), duration_ms: durationMs }),
-  /** Registered in a foreign network. */
+  /** The modem is registered in a foreign network. Everything works. */
   roaming: z.strictObject({ kind: z.literal('roaming'), duration_ms: durationMs }),
-  /** +CREG says denied for ever and +CEREG says registered: everything works. */
+  /** `+CREG` says denied and `+CEREG` says registered. Everything works. */
   volte_only: z.strictObject({ kind: z.literal('volte_only'), duration_ms: durationMs }),
-  /** The registration goes and comes, each half a period long. */
+  /** The registration goes and comes, each for half of the period. */
   flapping: z.strictObject({
     kind: z.literal('flapping'),
     period_ms: z.int().min(10).max(DURATION_MS_MAX),
     duration_ms: durationMs,
   }),
-  /** Whatever needs the network takes this long: to register, to send, to receive each message. */
-  slow_network: z.strictObject({ kind: z.literal('slow_network'), ms: delayMs, duration_ms: durationMs }),
-  /** `rssi` of +CSQ: 0 to 31, or 99 for unknown. */
+  /** Registering, sending and receiving take this long each. */
+  slow_network: z.strictObject({
+    kind: z.literal('slow_network'),
+    /** Delay. */
+    ms: delayMs,
+    duration_ms: durationMs,
+  }),
+  /** The signal in `+CSQ`: 0 to 31, or 99 for unknown. */
   signal: z.strictObject({
     kind: z.literal('signal'),
     rssi: z.int().min(0).max(99),
     duration_ms: durationMs,
   }),
   /** Each message takes this long on the air. */
-  send_delay: z.strictObject({ kind: z.literal('send_delay'), ms: delayMs }),
-  /** The network's time, in messages and in +CCLK: so many years off, or seven octets that are no time. */
+  send_delay: z.strictObject({ kind: z.literal('send_delay'), /** Time on the air. */ ms: delayMs }),
+  /**
+   * The time of the network is wrong, in messages and in `+CCLK`: off by `years`, or with time stamp octets `scts`
+   * that are not a time.
+   */
   clock: z.strictObject({
     kind: z.literal('clock'),
     years: z.int().min(-60).max(60).default(0),
@@ -185,26 +228,35 @@ const NETWORK_FAULTS = {
       .optional(),
     duration_ms: durationMs,
   }),
-  /** The modem gives all messages one reference. */
+  /** All messages get this reference. */
   message_reference: z.strictObject({
     kind: z.literal('message_reference'),
     value: octet.default(0),
     duration_ms: durationMs,
   }),
-  /** What the carrier reports on this modem's messages, and where the modem keeps it. */
+  /** The delivery reports for messages of this modem are unusual in the given ways. */
   status_report: z.strictObject({
     kind: z.literal('status_report'),
+    /** TP-Status of the report (3GPP TS 23.040 §9.2.3.15). */
     tp_status: octet.optional(),
+    /** No report comes. */
     withheld: z.boolean().optional(),
+    /** Each report comes twice. */
     duplicated: z.boolean().optional(),
+    /** Reference in the report. */
     message_reference: octet.optional(),
+    /** How the report writes the recipient: without the country code, or as digits of unknown type. */
     recipient: z.enum(['as_sent', 'national', 'digits']).optional(),
+    /** A report for an older message with the same reference comes first, and says that it expired. */
     yesterday: z.boolean().optional(),
+    /** The report comes before `+CMGS`. */
     before_result: z.boolean().optional(),
+    /** Number of the service center. */
     service_centre: z
       .string()
       .regex(/^\+\d{5,15}$/, 'must be E.164')
       .optional(),
+    /** Memory in which `+CDSI` announces the report. */
     memory: z.enum(['SM', 'ME', 'SR']).optional(),
   }),
 } as const;

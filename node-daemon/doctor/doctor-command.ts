@@ -14,18 +14,18 @@ const isSwitched = z.boolean().default(false);
 const COMMAND = programCommand({
   usage: 'doctor',
   about:
-    'examines this host, its modems and its link: what is wrong and what to do; ends with 0 (all is well), 1 (warnings), 2 (problems) or 3 (could not run)',
+    'Examine this host, its modems and its link, and report what is wrong and what to do. Exit code: 0 (no problem), 1 (warnings), 2 (problems) or 3 (could not run).',
   options: {
     ...options,
-    json: { about: 'prints the report as JSON', schema: isSwitched, isSwitch: true },
+    json: { about: 'Print the report as JSON', schema: isSwitched, isSwitch: true },
     verbose: {
-      about: 'shows all checks, also what is well and what was not looked at',
+      about: 'Also show the checks that passed or were skipped',
       schema: isSwitched,
       isSwitch: true,
     },
     loopTest: {
       about:
-        'plays a tone into modems that can give it back, also while a daemon runs: a call in that second is disturbed',
+        'Play a tone into modems that can loop it back, even while a daemon runs; it disturbs a call in that second',
       schema: isSwitched,
       isSwitch: true,
     },

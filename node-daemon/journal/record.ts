@@ -5,7 +5,7 @@ import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
 /** Raised when older programs could not read what newer ones write. */
 export const JOURNAL_FORMAT = 1;
 
-/** A place in a SIM's or modem's message storage and what lay there: SHA-256 of the whole PDU, keyed (`JournalKey`). */
+/** A place in a message storage and its content, as a keyed SHA-256 of the whole PDU (`JournalKey`). */
 export interface StorageEntry {
   /** The card that was in the modem. */
   readonly iccid: string;
@@ -31,21 +31,21 @@ export interface PartRecord {
 }
 
 /**
- * A PIN is about to be entered (`trying`), or what became of it: it was `refused`, or it is `clear`, for the
- * card took it or did not see it. Without a result it may be wrong.
+ * A PIN is about to be entered (`trying`), was refused (`refused`), or is not in doubt (`clear`): the card accepted it or never
+ * saw it.
  */
 export interface PinRecord {
   readonly kind: 'pin';
-  /** The card, by ICCID where it tells one. */
+  /** The SIM card: its ICCID, if it reports one. */
   readonly card: string;
   /** SHA-256 of card and PIN. */
   readonly digest: string;
   readonly result: 'trying' | 'clear' | 'refused';
-  /** Tries that the modem told before this one; null where it does not tell. */
+  /** Tries left before this one; null if the modem does not report it. */
   readonly triesLeft: number | null;
 }
 
-/** The card in a modem, once all that lay in the modem's own storages before it was settled. */
+/** The SIM card in a modem, once the older messages in the modem's own storages are dealt with. */
 export interface CardRecord {
   readonly kind: 'card';
   /** IMEI. */
@@ -55,15 +55,16 @@ export interface CardRecord {
 
 /** Who appends leaves the sequence out: the journal gives it when it writes. */
 export type NewRecord =
+  /** A fact. On disk it also has its sequence number. */
   | {
       readonly kind: 'fact';
       readonly fact: Fact;
-      /** Where the fact came from: that entry may be deleted now. */
+      /** Storage entry of the fact, which may now be deleted. */
       readonly entry?: StorageEntry;
-      /** The group of parts that the fact joins: they are done with. */
+      /** Group of parts that the fact combines. */
       readonly group?: string;
     }
-  /** A part that waits for the others of its group. */
+  /** A part of a long message that waits for the others of its group. */
   | {
       readonly kind: 'part';
       readonly group: string;
@@ -71,34 +72,34 @@ export type NewRecord =
       readonly part: PartRecord;
       readonly entry?: StorageEntry;
     }
-  /** An entry that was read and needs no fact: a part that is there already, a failed deletion. */
+  /** A storage entry that was read and needs no fact of its own: a repeated part, or a failed deletion. */
   | { readonly kind: 'read'; readonly entry: StorageEntry }
-  /** The modem says that it has deleted the entry. */
+  /** The modem reported that it deleted the entry. */
   | { readonly kind: 'deleted'; readonly entry: StorageEntry }
-  /** The modem does not list the entry any more. */
+  /** The modem no longer lists the entry. */
   | { readonly kind: 'gone'; readonly entry: StorageEntry }
-  /** A command may be given to the modem from here on. Its outcome is a fact `sms_outcome`. */
+  /** The modem may get a command from here on. Its outcome is a fact `sms_outcome`. */
   | {
       readonly kind: 'intent';
       readonly commandId: string;
       readonly iccid: string;
       readonly to: string;
       readonly at: string;
-      /** 1 where nothing is said. */
+      /** Number of segments; 1 if absent. */
       readonly segments?: number;
-      /** Of the text, where whoever gave the command may give it again. */
+      /** Digest of the text, if the command may be repeated. */
       readonly digest?: string;
     }
-  /** The network took a segment of a command of several: its TP-Message-Reference. */
+  /** The network accepted one of several segments: its TP-Message-Reference. */
   | { readonly kind: 'segment'; readonly commandId: string; readonly reference: number }
-  /** The command was never given to the modem and is forgotten: it may come again. */
+  /** The command never reached the modem. It may come again. */
   | { readonly kind: 'withdrawn'; readonly commandId: string }
   | CardRecord
   | PinRecord;
 
 /** A record as it lies on disk. */
 export type JournalRecord =
-  /** The first record. */
+  /** The first record: the identity of the journal. */
   | {
       readonly kind: 'journal';
       readonly format: number;
@@ -108,33 +109,30 @@ export type JournalRecord =
     }
   | (Extract<NewRecord, { kind: 'fact' }> & { readonly sequence: number })
   | (Extract<NewRecord, { kind: 'intent' }> & {
-      /** The system's boot in which it was written; unknown for those of older programs. */
+      /** Boot of the system in which it was written; absent in records of older programs. */
       readonly boot?: string;
     })
   | Exclude<NewRecord, { kind: 'fact' | 'intent' }>
-  /** So much of the file was durable when this was written: the first line of each write. */
+  /** How many bytes of the file were durable when this was written. The first line of each write. */
   | { readonly kind: 'synced'; readonly bytes: number }
-  /**
-   * What was written behind this place was taken back: of each command without outcome before it nobody can
-   * tell whether a modem had it.
-   */
+  /** Records after this place were lost: each earlier command without an outcome may have reached a modem. */
   | { readonly kind: 'doubt' }
-  /** Every fact up to this one is committed at the control plane. */
+  /** The control plane has committed all facts up to this sequence number. */
   | { readonly kind: 'ack'; readonly sequence: number }
-  /** A command and its outcome, once the fact itself is acknowledged. Written by compaction. */
+  /** A command and its outcome, after its fact was acknowledged. Compaction writes it. */
   | {
       readonly kind: 'outcome';
       readonly commandId: string;
       readonly iccid: string;
       readonly to: string;
       readonly outcome: SmsOutcome;
-      /** When its intent was written; that of the outcome where nothing is said. */
+      /** When its intent was written; if absent, the time of the outcome. */
       readonly at?: string;
-      /** 1 where nothing is said. */
+      /** Number of segments; 1 if absent. */
       readonly segments?: number;
-      /** Of the segments that went out, where the outcome does not have them. */
+      /** References of the accepted segments, if the outcome does not have them. */
       readonly references?: readonly number[];
-      /** Parts whose last report came. */
+      /** Segments whose last report arrived. */
       readonly reported?: readonly number[];
       readonly digest?: string;
     };

@@ -9,11 +9,11 @@ const { config, dataDir, defaultDataDir } = daemonOptions;
 
 export const ENROL_COMMAND = programCommand({
   usage: 'enrol <url> <code>',
-  about: 'enrols this node with a code from "control-plane node add <name>"; the daemon may be running',
+  about: 'Enroll this node with a code from "control-plane node add <name>". The daemon may be running.',
   options: {
     ...{ config, dataDir, defaultDataDir },
     insecure: switchOption(
-      'allow URLs without TLS (http, ws) that leave this host, now and for the daemon: whoever is on the way reads and changes all of it',
+      'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network path can read and change everything',
     ),
   },
   async run(options, [url = '', code = '']) {

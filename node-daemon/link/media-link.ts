@@ -1,7 +1,9 @@
 // The media link of one call: a WebSocket of its own, so that a stalled call delays no message and no other call.
+
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import {
   decodePlayout,
   encodeCapture,
@@ -46,7 +48,7 @@ export class MediaLink {
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
         log.warn({ err: error }, 'the media link brought what is no frame');
-        this.close(1007, 'no frame');
+        this.close(MEDIA_CLOSE.invalidData, 'no frame');
       }
     });
     socket.on('close', () => {

@@ -17,22 +17,35 @@ export class FactMetrics {
   readonly #audioGaps: Counter<'slot' | 'kind'>;
 
   constructor(instruments: Instruments) {
-    this.#received = instruments.counter('sms_received', 'Messages received', ['slot', 'result']);
-    this.#sent = instruments.counter('sms_sent', 'Outcomes of messages that were to be sent', [
+    this.#received = instruments.counter(
+      'sms_received',
+      'Received SMS: whole, partial (parts never arrived) or unreadable; slot is none for a SIM that has left',
+      ['slot', 'result'],
+    );
+    this.#sent = instruments.counter('sms_sent', 'SMS to send, by outcome: accepted, rejected, unknown', [
       'slot',
       'result',
     ]);
-    this.#reports = instruments.counter('sms_delivery_reports', 'Reports of carriers', ['slot', 'status']);
-    this.#calls = instruments.counter('calls', 'Calls that have ended', ['slot', 'direction', 'reason']);
-    this.#callSeconds = instruments.counter('call_seconds', 'Time of conversations', ['slot', 'direction']);
-    this.#audioFrames = instruments.counter('audio_frames', 'Frames of 20 ms of calls that have ended', [
+    this.#reports = instruments.counter(
+      'sms_delivery_reports',
+      'Delivery reports of carriers: delivered, pending, failed, expired',
+      ['slot', 'status'],
+    );
+    this.#calls = instruments.counter('calls', 'Ended calls, by reason', ['slot', 'direction', 'reason']);
+    this.#callSeconds = instruments.counter('call_seconds', 'Total duration of answered calls, in seconds', [
       'slot',
-      'outcome',
+      'direction',
     ]);
-    this.#audioGaps = instruments.counter('audio_gaps', 'Breaks in the audio of calls that have ended', [
-      'slot',
-      'kind',
-    ]);
+    this.#audioFrames = instruments.counter(
+      'audio_frames',
+      'Audio frames of 20 ms of ended calls: captured, played, late, dropped, lost',
+      ['slot', 'outcome'],
+    );
+    this.#audioGaps = instruments.counter(
+      'audio_gaps',
+      'Gaps in the audio of ended calls: capture (the modem gave no audio), xrun (sound card buffer ran empty or full)',
+      ['slot', 'kind'],
+    );
   }
 
   /** Counts a fact of the SIM in that slot. */

@@ -17,24 +17,32 @@ export class ModemMetrics {
   readonly #recoverySteps: Counter<'slot' | 'step' | 'reason'>;
 
   constructor(instruments: Instruments) {
-    this.#commands = instruments.counter('at_commands', 'AT commands by their end', [
-      'slot',
-      'command',
-      'result',
-    ]);
+    this.#commands = instruments.counter(
+      'at_commands',
+      'AT commands, by result: ok, error, cme_error, cms_error, call_failed, timeout, unclear, port_gone',
+      ['slot', 'command', 'result'],
+    );
     this.#commandTimes = instruments.histogram(
       'at_command',
-      'Time from an AT command to its end',
+      'Time from an AT command to its final result; +CMGS and D wait for the network',
       COMMAND_BUCKETS,
       ['command'],
     );
-    this.#slotTimes = instruments.counter('at_seconds', 'Time that modems took for AT commands', ['slot']);
-    this.#portOpens = instruments.counter('port_opens', 'AT ports that were opened', ['slot']);
-    this.#recoverySteps = instruments.counter('recovery_steps', 'Steps taken to bring a modem back', [
-      'slot',
-      'step',
-      'reason',
-    ]);
+    this.#slotTimes = instruments.counter(
+      'at_seconds',
+      'Total time of all AT commands of a modem, in seconds',
+      ['slot'],
+    );
+    this.#portOpens = instruments.counter(
+      'port_opens',
+      'AT ports opened: one at the start, and one for each reconnection',
+      ['slot'],
+    );
+    this.#recoverySteps = instruments.counter(
+      'recovery_steps',
+      'Recovery steps, by step and by what was wrong',
+      ['slot', 'step', 'reason'],
+    );
   }
 
   commandEnded(slot: string, { name, result, tookMs }: CommandEnd): void {

@@ -40,21 +40,36 @@ export class NodeMetrics {
     viewSlots(instruments, () => view.slots());
     this.modems = new ModemMetrics(instruments);
     this.facts = new FactMetrics(instruments);
-    this.#commands = instruments.counter('commands', 'Commands of the control plane', ['command', 'result']);
+    this.#commands = instruments.counter(
+      'commands',
+      'Commands of the control plane, by result: ok, or the error code of the refusal',
+      ['command', 'result'],
+    );
     this.#journalFailures = instruments.counter(
       'journal_failures',
-      'Times at which the disk began to refuse the journal',
+      'How many times the disk began to refuse journal writes',
     );
-    gauge('calls_up', 'Calls that are up', () => view.callsUp());
-    gauge('journal_depth', 'Facts that wait for the control plane', () => view.journalDepth());
-    gauge('journal_failing', '1 while the disk refuses the journal', () => Number(view.isJournalFailing()));
-    gauge('link_up', '1 while the control plane has welcomed the node', () => Number(view.isLinked()));
-    gauge('hanging_calls', 'Calls that hang in the ports of dead devices', () => view.hangingCalls());
-    instruments.view('alarm', '1 for each trouble that the whole node has', ['alarm'], (shown) => {
-      const alarms = view.alarms();
-      for (const alarm of new Set([...ALARMS, ...alarms]))
-        shown.set({ alarm }, Number(alarms.includes(alarm)));
-    });
+    gauge('calls_up', 'Calls in progress', () => view.callsUp());
+    gauge('journal_depth', 'Facts in the journal that the control plane has not acknowledged', () =>
+      view.journalDepth(),
+    );
+    gauge(
+      'journal_failing',
+      '1 while the disk refuses journal writes; messages stay on the SIMs meanwhile',
+      () => Number(view.isJournalFailing()),
+    );
+    gauge('link_up', '1 while the link to the control plane is up', () => Number(view.isLinked()));
+    gauge('hanging_calls', 'Threads that hang in the ports of dead devices', () => view.hangingCalls());
+    instruments.view(
+      'alarm',
+      '1 for each alarm of the whole node: no_modem, modem_given_up, journal_unavailable, ports_hang',
+      ['alarm'],
+      (shown) => {
+        const alarms = view.alarms();
+        for (const alarm of new Set([...ALARMS, ...alarms]))
+          shown.set({ alarm }, Number(alarms.includes(alarm)));
+      },
+    );
   }
 
   journalFailed(): void {

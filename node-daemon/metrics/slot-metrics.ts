@@ -16,7 +16,7 @@ export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]
     };
   instruments.view(
     'slot_state',
-    '1 for the state that each slot is in, 0 for the others',
+    '1 for the current state of each slot, 0 for the other states',
     ['slot', 'state'],
     (gauge) => {
       for (const { slot, state } of slots()) {
@@ -26,7 +26,7 @@ export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]
   );
   instruments.view(
     'slot_info',
-    'Always 1: the modem of each slot and where it is plugged in',
+    'Always 1; the labels name the modem of each slot and its USB path',
     ['slot', 'model', 'usb_path'],
     (gauge) => {
       for (const { slot, model, usb_path } of slots())
@@ -35,25 +35,25 @@ export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]
   );
   instruments.view(
     'registered',
-    '1 where the SIM is registered in its network, or abroad',
+    '1 if the SIM is registered, at home or roaming',
     ['slot'],
     eachThatTells(({ state }) => Number(state === 'registered')),
   );
   instruments.view(
     'signal_dbm',
-    'Signal, where the modem tells it',
+    'Signal strength, if the modem reports it; below -105 texts and calls may fail',
     ['slot'],
     eachThatTells(({ signal_dbm: signal }) => signal),
   );
   instruments.view(
     'storage_used',
-    'Messages in the storage that arriving ones go to',
+    'Messages in the storage for received SMS; should be near 0',
     ['slot'],
     eachThatTells(({ storage }) => storage?.used),
   );
   instruments.view(
     'storage_size',
-    'Messages that fit into that storage',
+    'Capacity of that storage; when it is full, SMS wait in the network',
     ['slot'],
     eachThatTells(({ storage }) => storage?.total),
   );

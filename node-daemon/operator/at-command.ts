@@ -7,10 +7,11 @@ import { print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.
 
 export const AT_COMMAND = programCommand({
   usage: 'at <slot> <command>',
-  about: 'gives an AT command line to a modem and prints the answer; what only asks, unless --unsafe',
+  about:
+    'Send an AT command line to a modem and print the answer. Without --unsafe, only commands that change nothing are allowed.',
   options: {
     ...WHERE,
-    unsafe: switchOption('give also what may change something, lose a message or take long'),
+    unsafe: switchOption('Also allow commands that may change settings, lose a message or take long'),
     timeout: TIMEOUT_OPTION,
   },
   run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>

@@ -9,7 +9,7 @@ const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'SIGNAL', 'NUMBER', 'MODEL', 'IMEI'
 
 export const LIST_COMMAND = programCommand({
   usage: 'list',
-  about: 'lists the slots and what sits in them',
+  about: 'List the slots, with their modems and SIMs.',
   options: { ...WHERE, json: JSON_OPTION },
   run: ({ json, ...where }) =>
     withDesk('list', where, async (desk) => {

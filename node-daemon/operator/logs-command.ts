@@ -19,10 +19,10 @@ const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg']);
 
 export const LOGS_COMMAND = programCommand({
   usage: 'logs',
-  about: "prints the last lines of the running daemon's log",
+  about: 'Print the last lines of the log of the running daemon.',
   options: {
     ...WHERE,
-    follow: switchOption('go on with what comes'),
+    follow: switchOption('Keep printing new lines'),
     json: JSON_OPTION,
   },
   async run({ follow: isFollowed, json, ...where }) {

@@ -23,12 +23,12 @@ interface Message {
 
 export const SEND_COMMAND = programCommand({
   usage: 'send <slot> <to> <text>',
-  about: 'sends an SMS once, and prints what became of it',
+  about: 'Send an SMS once, and print the outcome.',
   options: {
     ...WHERE,
     json: JSON_OPTION,
     id: {
-      about: 'that of an earlier "send" whose end was not seen: what was sent is not sent again',
+      about: 'Id of an earlier "send" whose outcome you did not see; a sent message is not sent again',
       schema: z.string().optional(),
     },
   },

@@ -21,11 +21,11 @@ const STOP_TIMEOUT_MS = 5_000;
 
 export const SIMULATE_COMMAND = programCommand({
   usage: 'simulate',
-  about: 'runs simulated modems and a daemon on them, until Ctrl-C',
+  about: 'Run simulated modems and a daemon that uses them, until Ctrl-C.',
   options: {
-    modems: { about: 'number of modems, 1 to 64', schema: integerOption(1, 64, 4) },
+    modems: { about: 'Number of modems', schema: integerOption(1, 64, 4) },
     dir: {
-      about: 'folder of the simulated rack and of the data of its daemon',
+      about: 'Folder of the simulated rack and of the data of its daemon',
       schema: z.string().min(1, 'must be a path').default('data/simulated'),
     },
     logLevel: daemonOptions.logLevel,

@@ -6,7 +6,8 @@ import { JSON_OPTION, print, WHERE, withDesk } from './with-desk.ts';
 
 export const SMS_COMMAND = programCommand({
   usage: 'sms <slot>',
-  about: 'shows the messages on SIM and modem as the daemon found them, and those that wait in the journal',
+  about:
+    'Show the messages on the SIM and the modem as the daemon found them, and those that wait in the journal.',
   options: { ...WHERE, json: JSON_OPTION },
   run: ({ json, ...where }, [slot = '']) =>
     withDesk('sms', where, async (desk) => {

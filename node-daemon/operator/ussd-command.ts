@@ -7,13 +7,13 @@ import { JSON_OPTION, print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from 
 
 export const USSD_COMMAND = programCommand({
   usage: 'ussd <slot> <code>',
-  about: 'gives a USSD code such as *100# to the network and prints the answer',
+  about: 'Send a USSD code such as *100# to the network and print the answer.',
   options: {
     ...WHERE,
     json: JSON_OPTION,
     timeout: TIMEOUT_OPTION,
     reply: {
-      about: 'what the questions of the network are answered with, in order, separated by commas',
+      about: 'Answers to the questions of the network, in order, separated by commas',
       schema: z
         .string()
         .transform((text) => text.split(','))

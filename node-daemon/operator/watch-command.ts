@@ -31,7 +31,7 @@ interface Display {
 
 export const WATCH_COMMAND = programCommand({
   usage: 'watch',
-  about: 'shows the slots as they change, until Ctrl-C',
+  about: 'Show the slots as they change, until Ctrl-C.',
   options: WHERE,
   run: (where) =>
     withDesk('watch', where, async (desk, settings) => {

@@ -10,14 +10,14 @@ import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
 export const WHERE = daemonOptions;
 export type Where = OptionsOf<typeof WHERE>;
 
-export const JSON_OPTION = switchOption('print JSON');
+export const JSON_OPTION = switchOption('Print JSON');
 
 const SECONDS_MAX = TIMEOUT_MS_MAX / 1000;
 const SECONDS_PROBLEM = `must be a whole number of seconds from 1 to ${SECONDS_MAX}`;
 
 /** In seconds, as people say it; gives milliseconds. */
 export const TIMEOUT_OPTION = {
-  about: `seconds until no answer is waited for any more, up to ${SECONDS_MAX}; else the command's usual time`,
+  about: `Seconds to wait for the answer, up to ${SECONDS_MAX}; default: the usual time of the command`,
   schema: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, SECONDS_PROBLEM)

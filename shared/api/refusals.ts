@@ -1,71 +1,194 @@
-// Every "no" of the public API: its stable code, its HTTP status, and what it tells a client.
+// Every refusal of the public API: its stable code, its HTTP status, what it means and what a client does about it.
+
+interface RefusalKind {
+  status: number;
+  meaning: string;
+  action: string;
+}
 
 export const REFUSALS = {
-  invalid_request: { status: 400, meaning: 'A field is missing or wrong; `field` names it.' },
-  invalid_json: { status: 400, meaning: 'The body is not JSON in UTF-8.' },
-  invalid_email: { status: 400, meaning: 'The e-mail address is missing or malformed.' },
-  destination_not_allowed: { status: 400, meaning: 'This number may not be texted or called from here.' },
-  unauthorized: { status: 401, meaning: 'The bearer token is missing, unknown, revoked or expired.' },
+  invalid_request: {
+    status: 400,
+    meaning: 'A field is missing or wrong; `field` names it.',
+    action: 'Correct the field and send the request again.',
+  },
+  invalid_json: {
+    status: 400,
+    meaning: 'The body is not JSON in UTF-8.',
+    action: 'Send a JSON body in UTF-8.',
+  },
+  invalid_email: {
+    status: 400,
+    meaning: 'The e-mail address is missing or malformed.',
+    action: 'Send one plain address, such as name@example.org.',
+  },
+  destination_not_allowed: {
+    status: 400,
+    meaning: 'This number may not be texted or called from here.',
+    action:
+      'Use another destination. An operator allows more with `DESTINATIONS`, on the service and on the host of the SIM.',
+  },
+  unauthorized: {
+    status: 401,
+    meaning: 'The bearer token is missing, unknown, revoked or expired.',
+    action: 'Send the token of `POST /subscribe`, or sign in with `POST /auth` for a new one.',
+  },
   signature_mismatch: {
     status: 401,
-    meaning: 'The nonce is unknown, used or expired, or the wallet has not signed it.',
+    meaning: 'The nonce is unknown, used or expired, or the wallet did not sign it.',
+    action: 'Get a new nonce, sign its `message` as it is, and try once more.',
   },
-  no_active_subscription: { status: 402, meaning: 'The wallet has no active subscription.' },
-  forbidden: { status: 403, meaning: 'The number belongs to another subscription.' },
-  origin_not_allowed: { status: 403, meaning: 'Pages of this origin may not call the tools.' },
-  enrolment_refused: { status: 403, meaning: 'The enrolment code is unknown, used or expired.' },
-  node_revoked: { status: 403, meaning: 'The node may not connect any more.' },
-  not_found: { status: 404, meaning: 'There is nothing at this path.' },
-  phone_number_not_found: { status: 404, meaning: 'There is no such number here.' },
-  message_not_found: { status: 404, meaning: 'There is no such message of your number, or not any more.' },
-  call_not_found: { status: 404, meaning: 'The call is unknown, or has ended.' },
-  method_not_allowed: { status: 405, meaning: 'The path is there, for the methods of `Allow`.' },
-  request_timeout: { status: 408, meaning: 'The request did not come to its end in time.' },
+  no_active_subscription: {
+    status: 402,
+    meaning: 'The wallet has no active subscription.',
+    action: 'Buy a number with `POST /subscribe`.',
+  },
+  forbidden: {
+    status: 403,
+    meaning: 'The number belongs to another subscription.',
+    action: 'Use the number of `GET /number`.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    meaning: 'Web pages of this origin may not call the tools.',
+    action: 'Call `/mcp` from a program, or from a page of the service.',
+  },
+  enrolment_refused: {
+    status: 403,
+    meaning: 'The enrollment code is unknown, used or expired.',
+    action: 'Create a new code with `control-plane node add`.',
+  },
+  node_revoked: {
+    status: 403,
+    meaning: 'An operator revoked this node.',
+    action: 'Enroll the node again with a new code.',
+  },
+  not_found: {
+    status: 404,
+    meaning: 'Nothing exists at this path.',
+    action: 'Compare the path with `/openapi.json`.',
+  },
+  phone_number_not_found: {
+    status: 404,
+    meaning: 'The service has no such number.',
+    action: 'Use the number of `GET /number`.',
+  },
+  message_not_found: {
+    status: 404,
+    meaning: 'Your number has no such message, or the message was deleted.',
+    action: 'After a lost answer to a deletion, treat this as success.',
+  },
+  call_not_found: {
+    status: 404,
+    meaning: 'The call is unknown, or has ended.',
+    action: 'Nothing: `GET /voice/calls` shows how it ended.',
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path exists, but only for the methods in `Allow`.',
+    action: 'Use one of these methods.',
+  },
+  request_timeout: {
+    status: 408,
+    meaning: 'The request did not arrive completely in time.',
+    action: 'Send it again.',
+  },
   payment_already_used: {
     status: 409,
-    meaning: 'This authorization was used, or shown to others, before. Sign in with POST /auth for a token.',
+    meaning: 'This authorization was used, or shown to others, before.',
+    action: 'Do not pay again. Sign in with `POST /auth` for a token.',
   },
   paid_ahead: {
     status: 409,
-    meaning: 'The subscription is paid as far ahead as it may be, until `expires_at`. Nothing was charged.',
+    meaning: 'The subscription is paid as far ahead as allowed, until `expires_at`. Nothing was charged.',
+    action: 'Renew later.',
   },
-  subscription_not_bound: { status: 409, meaning: 'The SIM of the number is not in a modem right now.' },
-  line_busy: { status: 409, meaning: 'The number has a call already.' },
-  approval_pending: { status: 409, meaning: 'The operator has not approved the key of this node yet.' },
-  payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },
-  unsupported_media_type: { status: 415, meaning: 'The body is not application/json, or is compressed.' },
-  upgrade_required: { status: 426, meaning: 'This path is a WebSocket.' },
-  rate_limited: { status: 429, meaning: 'Too many requests; wait for `Retry-After` seconds.' },
-  headers_too_large: { status: 431, meaning: 'The headers have more than 16 KiB, or are too many.' },
+  subscription_not_bound: {
+    status: 409,
+    meaning: 'The SIM of the number is not in a modem right now.',
+    action: 'Try again in a minute.',
+  },
+  line_busy: {
+    status: 409,
+    meaning: 'The number already has a call.',
+    action: 'End that call, or wait until it ends.',
+  },
+  approval_pending: {
+    status: 409,
+    meaning: 'The operator has not approved the key of this node yet.',
+    action: 'Run `control-plane node approve`. The node asks again by itself.',
+  },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than 64 KiB.',
+    action: 'Send a smaller body.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is not `application/json`, or is compressed.',
+    action: 'Send uncompressed JSON with this type.',
+  },
+  upgrade_required: {
+    status: 426,
+    meaning: 'This path is a WebSocket.',
+    action: 'Open it with a WebSocket client.',
+  },
+  rate_limited: {
+    status: 429,
+    meaning: 'Too many requests. Nothing was done.',
+    action: 'Wait for `Retry-After` seconds.',
+  },
+  headers_too_large: {
+    status: 431,
+    meaning: 'The headers have more than 16 KiB, or are too many.',
+    action: 'Send fewer or shorter headers.',
+  },
   internal_error: {
     status: 500,
-    meaning: 'Something is wrong on our side; `request_id` names it in our log.',
+    meaning: 'The service failed; `request_id` is in its log.',
+    action: 'Report the `request_id` to the operator.',
   },
   phone_node_error: {
     status: 502,
-    meaning:
-      'The modem did not confirm it. Check `GET /sms/messages` (`failed` or `unknown`) before you send again.',
+    meaning: 'The modem did not confirm the request.',
+    action: 'Check `GET /sms/messages` (`failed` or `unknown`) before you send again.',
   },
   phone_node_unreachable: {
     status: 502,
-    meaning: 'The call did not come to ring; `reason` says whether it was busy, refused or not connected.',
+    meaning: 'The call did not ring; `reason` says why, for instance `busy` or `rejected`.',
+    action: 'Try again if the reason allows it.',
   },
-  restarting: { status: 503, meaning: 'The service restarts; come again at once.' },
+  restarting: {
+    status: 503,
+    meaning: 'The service is restarting.',
+    action: 'Try again at once.',
+  },
   unavailable: {
     status: 503,
-    meaning: 'The service cannot answer now. It may have done what you asked: check before you repeat it.',
+    meaning: 'The service cannot answer now. It may have done what you asked.',
+    action:
+      'Wait for `Retry-After` seconds, and check before you repeat a change. Send the same payment again, not another one.',
   },
-  overloaded: { status: 503, meaning: 'Too much to do right now; come again shortly.' },
-  pool_exhausted: { status: 503, meaning: 'No number is free. Nothing was charged.' },
+  overloaded: {
+    status: 503,
+    meaning: 'The service is overloaded. Nothing was done.',
+    action: 'Wait for `Retry-After` seconds.',
+  },
+  pool_exhausted: {
+    status: 503,
+    meaning: 'No number is available. Nothing was charged.',
+    action: 'Try later, or join the waitlist with `POST /waitlist`.',
+  },
   settlement_pending: {
     status: 503,
-    meaning:
-      'A payment of this wallet is on its way. Do not pay again: sign in with POST /auth after `Retry-After` seconds.',
+    meaning: 'A payment of this wallet is in progress.',
+    action: 'Do not pay again. Sign in with `POST /auth` after `Retry-After` seconds.',
   },
   settlement_unavailable: {
     status: 503,
-    meaning: 'Payments cannot be taken right now. Nothing was charged.',
+    meaning: 'The service cannot take payments right now. Nothing was charged.',
+    action: 'Wait for `Retry-After` seconds.',
   },
-} as const satisfies Record<string, { status: number; meaning: string }>;
+} as const satisfies Record<string, RefusalKind>;
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -9,28 +9,56 @@ export const VOICE_SUBPROTOCOL = 'voice.v1';
 
 const markNameField = z.string().min(1).max(256);
 
+const keyField = z.string().regex(/^[0-9*#A-D]$/);
+
 /** From a client on the stream of a call. */
 export const clientFrameSchema = z.union([
-  z.object({ type: z.literal('clear') }),
-  z.object({ type: z.literal('mark'), name: markNameField }),
-  z.object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema }),
+  z
+    .object({ type: z.literal('clear') })
+    .meta({ description: 'Drops the audio that was not played, for barge-in.' }),
+  z
+    .object({ type: z.literal('mark'), name: markNameField })
+    .meta({ description: 'Is sent back when all audio before it was played.' }),
+  z
+    .object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema })
+    .meta({ description: 'Presses keys: 1 to 32 of 0-9, *, # and A-D.' }),
   /** As clients of Vonage say it. */
-  z.object({ action: z.literal('clear') }).transform(() => ({ type: 'clear' as const })),
+  z
+    .object({ action: z.literal('clear') })
+    .transform(() => ({ type: 'clear' as const }))
+    .meta({ description: 'The same as `{"type": "clear"}`.' }),
 ]);
 
 /** To a client on the stream of a call, where it asked for `voice.v1`. */
 export const serverFrameSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('answered') }),
-  z.object({ type: z.literal('mark'), name: markNameField }),
-  z.object({
-    type: z.literal('cleared'),
-    played_ms: countField.meta({ description: 'What the far end heard since the last clear.' }),
-    dropped_ms: countField,
-    marks: z.array(markNameField).readonly().meta({ description: 'Those that were not reached.' }),
-  }),
-  z.object({ type: z.literal('dtmf'), digit: z.string().regex(/^[0-9*#A-D]$/) }),
-  z.object({ type: z.literal('overflow'), dropped_ms: countField }),
-  z.object({ type: z.literal('error'), message: z.string() }),
+  z.object({ type: z.literal('answered') }).meta({ description: 'The call is answered.' }),
+  z
+    .object({ type: z.literal('mark'), name: markNameField })
+    .meta({ description: 'All audio before this mark was played.' }),
+  z
+    .object({
+      type: z.literal('cleared'),
+      played_ms: countField.meta({
+        description: 'Milliseconds that the far end heard since the last clear.',
+      }),
+      dropped_ms: countField.meta({ description: 'Milliseconds that were dropped.' }),
+      marks: z.array(markNameField).readonly().meta({ description: 'Marks that were not reached.' }),
+    })
+    .meta({ description: 'The answer to `clear`.' }),
+  z.object({ type: z.literal('dtmf'), digit: keyField }).meta({ description: 'The far end pressed a key.' }),
+  z
+    .object({
+      type: z.literal('overflow'),
+      dropped_ms: countField.meta({
+        description: 'Milliseconds that were dropped since the last such message.',
+      }),
+    })
+    .meta({
+      description: 'The client sent too far ahead: the oldest audio was dropped. Sent once a second at most.',
+    }),
+  z
+    .object({ type: z.literal('error'), message: z.string() })
+    .meta({ description: 'The last text frame was none of these messages.' }),
 ]);
 export type ServerFrame = z.input<typeof serverFrameSchema>;
 export type ClientFrame = z.output<typeof clientFrameSchema>;
@@ -46,14 +74,20 @@ const presenceFields = {
 
 /** To those who watch a number. */
 export const presenceEventSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('ringing'), ...presenceFields }),
-  z.object({ kind: z.literal('answered'), ...presenceFields }),
-  z.object({
-    kind: z.literal('ended'),
-    ...presenceFields,
-    reason: endReasonSchema,
-    cause: causeSchema,
-    duration_ms: countField,
-  }),
+  z
+    .object({ kind: z.literal('ringing'), ...presenceFields })
+    .meta({ description: 'A call comes in and rings.' }),
+  z
+    .object({ kind: z.literal('answered'), ...presenceFields })
+    .meta({ description: 'The call was answered.' }),
+  z
+    .object({
+      kind: z.literal('ended'),
+      ...presenceFields,
+      reason: endReasonSchema,
+      cause: causeSchema.meta({ description: 'Cause of ITU-T Q.850.' }),
+      duration_ms: countField.meta({ description: 'Duration of the conversation; 0 without one.' }),
+    })
+    .meta({ description: 'The call has ended.' }),
 ]);
 export type PresenceEvent = z.input<typeof presenceEventSchema>;

@@ -1,28 +1,28 @@
-// Why a link ends, or does not begin, and whether to come back: one table for both sides.
+// Why a control link ends or is refused, and when the node connects again: one table for both sides.
 
 /**
- * What the one who is left does: `retry` soon, with waits that grow; `slow`, every 30 s, because somebody
- * has to change something first; `stop` until the node is enrolled anew, and ask again only rarely.
+ * What the node does next. `retry`: it connects again soon, with growing waits. `slow`: it connects again every 30 s, because
+ * someone has to change something first. `stop`: it waits until it is enrolled again, and asks only rarely.
  */
 export type Comeback = 'retry' | 'slow' | 'stop';
 
 /** RFC 6455 §7.4; 44xx are ours (§7.4.2, private range). */
 export const LINK_CLOSE = {
-  /** The node has a newer link, or ends. */
+  /** The node opened a newer link, or stops. */
   left: 1000,
-  /** The server ends or restarts. */
+  /** The control plane restarts. */
   goingAway: 1001,
-  /** The server cannot serve the link now. */
+  /** The control plane cannot serve the link now. */
   internalError: 1011,
-  /** The peer sent something that is no frame of this version. */
+  /** The peer sent a frame that this version does not have. */
   protocolError: 4400,
-  /** The key that proved the link is no longer this node's: it was enrolled anew. */
+  /** The key of the link is no longer valid: the node was enrolled again. */
   unauthorized: 4401,
-  /** The operator took the node out of service. */
+  /** An operator revoked the node. */
   revoked: 4403,
   /** A newer link of the same node took over. */
   replaced: 4409,
-  /** No version in common. */
+  /** The two sides have no protocol version in common. */
   versionUnsupported: 4426,
 } as const;
 
@@ -42,12 +42,12 @@ const COMEBACK_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LIN
 export const APPROVAL_PENDING_STATUS = 409;
 
 /** HTTP statuses of a refused upgrade; others are `retry`. */
-const COMEBACK_AFTER_STATUS: Readonly<Record<number, Comeback>> = {
-  /** The proof is not that of a known node, even with the server's time in it. */
+export const COMEBACK_AFTER_STATUS: Readonly<Record<number, Comeback>> = {
+  /** The node is not known, or its proof is wrong. */
   401: 'stop',
-  /** The node was revoked. */
+  /** An operator revoked the node. */
   403: 'stop',
-  /** There is no control plane at this URL. */
+  /** No control plane at this URL. */
   404: 'slow',
 };
 

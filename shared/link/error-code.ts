@@ -1,28 +1,23 @@
 // Why a node refuses a command. A refused command was never tried: no part of it reached a modem.
 import * as z from 'zod';
 
-export const COMMAND_ERROR_CODES = [
-  'command_unknown',
-  'params_invalid',
-  /** The time in which the command was worth doing is over; it was not tried and never will be. */
-  'deadline_passed',
-  /** No slot of this node holds the SIM. */
-  'sim_absent',
-  /** The slot that holds the SIM cannot serve it now: modem lost, SIM locked, not registered. */
-  'slot_unavailable',
-  /** A queue of the slot is full. */
-  'slot_busy',
-  /** The operator's limit for this SIM or this recipient is reached. */
-  'rate_limited',
-  /** The node's operator does not allow the number to be texted or called. Since version 3. */
-  'destination_not_allowed',
-  /** The node cannot write its journal; it takes no command that it could not remember. */
-  'journal_unavailable',
-  /** The SIM has a call already. Since version 3. */
-  'line_busy',
-  /** No call with this id is up, or none that rings where one is to be answered. Since version 3. */
-  'call_unknown',
-] as const;
+/** By code, with its meaning. */
+export const COMMAND_ERRORS = {
+  command_unknown: 'The node does not know this command: it is older than the control plane.',
+  params_invalid: 'The parameters do not fit the command.',
+  deadline_passed: 'The time limit of the command is over. The node did not try it, and never will.',
+  sim_absent: 'No slot of this node has the SIM.',
+  slot_unavailable: 'The slot with the SIM cannot serve it now: modem lost, SIM locked, or not registered.',
+  slot_busy: 'A queue of the slot is full.',
+  rate_limited:
+    'The operator’s limit for this SIM or this recipient is reached; `retry_after_ms` says when another may pass.',
+  destination_not_allowed:
+    'The operator of the node does not allow texts or calls to this number. Since version 3.',
+  journal_unavailable: 'The node cannot write its journal, and takes no command that it could not remember.',
+  line_busy: 'The SIM already has a call. Since version 3.',
+  call_unknown: 'No call with this id is up, or none rings that could be answered. Since version 3.',
+} as const satisfies Record<string, string>;
+export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+export const COMMAND_ERROR_CODES = Object.keys(COMMAND_ERRORS) as [CommandErrorCode, ...CommandErrorCode[]];
 
 export const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);
-export type CommandErrorCode = z.infer<typeof commandErrorCodeSchema>;

@@ -10,71 +10,79 @@ const sequenceSchema = z.number().int().min(0);
 const commandIdSchema = z.string().min(1).max(64);
 
 /** Frames that a node sends. */
-const nodeFrameSchema = z.discriminatedUnion('type', [
+export const nodeFrameSchema = z.discriminatedUnion('type', [
+  /** The first frame: versions, journal and the state of everything. */
   z.object({
     type: z.literal('hello'),
     version_min: versionSchema,
     version_max: versionSchema,
-    /** Identity of the journal that numbers this node's facts; a new journal starts at 1 again. */
+    /** Identity of the journal, whose facts are numbered from 1. */
     journal_id: z.string().min(8).max(64),
-    /** Sequence of the oldest fact that the node still keeps, 0 when it keeps none. */
+    /** Sequence number of the oldest stored fact; 0 without one. */
     oldest_sequence: sequenceSchema,
     slots: z.array(slotSchema).max(256),
     alarms: alarmsSchema.default([]),
     journal_depth: journalDepthSchema,
-    /** All that are up. Since version 3. */
+    /** All calls in progress. Since version 3. */
     calls: z.array(liveCallSchema).max(256).default([]),
   }),
+  /** The state of all slots, whenever it changes. */
   z.object({
     type: z.literal('slots'),
     slots: z.array(slotSchema).max(256),
     alarms: alarmsSchema.default([]),
     journal_depth: journalDepthSchema,
   }),
+  /** An event of a slot, for operators. */
   z.object({ type: z.literal('event'), event: slotEventSchema }),
-  /** A call has begun or changed. Since version 3. */
+  /** A call began or changed. Since version 3. */
   z.object({ type: z.literal('call'), call: liveCallSchema }),
+  /** A fact of the journal. */
   z.object({ type: z.literal('fact'), sequence: sequenceSchema.min(1), fact: factSchema }),
+  /** The result of a command. */
   z.object({ type: z.literal('result'), id: commandIdSchema, ok: z.literal(true), result: z.unknown() }),
+  /** The node refuses a command and did not try it. */
   z.object({
     type: z.literal('refusal'),
     id: commandIdSchema,
     code: commandErrorCodeSchema,
     message: z.string().max(512),
-    /** With `rate_limited`: when another command may pass. */
+    /** With `rate_limited`: time until another command may pass. */
     retry_after_ms: z.number().int().min(0).optional(),
   }),
 ]);
 export type NodeFrame = z.infer<typeof nodeFrameSchema>;
 
 /** Frames that the control plane sends. */
-const serverFrameSchema = z.discriminatedUnion('type', [
+export const serverFrameSchema = z.discriminatedUnion('type', [
+  /** The answer to `hello`. */
   z.object({
     type: z.literal('welcome'),
     version: versionSchema,
-    /** The server pings (RFC 6455 §5.5.2) this often; a node that misses two leaves the link. */
+    /** Interval of pings (RFC 6455 §5.5.2). A node that misses two closes the link. */
     heartbeat_ms: z.number().int().min(10),
-    /** Facts that may be sent and not yet acknowledged. */
+    /** Maximum number of unacknowledged facts in flight. */
     window: z.number().int().min(1),
-    /** Highest sequence of this journal that is committed. */
+    /** Highest committed sequence number of this journal. */
     acknowledged: sequenceSchema,
   }),
-  /** Every fact up to and including `sequence` is committed. */
+  /** All facts up to and including `sequence` are committed. */
   z.object({ type: z.literal('ack'), sequence: sequenceSchema }),
+  /** A command for the node. */
   z.object({
     type: z.literal('command'),
     id: commandIdSchema,
     name: z.string().max(64),
     params: z.unknown(),
     /**
-     * Time in which the command is worth starting. 0 asks only for the recorded outcome: a node that
-     * never saw the id refuses with `deadline_passed`.
+     * Time left to start the command. 0 asks only for the recorded outcome: a node that does not know the id refuses with
+     * `deadline_passed`.
      */
     time_left_ms: z.number().int().min(0),
   }),
   /**
-   * The server is about to go: open the next link now, and leave this one once that is welcomed. What is in
-   * flight may end here within the time.
+   * The control plane is about to stop. The node opens a new link, and closes this one once the new link is welcomed.
+   * Commands in flight may finish here within the time.
    */
   z.object({ type: z.literal('drain'), within_ms: z.number().int().min(0) }),
 ]);

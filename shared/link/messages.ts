@@ -4,7 +4,7 @@ import { e164Schema } from '../e164.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
 import { iccidSchema, imeiSchema } from './identities.ts';
 
-/** The operator's name for a place on a node, one line of text: it is typed, printed and written down. */
+/** The operator's name for a slot of a node, one line of text. */
 export const slotNameSchema = z
   .string()
   .min(1)
@@ -26,60 +26,61 @@ export const slotStateSchema = z.enum([
 ]);
 export type SlotState = z.infer<typeof slotStateSchema>;
 
-/** A place for a modem on a node, and what sits in it now. Last state wins; it is not a fact. */
+/** A slot of a node and what is in it now. The last state wins; it is not a fact. */
 export const slotSchema = z.object({
   /** Unique on the node. */
   slot: slotNameSchema,
   state: slotStateSchema,
-  /** IMEI, null until the modem has told it. */
+  /** IMEI; null until the modem reports it. */
   device_id: imeiSchema.nullable(),
+  /** ICCID of the SIM; null without one. */
   iccid: iccidSchema.nullable(),
-  /** The SIM's own number where the SIM or the operator's configuration tells it. */
+  /** Number of the SIM, if the SIM or the operator's configuration has it. */
   number: e164Schema.nullable(),
-  /** Network operator, numeric (MCC and MNC) or as the modem names it. */
+  /** Network operator: MCC and MNC, or its name as the modem reports it. */
   operator: z.string().max(64).nullable(),
+  /** Signal strength in dBm. */
   signal_dbm: z.number().int().nullable(),
-  /** Make and model as the modem tells them. */
+  /** Make and model, as the modem reports them. */
   model: z.string().max(64).nullable().default(null),
-  /** Where the device is plugged in, such as "1-1.2" (bus, ports). */
+  /** USB path of the device, such as "1-1.2" (bus, ports). */
   usb_path: z.string().max(64).nullable().default(null),
-  /** Why the slot is not in service, a word such as "sim_puk"; "roaming" where it is, abroad; else null. */
+  /** Why the slot is not registered, a word such as "sim_puk"; "roaming" if it is registered abroad. */
   reason: z.string().max(64).nullable().default(null),
-  /** Places of the storage that messages are received into, as the modem told them last; null where it did not. */
+  /** Used and total places of the storage for received messages, as the modem last reported them. */
   storage: z
     .object({ used: z.int32().min(0), total: z.int32().min(0) })
     .nullable()
     .default(null),
   /**
-   * When the last complete reading of all message storages of the SIM and its modem began, once all that it found is in the
-   * journal. Of this session of the modem only: null until its first. Told again every few minutes.
+   * When the last complete sweep of all message storages of the SIM and its modem began, once everything that it found is in
+   * the journal. Null until the first sweep of this modem session.
    */
   swept_at: timestampSchema.nullable().default(null),
 });
 export type Slot = z.infer<typeof slotSchema>;
 
-/** What became of an SMS that the modem was asked to send. */
+/** The outcome of an SMS that the modem was asked to send. */
 export const smsOutcomeSchema = z.discriminatedUnion('status', [
+  /** The carrier accepted all segments. */
   z.object({
     status: z.literal('accepted'),
     /** TP-Message-Reference of each segment, in order (3GPP TS 23.040 §9.2.3.6). */
     message_references: z.array(z.number().int().min(0).max(255)).min(1).max(255),
     at: timestampSchema,
   }),
+  /** The carrier or the modem rejected it. */
   z.object({
     status: z.literal('rejected'),
     /** `cms_<n>`, `cme_<n>` or a word. */
     code: z.string().max(64),
-    /**
-     * What is worth doing, with a new command: `retry` soon, `wait` until the SIM or modem was mended,
-     * nothing (`final`).
-     */
+    /** `retry`: a new command may work soon. `wait`: only after the SIM or modem is repaired. `final`: never. */
     class: z.enum(['retry', 'wait', 'final']).optional(),
     message: z.string().max(512),
     at: timestampSchema,
   }),
+  /** The outcome is unknown: the modem may have sent it. */
   z.object({
-    /** Nobody can know: the modem may have sent it. */
     status: z.literal('unknown'),
     message: z.string().max(512),
     at: timestampSchema,
@@ -87,47 +88,49 @@ export const smsOutcomeSchema = z.discriminatedUnion('status', [
 ]);
 export type SmsOutcome = z.infer<typeof smsOutcomeSchema>;
 
-/** Things that happened. Journalled by the node, sent until acknowledged, never twice by position. */
+/** Events in the journal of the node. The node sends them until the control plane acknowledges them. */
 export const factSchema = z.discriminatedUnion('kind', [
+  /** An SMS arrived. */
   z.object({
     kind: z.literal('sms_received'),
     iccid: iccidSchema,
-    /** E.164 where the sender is a number in international form, else as received (short code, name). */
+    /** Sender: E.164 if it is an international number, otherwise as received (short code, name). */
     from: z.string().max(32),
+    /** Text of the message. */
     body: z.string().max(40_000),
-    /** Time stamp of the service centre with its zone; null where it was invalid. */
+    /** Time stamp of the service center, with its zone; null if it is invalid. */
     sent_at: timestampSchema.nullable(),
+    /** When the node read it. */
     received_at: timestampSchema,
-    /**
-     * The storage it was read from was read as a whole then, and it was not there: it reached the modem later. Absent where
-     * the node cannot know.
-     */
+    /** A sweep at this time did not find it, so it arrived later. Absent if the node cannot know. */
     arrived_after: timestampSchema.optional(),
-    /** True when parts of a concatenated message never came. */
+    /** True if parts of a long message never arrived. */
     partial: z.boolean(),
   }),
+  /** A TPDU that the node could not decode. */
   z.object({
-    /** A TPDU that could not be decoded, kept so that nothing is lost silently. */
     kind: z.literal('sms_unreadable'),
     iccid: iccidSchema,
-    /** Hexadecimal, as the modem gave it. */
+    /** Hexadecimal, as the modem returned it. */
     pdu: z.string().max(1024),
     reason: z.string().max(512),
     received_at: timestampSchema,
   }),
+  /** The outcome of a `send_sms` command. */
   z.object({
     kind: z.literal('sms_outcome'),
     command_id: z.string().min(1).max(64),
     outcome: smsOutcomeSchema,
   }),
+  /** A delivery report. */
   z.object({
     kind: z.literal('sms_report'),
     iccid: iccidSchema,
-    /** The command that sent it, where the node could match the reference. */
+    /** The command that sent the message, if the node could match the reference. */
     command_id: z.string().max(64).nullable(),
     message_reference: z.number().int().min(0).max(255),
     recipient: z.string().max(32),
-    /** Which of how many segments the report is about. */
+    /** Segment that the report is about, counted from 1. */
     part: z.number().int().min(1).max(255).default(1),
     parts: z.number().int().min(1).max(255).default(1),
     status: z.enum(['delivered', 'pending', 'failed', 'expired']),
@@ -141,27 +144,27 @@ export const factSchema = z.discriminatedUnion('kind', [
 export type Fact = z.infer<typeof factSchema>;
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
-/** Something an operator wants to know of a slot. Told while the link is up, and not kept: no fact. */
+/** An event of a slot for operators. Sent while the link is up and not stored; it is not a fact. */
 export const slotEventSchema = z.object({
   slot: slotNameSchema,
-  /** A word such as "recovery_step"; unknown ones are shown as they are. */
+  /** A word such as "recovery_step". */
   kind: z.string().min(1).max(64),
   detail: z.string().max(512),
   at: timestampSchema,
 });
 export type SlotEvent = z.infer<typeof slotEventSchema>;
 
-/** Troubles of a whole node, words such as "journal_unavailable". */
+/** Alarms of the whole node, words such as "journal_unavailable". */
 export const alarmsSchema = z.array(z.string().min(1).max(64)).max(32);
 
-/** Facts that wait for the control plane; absent from a node that does not tell. */
+/** Facts that the control plane has not acknowledged; absent if the node does not report it. */
 export const journalDepthSchema = z.int32().min(0).optional();
 
 /** Parameters of each command. */
 export const commandSchemas = {
-  /** Confirms that this node holds the SIM now and may serve its number. Result: `{}`. */
+  /** Asks the node to confirm that it has the SIM and serves its number. Result: `{}`. */
   bind_sim: z.object({ iccid: iccidSchema }),
-  /** Sends one SMS once. Result: an `SmsOutcome`, the same for every repetition of the command id. */
+  /** Sends one SMS once. Result: an outcome of `send_sms`, the same for every repetition of the command id. */
   send_sms: z.object({
     iccid: iccidSchema,
     to: e164Schema,
@@ -170,30 +173,28 @@ export const commandSchemas = {
     segments_max: z.number().int().min(1).max(255),
   }),
   /**
-   * Places a call. Result: a `DialOutcome`, as soon as the far end rings, has answered or will not. Refused as
-   * `line_busy` where the SIM has a call already. Since version 3.
+   * Places a call. Result: `ringing`, `active` or `ended`, as soon as the far end rings, answers or will do neither.
+   * Refused as `line_busy` if the SIM already has a call. Since version 3.
    */
   dial: z.object({ call_id: callIdSchema, iccid: iccidSchema, to: e164Schema }),
-  /** Answers a call that rings. Result: `{}`, once the modem has said so. Since version 3. */
+  /** Answers a ringing call. Result: `{}`, once the modem confirms. Since version 3. */
   answer: z.object({ call_id: callIdSchema }),
-  /** Ends a call, or rejects one that rings: its holder wants it, or nobody owns it any more. Result: `{}`, once the modem has said so. Since version 3. */
+  /** Ends a call, or rejects a ringing one. Result: `{}`, once the modem confirms. Since version 3. */
   hang_up: z.object({ call_id: callIdSchema, reason: z.enum(['local_hangup', 'abandoned']) }),
-  /**
-   * Opens the media link of a call, in place of the one it has. Result: `{}`, once it is open. Since version 3.
-   */
+  /** Opens a media link for a call and replaces the existing one. Result: `{}`, once it is open. Since version 3. */
   open_media: z.object({
     call_id: callIdSchema,
-    /** Base URL of the instance, or null: that of the control link. */
+    /** Base URL of the instance; null for that of the control link. */
     base_url: z
       .url({ protocol: /^https?$/ })
       .max(512)
       .nullable(),
-    /** Good for one upgrade. */
+    /** Ticket for one upgrade. */
     ticket: z.string().min(16).max(128),
   }),
   /**
-   * Restarts the modem of a slot. Result: `{}`, once it has begun; the slot tells the rest. Refused as `line_busy` while a
-   * call is up, unless by `force`. An older node refuses it as `command_unknown`.
+   * Restarts the modem of a slot. Result: `{}`, once the restart begins. Refused as `line_busy` while a call is up, unless
+   * `force` is true. An older node refuses it as `command_unknown`.
    */
   restart_modem: z.object({ slot: slotNameSchema, force: z.boolean() }),
 } as const;

@@ -12,10 +12,11 @@ export interface ProgramCommand<S extends Specs> {
   run(options: OptionsOf<S>, args: readonly string[]): Promise<void>;
 }
 
-/** A command whose table of options is known to itself alone. */
+/** A command, whatever its options are. */
 export interface AnyCommand {
   usage: string;
   about: string;
+  options: Specs;
   build(command: Command, env: Readonly<Record<string, string | undefined>>): void;
 }
 
@@ -26,8 +27,7 @@ export function programCommand<S extends Specs>({
   run,
 }: ProgramCommand<S>): AnyCommand {
   return {
-    usage,
-    about,
+    ...{ usage, about, options },
     build(command, env) {
       addFlags(command, options);
       command.description(about).allowExcessArguments(false);

@@ -5,7 +5,7 @@ import { LOG_LEVELS } from './logger.ts';
 import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';
 
-interface OptionSpec {
+export interface OptionSpec {
   /** Name of the environment variable, where it may come from there; a flag of the same name wins. */
   env?: string;
   /** Another name of it, which still counts where the first is not set. */
@@ -73,7 +73,9 @@ export function valuesOf<S extends Specs>(
   return Object.freeze(values) as OptionsOf<S>;
 }
 
-const nameOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** The flag of an option: `--data-dir` of `dataDir`. */
+export const nameOf = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 function flagOf(key: string, spec: OptionSpec): Option {
   if (spec.isSwitch === true) return new Option(nameOf(key), spec.about);
@@ -102,7 +104,8 @@ export function optionalInteger(min: number, max: number) {
     .string()
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, message);
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ minimum: min, maximum: max });
 }
 
 /** A value that is true or false, also written as on or off. */
@@ -118,6 +121,6 @@ export const switchOption = (about: string) => ({
 /** How much a program logs: every program has it. */
 export const LOG_LEVEL_OPTION = {
   env: 'LOG_LEVEL',
-  about: `how much is logged: ${LOG_LEVELS.join(', ')}`,
+  about: `Log level: ${LOG_LEVELS.join(', ')}`,
   schema: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 };

@@ -18,15 +18,15 @@ export type CallDirection = z.infer<typeof directionSchema>;
 export const liveCallStateSchema = z.enum(['dialing', 'ringing', 'active']);
 export type LiveCallState = z.infer<typeof liveCallStateSchema>;
 
-/** A call that is up or on its way. Last state wins; it is not a fact. */
+/** A call in progress. The last state wins; it is not a fact. */
 export const liveCallSchema = z.object({
   call_id: callIdSchema,
   iccid: iccidSchema,
   direction: directionSchema,
   state: liveCallStateSchema,
-  /** The far end: E.164 where it is told in international form, else as told; null where it is withheld. */
+  /** The far end: E.164 if it is an international number, otherwise as received; null if it is withheld. */
   peer: z.string().max(32).nullable(),
-  /** When the call began: was dialled, or rang for the first time. */
+  /** When the call was dialed, or first rang. */
   started_at: timestampSchema,
   answered_at: timestampSchema.nullable(),
 });
@@ -34,26 +34,26 @@ export type LiveCall = z.infer<typeof liveCallSchema>;
 
 const countSchema = z.number().int().min(0);
 
-/** What became of the audio of a call. Frames are of 20 ms. */
+/** Counts of audio frames of 20 ms, and of gaps. */
 export const audioStatisticsSchema = z.object({
-  /** Frames that the modem gave. */
+  /** Frames captured from the modem. */
   captured_frames: countSchema,
-  /** Frames of the client that the modem was given. */
+  /** Frames of the client that the modem played. */
   played_frames: countSchema,
-  /** Times that the modem was given silence in the middle of the client's audio, because a frame was late. */
+  /** How many times the modem got silence in the middle of the client's audio, because a frame was late. */
   late_frames: countSchema,
-  /** Frames of the client that were thrown away at the node: the modem took none. */
+  /** Frames of the client that the node dropped because the modem accepted none. */
   dropped_frames: countSchema,
-  /** Frames of the modem that were thrown away: the way to the control plane was not quick enough. */
+  /** Frames of the modem that the node dropped because the link to the control plane was too slow. */
   lost_frames: countSchema,
-  /** Times that the modem gave nothing for longer than 100 ms, or octets got lost between frames. */
+  /** How many times the modem sent nothing for more than 100 ms, or octets were lost between frames. */
   capture_gaps: countSchema,
-  /** Times that the modem's sound card ran dry or over. */
+  /** How many times the buffer of the modem's sound card ran empty or full. */
   xruns: countSchema.default(0),
 });
 export type AudioStatistics = z.infer<typeof audioStatisticsSchema>;
 
-/** The end of a call, and all that is known of it. */
+/** A call ended. Since version 3. */
 export const callEndedSchema = z.object({
   kind: z.literal('call_ended'),
   call_id: callIdSchema,
@@ -64,9 +64,9 @@ export const callEndedSchema = z.object({
   answered_at: timestampSchema.nullable(),
   ended_at: timestampSchema,
   reason: endReasonSchema,
-  /** ITU-T Q.850. */
+  /** Cause of ITU-T Q.850. */
   cause: causeSchema,
-  /** Null where no audio was carried. */
+  /** Audio statistics; null if the call had no audio. */
   audio: audioStatisticsSchema.nullable(),
 });
 export type CallEnded = z.infer<typeof callEndedSchema>;

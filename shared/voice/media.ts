@@ -16,22 +16,25 @@ export const MEDIA_PATH = '/nodes/media';
 /** Of the upgrade: the ticket that came with `open_media`. */
 export const mediaAuthorization = (ticket: string): string => `SimrackMedia ${ticket}`;
 
-/** Audio of the far end, from the node. All numbers count frames of this link from 0 and never go down. */
+/** Audio of the far end. All numbers count frames of this link from 0 and never decrease. */
 export interface CaptureFrame {
-  /** Which capture frame this is; a number that was left out was lost at the node. */
+  /** Number of this capture frame. A missing number means that the node lost a frame. */
   readonly sequence: number;
-  /** Playout frames that the modem has taken, or that were cleared: all below this number. */
+  /** All playout frames below this number were played or cleared. */
   readonly played: number;
-  /** Playout frames that may be sent: all below this number. */
+  /** Playout frames below this number may be sent. */
   readonly granted: number;
+  /** 640 bytes of audio. */
   readonly audio: Uint8Array;
 }
 
-/** Audio of the client, from the control plane. */
+/** Audio of the client. */
 export interface PlayoutFrame {
+  /** Number of this playout frame. */
   readonly sequence: number;
-  /** The client speaks in real time: what waits is delay, and not what it sent ahead. */
+  /** The client speaks in real time, so queued audio is delay. */
   readonly isLive: boolean;
+  /** 640 bytes of audio. */
   readonly audio: Uint8Array;
 }
 
@@ -99,23 +102,23 @@ function headerOf(bytes: Uint8Array, headerBytes: number): DataView {
 /** Keys of a telephone (ITU-T Q.23). */
 export const dtmfDigitsSchema = z.string().regex(/^[0-9*#A-D]{1,32}$/);
 
-const serverMediaSchema = z.discriminatedUnion('type', [
-  /** What was sent and not played is thrown away. Answered by `cleared`. */
+export const serverMediaSchema = z.discriminatedUnion('type', [
+  /** Drop the audio that was sent and not played. The node answers with `cleared`. */
   z.object({ type: z.literal('clear'), id: z.number().int().min(0) }),
-  /** Keys for the modem to press. */
+  /** Press these keys. */
   z.object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema }),
 ]);
 export type ServerMediaMessage = z.infer<typeof serverMediaSchema>;
 
-const nodeMediaSchema = z.discriminatedUnion('type', [
-  /** `played` as in a capture frame; `dropped`: how many of those below it were thrown away by this clear. */
+export const nodeMediaSchema = z.discriminatedUnion('type', [
+  /** Answer to `clear`. `played` is as in a capture frame; `dropped` frames of those were dropped. */
   z.object({
     type: z.literal('cleared'),
     id: z.number().int().min(0),
     played: z.number().int().min(0),
     dropped: z.number().int().min(0),
   }),
-  /** A key that the far end pressed. */
+  /** The far end pressed a key. */
   z.object({ type: z.literal('dtmf'), digit: z.string().regex(/^[0-9*#A-D]$/) }),
 ]);
 export type NodeMediaMessage = z.infer<typeof nodeMediaSchema>;

@@ -18,28 +18,21 @@ export const CAUSE = {
   recoveryOnTimerExpiry: 102,
 } as const;
 
-/** Who or what ended a call. */
-export const END_REASONS = [
-  /** The holder of the number, by a request or by the close of the stream. */
-  'local_hangup',
-  /** The far end, after the call was answered. */
-  'remote_hangup',
-  'busy',
-  /** Nobody answered within the network's time or the service's. */
-  'no_answer',
-  /** Refused by the far end, or by the holder while it rang. */
-  'rejected',
-  /** The caller gave up while it rang. */
-  'cancelled',
-  /** The network could not connect it or lost it. */
-  'network_failure',
-  /** The modem, its SIM or its port went away. */
-  'modem_lost',
-  /** Nobody owned the call any more: no stream in time, or no control plane. */
-  'abandoned',
-] as const;
+/** Why a call ended, in the words of the API. */
+export const END_REASON = {
+  local_hangup: 'The subscriber hung up, by a request or by closing the stream.',
+  remote_hangup: 'The far end hung up after the call was answered.',
+  busy: 'The far end is busy.',
+  no_answer: 'The far end did not answer within the time of the network or of the service.',
+  rejected: 'The far end rejected the call, or the subscriber rejected it while it rang.',
+  cancelled: 'The caller gave up while it rang.',
+  network_failure: 'The network could not connect the call, or lost it.',
+  modem_lost: 'The modem, its SIM or its port failed.',
+  abandoned: 'The call had no stream in time, or its node lost the control plane.',
+} as const satisfies Record<string, string>;
+export type EndReason = keyof typeof END_REASON;
+export const END_REASONS = Object.keys(END_REASON) as [EndReason, ...EndReason[]];
 export const endReasonSchema = z.enum(END_REASONS);
-export type EndReason = z.infer<typeof endReasonSchema>;
 
 /** WebSocket close codes of a call: 4000 and the cause (RFC 6455 §7.4.2, private use). */
 export const callCloseCode = (cause: number): number => 4000 + cause;

@@ -1,9 +1,10 @@
-// What a running daemon exports and shows: what its README says, and all that the alert rules look at.
+// What a running daemon exports and shows: what the reference says, and all that the alert rules look at.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
+import { documentedMetrics } from '../fixtures/documented-metrics.ts';
 import { type Family, readExposition, readingOf } from '../fixtures/exposition.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { until } from '../fixtures/until.ts';
@@ -75,12 +76,8 @@ t.test('no number, ICCID, IMEI or text is shown', async (t) => {
   }
 });
 
-t.test('the README has every metric, with its labels, and no other', async (t) => {
-  const documented = new Map(
-    [...inFolder('README.md').matchAll(/^\| `(simrack_\w+)(?:\{([\w,]+)\})?` \|/gm)].map(
-      ([, name, labels = '']) => [String(name), labels.split(',').filter(Boolean).sort()],
-    ),
-  );
+t.test('the reference has every metric, with its labels, and no other', async (t) => {
+  const documented = documentedMetrics('node-daemon');
   t.same([...documented.keys()].sort(), [...exported.keys()].sort());
   for (const { name, samples } of exported.values()) {
     for (const { labels } of samples) {

@@ -16,6 +16,14 @@ t.test('the lock file names no download host', async (t) => {
   );
 });
 
+t.test('nor does that of the documentation', async (t) => {
+  const docs = JSON.parse(
+    readFileSync(join(PROJECT_FOLDER, 'docs/package-lock.json'), 'utf8'),
+  ) as typeof lock;
+  const named = Object.values(docs.packages).filter(({ resolved }) => resolved !== undefined);
+  t.same(named, []);
+});
+
 t.test('every binary for Linux on x64 has one on arm64', async (t) => {
   const paths = Object.keys(lock.packages);
   const onX64 = paths.filter((path) => /linux-(x64|amd64)(-gnu)?$/.test(path));

@@ -4,7 +4,7 @@ import t from 'tap';
 import { listFiles, readSources } from './sources.ts';
 
 const FILE_LINES_MAX = 400;
-const TOP_LEVEL_FOLDERS = ['.ci', 'control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test'];
+const TOP_LEVEL_FOLDERS = ['.ci', 'control-plane', 'docs', 'hardware-sim', 'node-daemon', 'shared', 'test'];
 const DRAWERS = /^(utils?|helpers?|common|types|lib|misc|models|index)$/;
 
 const BANNED: ReadonlyArray<[pattern: RegExp, instead: string]> = [

@@ -16,21 +16,21 @@ export function addAccountCommands(program: Command, session: () => Session): vo
 
   answering(program.command('subscribe'), [...SIGNED_IN, 'outcome'])
     .description(
-      'get a number and pay for its year; where the wallet has one, tell it, sign in if need be, and pay nothing',
+      'Buy a number for a year. If the wallet has one, print it, sign in if necessary, and pay nothing.',
     )
-    .option('--renew', 'pay for a year more of the same number')
+    .option('--renew', 'Pay for another year of the same number')
     .addOption(
-      new Option('--max <dollars>', 'pay at most this').argParser(dollars).default(dollars('2000'), '2000'),
+      new Option('--max <dollars>', 'Maximum price').argParser(dollars).default(dollars('2000'), '2000'),
     )
-    .addOption(new Option('--way <way>', 'how to pay').choices(PAYMENT_WAYS).default('x402-v1'))
-    .option('--show-token', 'print the token, too')
+    .addOption(new Option('--way <way>', 'Payment protocol').choices(PAYMENT_WAYS).default('x402-v1'))
+    .option('--show-token', 'Also print the token')
     .action(async ({ showToken, ...options }: SubscribeOptions & { showToken?: boolean }) => {
       const at = session();
       await subscribe(at, options, (subscribed) => answer(at, subscribed, showToken));
     });
   answering(program.command('recover'), SIGNED_IN)
-    .description('get a new token for the wallet’s signature; all older ones end')
-    .option('--show-token', 'print the token, too')
+    .description('Get a new token with a signature of the wallet. All older tokens are revoked.')
+    .option('--show-token', 'Also print the token')
     .action(async ({ showToken }: { showToken?: boolean }) => {
       const at = session();
       const account = await at.account();
@@ -41,19 +41,19 @@ export function addAccountCommands(program: Command, session: () => Session): vo
       answer(at, signedIn, showToken);
     });
   answering(program.command('number'), fieldsOf(OPERATION.number))
-    .description('the number, and until when')
+    .description('Show the number and when it expires.')
     .action(async () => {
       const at = session();
       at.output.answer(await (await at.client()).number());
     });
   answering(program.command('availability'), fieldsOf(OPERATION.availability))
-    .description('how many numbers can be had')
+    .description('Show how many numbers are available.')
     .action(async () => {
       const at = session();
       at.output.answer(await at.stranger().availability());
     });
   answering(program.command('waitlist'), fieldsOf(OPERATION.waitlist))
-    .description('be told by mail when numbers are there again')
+    .description('Get a mail when numbers are available again.')
     .argument('<email>')
     .action(async (email: string) => {
       const at = session();

@@ -33,8 +33,8 @@ interface ReceiveOptions {
 
 export function addSmsCommands(program: Command, session: () => Session): void {
   answering(program.command('send'), fieldsOf(OPERATION.send))
-    .description('send an SMS')
-    .requiredOption('--to <number>', 'destination, E.164')
+    .description('Send an SMS.')
+    .requiredOption('--to <number>', 'Destination, E.164')
     .requiredOption('--body <text>', 'text')
     .action(async (sms: { to: string; body: string }) => {
       const at = session();
@@ -44,23 +44,29 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     ...fieldsOf(OPERATION.receive),
     ...Object.keys(inboundMessageSchema.shape),
   ])
-    .description('claim the SMS that have come in: each is given out once')
-    .option('--wait [seconds]', `wait for one (${WAIT_SECONDS} s where not said)`, wholeNumber)
-    .option('--from <number>', 'wait for one of this sender; others that come are printed, too')
+    .description('Claim the received SMS. Each is returned once.')
+    .option('--wait [seconds]', `Wait for an SMS; default ${WAIT_SECONDS} seconds`, wholeNumber)
+    .option('--from <number>', 'Wait for an SMS from this sender; others that arrive are printed, too')
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
-    .description('the history, newest first; claims nothing')
-    .addOption(new Option('--direction <direction>').choices(['sent', 'received', 'both']).default('both'))
-    .option('--since <time>', 'not older than this', dateTime)
-    .option('--until <time>', 'not newer than this', dateTime)
-    .option('--limit <n>', 'how many at most', wholeNumber, LIMIT)
+    .description('List the messages, newest first. Claims nothing.')
+    .addOption(
+      new Option('--direction <direction>', 'Only sent, only received, or both')
+        .choices(['sent', 'received', 'both'])
+        .default('both'),
+    )
+    .option('--since <time>', 'Not older than this', dateTime)
+    .option('--until <time>', 'Not newer than this', dateTime)
+    .option('--limit <n>', 'Maximum number of messages', wholeNumber, LIMIT)
     .action((options: HistoryOptions) => list(session(), options));
   answering(program.command('delete [ids...]'), ['deleted'])
-    .description('delete messages for good: those with these ids, those that the options name, or --all')
-    .option('--all', 'all of them, also those that nobody has claimed')
-    .addOption(new Option('--direction <direction>', 'sent or received only').choices(['sent', 'received']))
-    .option('--since <time>', 'not older than this', dateTime)
-    .option('--until <time>', 'not newer than this', dateTime)
+    .description('Delete messages for good: those with these ids, those that match the options, or --all.')
+    .option('--all', 'Delete all messages, including unclaimed ones')
+    .addOption(
+      new Option('--direction <direction>', 'Only sent, or only received').choices(['sent', 'received']),
+    )
+    .option('--since <time>', 'Not older than this', dateTime)
+    .option('--until <time>', 'Not newer than this', dateTime)
     .action((ids: string[], options: DeleteOptions) => remove(session(), ids, options));
 }
 

@@ -14,10 +14,10 @@ const EVENT = presenceEventSchema.options.flatMap(({ shape }) => Object.keys(sha
 
 const withAudio = (command: Command): Command =>
   command
-    .option('--say <file>', 'play this to the far end: WAVE, or samples alone; 16 kHz, 16 bit, mono')
-    .option('--record <file>', 'write what the far end says, as WAVE where it ends in .wav')
-    .option('--press <keys>', 'press these keys once it is answered', keys)
-    .option('--for <seconds>', 'hang up this long after the answer', wholeNumber);
+    .option('--say <file>', 'Play this file to the far end: WAVE or raw samples; 16 kHz, 16 bit, mono')
+    .option('--record <file>', 'Record the far end into this file; WAVE if the name ends in .wav')
+    .option('--press <keys>', 'Press these keys after the answer', keys)
+    .option('--for <seconds>', 'Hang up this many seconds after the answer', wholeNumber);
 
 type DialOptions = ConversationOptions & { detach?: boolean };
 
@@ -28,17 +28,17 @@ interface ListenOptions extends ConversationOptions {
 
 export function addVoiceCommands(program: Command, session: () => Session): void {
   withAudio(answering(program.command('dial'), [...fieldsOf(OPERATION.dial), ...CONVERSATION]))
-    .description('call a number, and talk until the call ends; Ctrl-C hangs up')
+    .description('Call a number and stay until the call ends. Ctrl-C hangs up.')
     .argument('<number>', 'E.164')
-    .option('--detach', 'only place the call; it ends after 30 s unless its stream is opened')
+    .option('--detach', 'Only place the call; it ends after 30 s unless a client opens its stream')
     .action((to: string, options: DialOptions) => dial(session(), to, options));
   withAudio(answering(program.command('listen'), [...new Set([...EVENT, ...CONVERSATION])]))
-    .description('tell of calls as they ring, are answered and end, a line of JSON each, until Ctrl-C')
-    .option('--answer', 'answer the first one that rings, and end with it')
-    .option('--wait <seconds>', 'give up after this long', wholeNumber)
+    .description('Print a line of JSON when a call rings, is answered or ends, until Ctrl-C.')
+    .option('--answer', 'Answer the first call that rings, and stop when it ends')
+    .option('--wait <seconds>', 'Give up after this many seconds', wholeNumber)
     .action((options: ListenOptions) => listen(session(), options));
   answering(program.command('hangup'), fieldsOf(OPERATION.hangUp))
-    .description('end a call, or reject one that rings')
+    .description('End a call, or reject one that rings.')
     .argument('<call_id>')
     .action(async (callId: string) => {
       const at = session();

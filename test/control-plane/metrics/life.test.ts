@@ -1,11 +1,9 @@
 // A whole life of the service: nothing private is in its log or its metrics, and what happened is counted.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { documentedMetrics } from '../../fixtures/documented-metrics.ts';
 import { type Family, readExposition, readingOf } from '../../fixtures/exposition.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { liveALife, writtenForms } from '../../fixtures/service-life.ts';
-import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 interface Line {
   msg: string;
@@ -223,14 +221,8 @@ t.test('labels are few, and words of ours', async (t) => {
   for (const route of routes) t.match(route, /^none$|^(?:\/(?:[a-z.:-]|[A-Z_])*[a-zA-Z]*)+$/, route);
 });
 
-t.test('the README has every metric, with its labels, and no other', async (t) => {
-  const readme = readFileSync(join(PROJECT_FOLDER, 'control-plane', 'README.md'), 'utf8');
-  const documented = new Map(
-    [...readme.matchAll(/^\| `(simrack_\w+)(?:\{([\w,]+)\})?` \|/gm)].map(([, name, labels = '']) => [
-      String(name),
-      labels.split(',').filter(Boolean).sort(),
-    ]),
-  );
+t.test('the reference has every metric, with its labels, and no other', async (t) => {
+  const documented = documentedMetrics('control-plane');
   t.same([...documented.keys()].sort(), ours.map(({ name }) => name).sort());
   for (const { name, samples } of ours) {
     for (const { labels } of samples) {

@@ -1,6 +1,7 @@
 // The stream in Twilio's words: what a bot sends and reads, at twice real time and in chunks of 40 ms.
 import t from 'tap';
 import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/mu-law.ts';
+import { twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { telephone } from '../../fixtures/telephone.ts';
@@ -67,6 +68,11 @@ t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => 
   t.equal(await client.closed(), 4016);
   t.match(client.of({ event: 'stop' }), [{ stop: { callSid: callId }, streamSid }]);
   t.same(client.binary, []);
+  for (const text of client.texts)
+    t.ok(
+      twilioServerFrameSchema.safeParse(text).success,
+      `as described: ${JSON.stringify(text).slice(0, 100)}`,
+    );
 
   function numbered(message: object | undefined) {
     return message !== undefined && 'sequenceNumber' in message ? { sequenceNumber: undefined } : {};

@@ -1,0 +1,5 @@
+// The default theme, with tables that fit.
+import DefaultTheme from 'vitepress/theme';
+import './style.css';
+
+export default DefaultTheme;

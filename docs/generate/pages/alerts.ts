@@ -1,0 +1,81 @@
+// The alerts of the service, from the table that raises them, and the rules for Prometheus that come with the daemon.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { ALERTS } from '../../../control-plane/alerts/alert.ts';
+import { ALERT_OPTIONS } from '../../../control-plane/alerts/alert-options.ts';
+import { rulesOf } from '../../../control-plane/alerts/conditions.ts';
+import { OPTIONS } from '../../../control-plane/config.ts';
+import { block, code, shownMs, table } from '../markdown.ts';
+import type { Page } from '../page.ts';
+import { PROJECT_FOLDER } from '../source/doc-comments.ts';
+
+const RULES = 'node-daemon/metrics/alerts.yaml';
+
+interface Rule {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string; action: string };
+}
+
+const defaultOf = ({ schema }: { schema: { parse(value: undefined): unknown } }): number =>
+  Number(schema.parse(undefined));
+
+/** The default of the option with that environment variable. */
+function defaultOfVariable(name: string): string {
+  const spec = Object.values(OPTIONS).find((option) => 'env' in option && option.env === name);
+  if (spec === undefined) throw new Error(`${name} is not an option`);
+  const value = defaultOf(spec);
+  return name.endsWith('_MS') ? shownMs(value) : String(value);
+}
+
+export const ALERTS_PAGE: Page = {
+  file: 'alerts.md',
+  title: 'Alerts',
+  about:
+    'The service checks every 10 seconds and sends each alert once when it begins, once when a warning becomes critical, and once when it is over. ' +
+    'See `ALERT_WEBHOOK_URL` and `ALERT_MAIL_TO`.',
+  body() {
+    const rules = rulesOf({
+      ...{
+        heartbeatMs: defaultOf(OPTIONS.heartbeatMs),
+        slotDownMs: defaultOf(ALERT_OPTIONS.alertSlotDownMs),
+      },
+      ...{ storagePercent: 0, journalDepth: 0, poolMin: 0, relayerTransfersMin: 0 },
+    });
+    return [
+      '## Alerts of control-plane',
+      'The two times are those of the default options: how long the condition must hold before the alert is raised, and how long it must be gone before the alert is over.',
+      table(
+        ['Kind', 'Severity', 'Raised when', 'After', 'Over when', 'After', 'Threshold (default)'],
+        Object.entries(ALERTS).map(([kind, { options, over, raised, severity }]) => {
+          const { raiseAfterMs, recoverAfterMs } = rules[kind as keyof typeof rules];
+          return [
+            ...[code(kind), severity, raised, shownAfter(raiseAfterMs), over, shownAfter(recoverAfterMs)],
+            options.map((name) => `${code(name)} (${defaultOfVariable(name)})`).join(', '),
+          ];
+        }),
+      ),
+      '## Rules for Prometheus',
+      `The daemon’s package has these rules for its metrics in ${code(RULES)}.`,
+      ...promethean().flatMap(({ alert, annotations, expr, for: held = '0s', labels }) => [
+        `### ${alert}`,
+        `${labels.severity}, after ${held}. ${verbatim(annotations.action)}`,
+        block('text', expr),
+      ]),
+    ].join('\n\n');
+  },
+};
+
+const shownAfter = (ms: number): string => (ms === 0 ? 'at once' : shownMs(ms));
+
+const verbatim = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;');
+
+function promethean(): Rule[] {
+  const { groups } = parse(readFileSync(join(PROJECT_FOLDER, RULES), 'utf8')) as {
+    groups: { rules: Rule[] }[];
+  };
+  return groups.flatMap(({ rules }) => rules);
+}

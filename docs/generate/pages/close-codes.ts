@@ -1,0 +1,59 @@
+// The close codes of every WebSocket, from the constants that the code closes with.
+import { COMEBACK_AFTER_STATUS, comebackAfterClose, LINK_CLOSE } from '../../../shared/link/close.ts';
+import { MEDIA_CLOSE, PRESENCE_CLOSE, STREAM_CLOSE } from '../../../shared/voice/close-code.ts';
+import { CAUSE, callCloseCode } from '../../../shared/voice/release-cause.ts';
+import { code, table } from '../markdown.ts';
+import type { Page } from '../page.ts';
+import { docComments } from '../source/doc-comments.ts';
+
+const SOURCES = ['shared/voice/close-code.ts', 'shared/link/close.ts'];
+
+export const CLOSE_CODES_PAGE: Page = {
+  file: 'close-codes.md',
+  title: 'WebSocket close codes',
+  about: 'Codes below 4000 are those of RFC 6455. Codes of 4000 and above are our own.',
+  body() {
+    const comments = new Map(SOURCES.flatMap((source) => [...docComments(source)]));
+    const rows = (name: string, codes: Readonly<Record<string, number>>): string[][] =>
+      Object.entries(codes).map(([key, value]) => [
+        code(String(value)),
+        comments.get(`${name}/${key}`) ?? '',
+      ]);
+    return [
+      '## The audio of a call: /voice/stream/{call_id}',
+      `When a call ends, its stream is closed with 4000 plus the cause of ITU-T Q.850. These are the causes that the service sets itself; a network may report others, up to ${callCloseCode(127)}.`,
+      table(
+        ['Code', 'Cause'],
+        Object.entries(CAUSE).map(([name, cause]) => [code(String(callCloseCode(cause))), words(name)]),
+      ),
+      'The other codes. After 1007, 1008, 1009, 4401 or a broken connection the call stays up for `STREAM_HOLD_MS` (5 seconds by default): open the stream again within this time. If the client itself closes the stream, the service hangs up.',
+      table(['Code', 'Meaning'], rows('STREAM_CLOSE', STREAM_CLOSE)),
+      '## Presence: /voice/presence/{number}',
+      table(['Code', 'Meaning'], rows('PRESENCE_CLOSE', PRESENCE_CLOSE)),
+      '## Media link: /nodes/media',
+      'The node closes the link with 4000 plus the cause when its call has ended.',
+      table(['Code', 'Meaning'], rows('MEDIA_CLOSE', MEDIA_CLOSE)),
+      '## Control link: /nodes/link',
+      `The last column says what the node does. ${comments.get('Comeback') ?? ''}`,
+      table(
+        ['Code', 'Meaning', 'Then'],
+        rows('LINK_CLOSE', LINK_CLOSE).map((row, at) => [
+          ...row,
+          code(comebackAfterClose(Object.values(LINK_CLOSE)[at] ?? 0)),
+        ]),
+      ),
+      'HTTP statuses of a refused upgrade. After any other status the node retries.',
+      table(
+        ['Status', 'Meaning', 'Then'],
+        Object.entries(COMEBACK_AFTER_STATUS).map(([status, then]) => [
+          code(status),
+          comments.get(`COMEBACK_AFTER_STATUS/${status}`) ?? '',
+          code(then),
+        ]),
+      ),
+    ].join('\n\n');
+  },
+};
+
+/** "userBusy" as "user busy". */
+const words = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -1,0 +1,45 @@
+// The tools for agents, as `tools/list` shows them.
+import { numberTools } from '../../../control-plane/mcp/number-tools.ts';
+import { serviceTools } from '../../../control-plane/mcp/service-tools.ts';
+import { smsTools } from '../../../control-plane/mcp/sms-tools.ts';
+import type { Tool } from '../../../control-plane/mcp/tool.ts';
+import { block, paragraph, table } from '../markdown.ts';
+import type { Page } from '../page.ts';
+import { fieldRows, type Schema } from '../source/json-fields.ts';
+
+/** Tools are described without what they work with. */
+const NOTHING = {} as never;
+
+export const MCP_TOOLS_PAGE: Page = {
+  file: 'mcp-tools.md',
+  title: 'MCP tools',
+  about:
+    'The tools of `POST /mcp` (Model Context Protocol, Streamable HTTP). Tools with a token need `Authorization: Bearer …`. ' +
+    'A refusal is a result with `isError` that holds the same `{error, message, …}` as the API.',
+  body: () =>
+    [...serviceTools(NOTHING), ...smsTools(NOTHING), ...numberTools(NOTHING)].flatMap(described).join('\n\n'),
+};
+
+function described({ listed, name, needsBearer }: Tool): string[] {
+  const { annotations = {}, inputSchema, outputSchema } = listed;
+  const hints = [
+    ...(annotations.readOnlyHint === true ? ['read only'] : []),
+    ...(annotations.destructiveHint === true ? ['destructive'] : []),
+    ...(annotations.idempotentHint === true ? ['idempotent'] : []),
+  ];
+  return [
+    `## ${name}`,
+    paragraph(listed.description ?? ''),
+    [needsBearer ? 'Needs a token' : 'Needs no token', ...hints].join(', ').concat('.'),
+    ...fields('Input', inputSchema as Schema),
+    ...fields('Answer', outputSchema as Schema),
+    '::: details JSON Schema',
+    block('json', JSON.stringify({ inputSchema, outputSchema }, null, 2)),
+    ':::',
+  ];
+}
+
+function fields(name: string, schema: Schema): string[] {
+  const rows = fieldRows({ required: Object.keys(schema.properties ?? {}), ...schema });
+  return rows.length === 0 ? [] : [`**${name}**`, table(['Field', 'Type', 'Default', 'Meaning'], rows)];
+}

@@ -1,0 +1,132 @@
+// The simulator's options.
+import * as z from 'zod';
+import { integerOption, LOG_LEVEL_OPTION } from '#shared/process/options.ts';
+import { MAKE_NAMES } from './makes/make.ts';
+import { USUAL_CAPACITIES } from './modem/message-stores.ts';
+import { SIMULATOR_DEFAULTS } from './simulator.ts';
+
+const makesOption = z
+  .string()
+  .default('quectel')
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be some of ${MAKE_NAMES.join(', ')}` })));
+
+const yesOr = (fallback: 'yes' | 'no') =>
+  z
+    .enum(['yes', 'no'], { error: 'must be yes or no' })
+    .default(fallback)
+    .transform((text) => text === 'yes');
+
+const rateOption = z
+  .enum(['8000', '16000'], { error: 'must be 8000 or 16000' })
+  .default('8000')
+  .transform((text) => (text === '16000' ? 16_000 : 8000));
+
+export const OPTIONS = {
+  modems: {
+    env: 'MODEMS',
+    about: 'Number of modems',
+    schema: integerOption(1, 256, 4),
+  },
+  dir: {
+    env: 'RACK_DIR',
+    about: 'Folder of the ports, and of the state that survives a restart',
+    schema: z.string().min(1).default('data/rack'),
+  },
+  port: {
+    env: 'SIMULATOR_PORT',
+    about: 'Port of the HTTP interface on 127.0.0.1; 0: a free port',
+    schema: integerOption(0, 65_535, 0),
+  },
+  makes: {
+    env: 'MAKES',
+    about: `Makes of the modems, assigned to the slots in turn: ${MAKE_NAMES.join(', ')}`,
+    schema: makesOption,
+  },
+  sendDelayMs: {
+    env: 'RADIO_DELAY_MS',
+    about: 'How long each message takes on the air',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.sendDelayMs),
+  },
+  bootMs: {
+    env: 'BOOT_MS',
+    about: 'How long a restart by command takes until the device is back',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.bootMs),
+  },
+  messagingAfterMs: {
+    env: 'MESSAGING_AFTER_MS',
+    about: 'How long it then takes until the modem can handle messages',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.messagingAfterMs),
+  },
+  storageFirstMs: {
+    env: 'STORAGE_FIRST_MS',
+    about: 'How long Huawei modems show their driver disk after they are plugged in',
+    schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.storageFirstMs),
+  },
+  identicalSerials: {
+    env: 'IDENTICAL_SERIALS',
+    about: 'yes: all devices have the same USB serial number',
+    schema: yesOr('no'),
+  },
+  simSlots: {
+    env: 'SIM_SLOTS',
+    about: 'Number of messages that a SIM card can store',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.SM),
+  },
+  modemSlots: {
+    env: 'MODEM_SLOTS',
+    about: 'Number of messages that a modem can store in its own memory',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.ME),
+  },
+  reportSlots: {
+    env: 'REPORT_SLOTS',
+    about: 'Number of status reports that a modem can store',
+    schema: integerOption(1, 255, USUAL_CAPACITIES.SR),
+  },
+  keep: {
+    env: 'KEEP',
+    about: 'Number of sent messages kept for GET /sms',
+    schema: integerOption(1, 10_000_000, SIMULATOR_DEFAULTS.keep),
+  },
+  keepEvents: {
+    env: 'KEEP_EVENTS',
+    about: 'Number of events kept for clients of GET /events that reconnect',
+    schema: integerOption(1, 10_000_000, SIMULATOR_DEFAULTS.keepEvents),
+  },
+  keepCalls: {
+    env: 'KEEP_CALLS',
+    about: 'Number of calls kept for GET /calls',
+    schema: integerOption(1, 1_000_000, SIMULATOR_DEFAULTS.keepCalls),
+  },
+  ringIntervalMs: {
+    env: 'RING_INTERVAL_MS',
+    about: 'Interval between two RING lines',
+    schema: integerOption(100, 60_000, SIMULATOR_DEFAULTS.ringIntervalMs),
+  },
+  noAnswerMs: {
+    env: 'NO_ANSWER_MS',
+    about: 'How long a modem rings before the network gives up',
+    schema: integerOption(1, 600_000, SIMULATOR_DEFAULTS.noAnswerMs),
+  },
+  volte: {
+    env: 'VOLTE',
+    about: 'no: calls go over 2G or 3G, and the audio of SIMCom modems has 8 kHz',
+    schema: yesOr('yes'),
+  },
+  usbAudio: {
+    env: 'USB_AUDIO',
+    about: 'yes: Quectel modems have a USB sound card',
+    schema: yesOr('no'),
+  },
+  pcmRateHz: {
+    env: 'PCM_RATE_HZ',
+    about: 'Sample rate of Quectel modems after a start: 8000 or 16000',
+    schema: rateOption,
+  },
+  endWithInput: {
+    env: 'END_WITH_INPUT',
+    about: 'yes: stop when standard input ends, which happens when the parent program dies',
+    schema: yesOr('no'),
+  },
+  logLevel: LOG_LEVEL_OPTION,
+} as const;

@@ -1,0 +1,118 @@
+// What we publish is read by other people's programs: patterns by Python and RE2, front matter by every YAML parser, voice by agents.
+import { createRequire } from 'node:module';
+import t from 'tap';
+import { parse } from 'yaml';
+import type * as z from 'zod';
+import { twilioClientFrameSchema, twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
+import {
+  clientFrameSchema,
+  presenceEventSchema,
+  serverFrameSchema,
+  VOICE_SUBPROTOCOL,
+} from '#shared/api/voice-frames.ts';
+import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { toolClient } from '../../fixtures/tool-client.ts';
+import { PYTHON, run, skipWithoutPythonModule } from '../../hardware-sim/fixtures/foreign-program.ts';
+
+const rig = await createRig();
+const { url } = await rig.start(t);
+const served = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+
+/** Look-around, properties of characters, named groups and back references: RE2 or Python lack them, or write them otherwise. */
+const NOT_EVERYWHERE = /\(\?(?!:)|\\[pPkux1-9]|\\[A-Z]/;
+/** RE2 repeats 1,000 times at most. */
+const REPEATS_MAX = 1_000;
+
+function patternsIn(text: string): Set<string> {
+  const found = new Set<string>();
+  JSON.parse(text, (key, value: unknown) => {
+    if (key === 'pattern' && typeof value === 'string') found.add(value);
+    return value;
+  });
+  return found;
+}
+
+t.test('patterns are those of ECMA-262, Python and RE2 alike', async (t) => {
+  const tools = JSON.stringify(await (await toolClient(t, url)).tools());
+  const patterns = [
+    ...patternsIn(await served('/openapi.json')),
+    ...patternsIn(await served('/asyncapi.json')),
+    ...patternsIn(tools),
+  ];
+  t.ok(patterns.length >= 5);
+  for (const pattern of patterns) {
+    t.doesNotThrow(() => new RegExp(pattern, 'u'), pattern);
+    t.notMatch(pattern, NOT_EVERYWHERE);
+    for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
+      t.ok(Number(least) <= REPEATS_MAX && Number(most ?? 0) <= REPEATS_MAX, pattern);
+  }
+  const program = 'import json, re, sys\nfor each in json.loads(sys.argv[1]): re.compile(each)\nprint("all")';
+  t.match(await run(PYTHON, ['-c', program, JSON.stringify(patterns)]), 'all');
+});
+
+t.test('patterns that not everybody knows are recognised', async (t) => {
+  for (const pattern of ['(?=a)', '(?<!a)', '(?<name>a)', '\\p{L}', '\\u0041', '(a)\\1'])
+    t.match(pattern, NOT_EVERYWHERE, pattern);
+  for (const pattern of ['^(?:a|b)\\d{1,3}\\.$', '^[\\w+/-]*$']) t.notMatch(pattern, NOT_EVERYWHERE, pattern);
+});
+
+const skill = await served('/.well-known/agent-skills/phone-number/SKILL.md');
+const frontMatter = /^---\n([\s\S]*?)\n---\n/.exec(skill)?.[1] ?? '';
+
+function checkFrontMatter(t: { match(found: unknown, wanted: object): void }, found: unknown): void {
+  t.match(found, { name: 'phone-number', description: /^Get a real US mobile number.+calling somebody\.$/ });
+}
+
+t.test('the front matter of SKILL.md is YAML for two parsers of npm', async (t) => {
+  const other = createRequire(import.meta.url)('@stoplight/yaml') as { parse(text: string): unknown };
+  checkFrontMatter(t, parse(frontMatter));
+  checkFrontMatter(t, other.parse(frontMatter));
+});
+
+t.test('and for Python’s', { skip: skipWithoutPythonModule('yaml') }, async (t) => {
+  const program = 'import json, sys, yaml\nprint(json.dumps(yaml.safe_load(sys.argv[1])))';
+  checkFrontMatter(t, JSON.parse(await run(PYTHON, ['-c', program, frontMatter])));
+});
+
+/** The values of `tag` of all alternatives. */
+function namesOf(schema: { options: readonly z.ZodType[] }, tag: string): string[] {
+  return schema.options.flatMap((option) => {
+    const field = shapeOf(option)?.[tag] as { value?: string } | undefined;
+    return field?.value === undefined ? [] : [field.value];
+  });
+}
+
+function shapeOf(schema: z.ZodType): Record<string, unknown> | undefined {
+  const { shape } = schema as { shape?: Record<string, unknown> };
+  const inner = (schema._zod.def as { in?: z.ZodType }).in;
+  return shape ?? (inner === undefined ? undefined : shapeOf(inner));
+}
+
+t.test(
+  'llms.txt and AsyncAPI name every message of calls, the dialect of Twilio and all close codes',
+  async (t) => {
+    const names = [
+      ...namesOf(clientFrameSchema, 'type'),
+      ...namesOf(clientFrameSchema, 'action'),
+      ...namesOf(serverFrameSchema, 'type'),
+      ...namesOf(presenceEventSchema, 'kind'),
+      ...namesOf(twilioClientFrameSchema, 'event'),
+      ...namesOf(twilioServerFrameSchema, 'event'),
+    ];
+    t.ok(names.length >= 20, names.join(' '));
+    const llms = await served('/llms.txt');
+    const asyncApi = await served('/asyncapi.json');
+    for (const name of new Set(names)) {
+      t.match(llms, new RegExp(`[\`"]${name}[\`"]`), `llms.txt: ${name}`);
+      t.match(asyncApi, `"const":"${name}"`, `asyncapi.json: ${name}`);
+    }
+    for (const text of [llms, asyncApi]) {
+      t.match(text, VOICE_SUBPROTOCOL);
+      t.match(text, 'protocol=twilio');
+      t.match(text, '64 KiB');
+      for (const code of Object.values(STREAM_CLOSE)) t.match(text, String(code));
+    }
+    for (const code of Object.values(PRESENCE_CLOSE)) t.match(asyncApi, String(code));
+  },
+);

@@ -1,0 +1,76 @@
+// The site of the documentation: it builds without a dead link, its search finds pages, and no page overflows a small screen.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import t from 'tap';
+import { openPage, skipWithoutBrowser, startBrowser } from '../fixtures/browser.ts';
+import { PROJECT_FOLDER } from '../tidy/sources.ts';
+
+const DIST = join(PROJECT_FOLDER, 'docs/.vitepress/dist');
+const BUILD_TIMEOUT_MS = 180_000;
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ...{ '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' },
+};
+
+/** What is built can be served by any server that leaves out .html. */
+function fileOf(url: string): string | undefined {
+  const path = join(DIST, normalize(decodeURIComponent(new URL(url, 'http://site').pathname)));
+  const candidates = [path, `${path}.html`, join(path, 'index.html')];
+  return candidates.find((file) => existsSync(file) && statSync(file).isFile());
+}
+
+const server = createServer(({ url = '/' }, response) => {
+  const file = fileOf(url);
+  if (file === undefined) response.writeHead(404).end();
+  else
+    response
+      .writeHead(200, { 'content-type': MEDIA_TYPES[extname(file)] ?? 'application/octet-stream' })
+      .end(readFileSync(file));
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+t.teardown(() => {
+  server.close();
+  server.closeAllConnections();
+});
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+t.test('npm run docs builds the site', async (t) => {
+  execFileSync('npm', ['run', 'docs', '--silent'], {
+    ...{ cwd: PROJECT_FOLDER, timeout: BUILD_TIMEOUT_MS, stdio: 'pipe' },
+  });
+  t.ok(existsSync(join(DIST, 'index.html')));
+});
+
+t.test('in a browser', { skip: skipWithoutBrowser() }, async (t) => {
+  const browser = await startBrowser(t);
+  const pages = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.html') && name !== '404.html')
+    .map((name) => name.replace(/(?:index)?\.html$/, ''));
+  t.ok(pages.length > 10);
+
+  t.test('search finds a page', async (t) => {
+    const { page, troubles } = await openPage(t, browser, { viewport: { width: 1280, height: 900 } });
+    await page.goto(`${base}/`, { waitUntil: 'networkidle' });
+    await page.keyboard.press('Control+k');
+    await page.locator('.VPLocalSearchBox input').fill('PLAYOUT_QUEUE_MS');
+    await page.locator('.VPLocalSearchBox .result').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/reference\/options/);
+    t.match(await page.locator('h1').textContent(), 'Options');
+    t.same(troubles, []);
+  });
+
+  t.test('no page is wider than a small screen', async (t) => {
+    const { page, troubles } = await openPage(t, browser, { viewport: { width: 390, height: 844 } });
+    for (const path of pages) {
+      await page.goto(`${base}/${path}`, { waitUntil: 'load' });
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      t.equal(overflow, 0, `/${path}`);
+    }
+    t.same(troubles, []);
+  });
+});

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Sends a text, waits for the answer, and places a call. TOKEN, NUMBER and TO are set.
+set -eu
+
+# What does a number cost? The answer is 402 Payment Required.
+curl -s -X POST "$SIMRACK_URL/subscribe"
+
+# Send a text.
+curl -sS --fail-with-body "$SIMRACK_URL/sms/send" -H "Authorization: Bearer $TOKEN" \
+  -H 'Content-Type: application/json' -d '{"to": "'"$TO"'", "body": "Hello from curl"}'
+
+# Claim what arrived. Each text is returned once.
+curl -sS --fail-with-body "$SIMRACK_URL/sms/receive?limit=20" -H "Authorization: Bearer $TOKEN"
+
+# Read the history. This claims nothing.
+curl -sS --fail-with-body "$SIMRACK_URL/sms/messages?limit=10" -H "Authorization: Bearer $TOKEN"
+
+# Place a call, and list the calls.
+curl -sS --fail-with-body "$SIMRACK_URL/voice/dial" -H "Authorization: Bearer $TOKEN" \
+  -H 'Content-Type: application/json' -d '{"phone_number": "'"$NUMBER"'", "to": "'"$TO"'"}'
+curl -sS --fail-with-body "$SIMRACK_URL/voice/calls" -H "Authorization: Bearer $TOKEN"

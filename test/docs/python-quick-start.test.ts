@@ -1,0 +1,30 @@
+// The quick start in Python, with Debian's packages: it pays, texts, receives and calls.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXAMPLES, isShown, runExample, startExamples } from './example.ts';
+
+const PYTHON = '/usr/bin/python3';
+const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
+const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are not installed';
+
+t.test('it buys a number and uses it', { skip }, async (t) => {
+  const { environment, textTo } = await startExamples(t);
+  let number = '';
+  const { status, stdout, stderr } = await runExample([PYTHON, '-u', join(EXAMPLES, 'quick_start.py')], {
+    env: environment(0),
+    async onLine(line) {
+      number = /^number (\S+)$/.exec(line)?.[1] ?? number;
+      if (line.startsWith('sent ')) await textTo(number, 'Your code is 417209');
+    },
+  });
+  t.equal(status, 0, stderr);
+  t.match(number, /^\+1\d{10}$/);
+  t.same(stdout.split('\n').slice(1), [
+    ...['sent 200 queued', 'received Your code is 417209', 'call 200 outbound', 'hangup 200 hangup_sent', ''],
+  ]);
+});
+
+t.test('the page shows it', async (t) => {
+  t.ok(isShown('quick-start.md', 'quick_start.py'));
+});

@@ -35,7 +35,11 @@ export async function startExamples(t: Test) {
 /** Runs a program; `onLine` is given each line of its output as it comes. */
 export async function runExample(
   [command, ...args]: readonly [string, ...string[]],
-  { env, cwd, onLine }: { env: Record<string, string>; cwd?: string; onLine?: (line: string) => Promise<void> },
+  {
+    env,
+    cwd,
+    onLine,
+  }: { env: Record<string, string>; cwd?: string; onLine?: (line: string) => Promise<void> },
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], ...(cwd ? { cwd } : {}) });
   t.teardown(() => child.kill('SIGKILL'));

@@ -24,4 +24,4 @@ const tests = {
   rules: { '@typescript-eslint/no-floating-promises': 'off' },
 };
 
-export default [{ ignores: ['**/node_modules/**', '**/dist/**', '**/.types/**', '**/.tap/**', '**/data/**'] }, typed, tests];
+export default [{ ignores: ['**/node_modules/**', '**/dist/**', '**/.types/**', '**/.tests/**', '**/.tap/**', '**/data/**'] }, typed, tests];

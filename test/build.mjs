@@ -1,4 +1,4 @@
-// Compiles sources and tests once for `npm test`, file by file, into dist/tests: a loader in each of hundreds of processes took minutes.
+// Compiles sources and tests once for `npm test`, file by file, into .tests/: a loader in each of hundreds of processes took minutes.
 import { execFileSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
-const OUT = join(PROJECT, 'dist', 'tests');
+const OUT = join(PROJECT, '.tests');
 const FOLDERS = ['control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test', 'docs'];
 
 /** Every file stays a module of its own and finds what lies beside its source. */

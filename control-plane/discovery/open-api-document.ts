@@ -154,9 +154,7 @@ function refusal(status: number, codes: readonly RefusalCode[]): Json {
     ...(status === 429 || status === 401 ? RATE_LIMIT : {}),
   };
   return {
-    description: codes
-      .map((code) => `\`${code}\`: ${REFUSALS[code].meaning} ${REFUSALS[code].action}`)
-      .join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${REFUSALS[code].meaning}`).join('\n\n'),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     content: {
       [JSON_TYPE]: {

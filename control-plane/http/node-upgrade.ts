@@ -1,7 +1,7 @@
 // The upgrade of a node's control link: who it is, then a session; and the end of all sessions at a stop.
 import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
-import { LINK_FRAME_BYTES_MAX, LINK_VERSIONS, LINK_VERSIONS_HEADER } from '#shared/link/version.ts';
+import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { identify } from '../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
@@ -32,7 +32,6 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
   sockets.on('wsClientError', (error, socket) =>
     writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
-  sockets.on('headers', (headers) => headers.push(`${LINK_VERSIONS_HEADER}: ${LINK_VERSIONS}`));
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;

@@ -17,7 +17,6 @@ import {
   type CommandResults,
   smsOutcomeSchema,
 } from '#shared/link/messages.ts';
-import { hasFrame } from '#shared/link/older-version.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
 import { closeLink, type LinkStanding, openLink, renewLink } from '../store/node-links.ts';
@@ -60,7 +59,6 @@ export class NodeSession implements NodeLink {
   readonly #heartbeat: Heartbeat;
   readonly #snapshots: SlotSnapshots;
   readonly #events: SlotEvents;
-  #version = LINK_VERSION_MIN;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
   #openSends: OpenSends | undefined;
@@ -194,8 +192,6 @@ export class NodeSession implements NodeLink {
       return;
     }
     if (this.#inbox === undefined) throw new FrameError('hello first');
-    if (!hasFrame(this.#version, frame.type))
-      throw new FrameError(`version ${this.#version} has no such frame`);
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))
@@ -220,12 +216,10 @@ export class NodeSession implements NodeLink {
   }
 
   async #greet(hello: Hello): Promise<void> {
-    const version = Math.min(LINK_VERSION, hello.version_max);
-    if (version < LINK_VERSION_MIN || version < hello.version_min) {
+    if (hello.version_max < LINK_VERSION_MIN || hello.version_min > LINK_VERSION) {
       this.close(LINK_CLOSE.versionUnsupported, `this side speaks ${LINK_VERSIONS}`);
       return;
     }
-    this.#version = version;
     const openedAt = new Date(this.#parts.clock.now());
     await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
     this.#openSends = new OpenSends(this.#parts, this, openedAt);
@@ -253,13 +247,13 @@ export class NodeSession implements NodeLink {
     });
     fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
     this.#send({
-      ...{ type: 'welcome', version: this.#version, heartbeat_ms: heartbeatMs },
+      ...{ type: 'welcome', version: LINK_VERSION, heartbeat_ms: heartbeatMs },
       ...{ window: FACT_WINDOW, acknowledged },
     });
     this.#heartbeat.start();
     this.#snapshots.put(hello);
     calls.linked(this.nodeId, hello.calls);
-    log.info({ version: this.#version, slots: hello.slots.length, acknowledged }, 'node linked');
+    log.info({ version: LINK_VERSION, slots: hello.slots.length, acknowledged }, 'node linked');
   }
 
   get #link(): { nodeId: string; linkId: string; publicKey: Buffer } {

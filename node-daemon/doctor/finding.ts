@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 export const findingSchema = z.strictObject({
-  /** A name of the table in the README, such as "autosuspend". */
+  /** Name of the check, such as "autosuspend": see docs/operators/doctor.md. */
   check: z.string(),
   /** Null for what is about the whole host. */
   slot: z.string().nullable(),

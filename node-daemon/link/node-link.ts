@@ -13,14 +13,7 @@ import {
   type ServerFrame,
 } from '#shared/link/frame.ts';
 import type { Slot, SlotEvent } from '#shared/link/messages.ts';
-import { nodeFrameFor } from '#shared/link/older-version.ts';
-import {
-  LINK_FRAME_BYTES_MAX,
-  LINK_VERSION,
-  LINK_VERSION_MIN,
-  LINK_VERSIONS_HEADER,
-  versionInCommon,
-} from '#shared/link/version.ts';
+import { LINK_FRAME_BYTES_MAX, LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -76,8 +69,6 @@ export class NodeLink {
   readonly #parts: NodeLinkParts;
   readonly #events: LinkEvents;
   readonly #socket: WebSocket;
-  /** Of the frames before the welcome as far as the upgrade's answer tells it, then that of the welcome. */
-  #version = LINK_VERSION_MIN;
   /** Set from the welcome until the link is left. */
   #window: number | undefined;
   #isWelcomed = false;
@@ -103,9 +94,6 @@ export class NodeLink {
     this.#socket = socket;
     let refusal: LinkEnd['refusal'];
     let failure: unknown;
-    socket.on('upgrade', ({ headers }) => {
-      this.#version = versionInCommon(headers[LINK_VERSIONS_HEADER.toLowerCase()]?.toString());
-    });
     socket.on('open', () => this.#greet());
     socket.on('message', (data, isBinary) => this.#onMessage(data.toString(), isBinary));
     socket.on('ping', () => this.#expectPing());
@@ -255,7 +243,6 @@ export class NodeLink {
       return;
     }
     journal.acknowledge(frame.acknowledged);
-    this.#version = frame.version;
     this.#sent = journal.state.acknowledged;
     this.#window = frame.window;
     this.#heartbeatMs = frame.heartbeat_ms;
@@ -291,10 +278,8 @@ export class NodeLink {
 
   #send(frame: NodeFrame): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    const written = nodeFrameFor(this.#version, frame);
-    if (written === undefined) return;
     try {
-      this.#socket.send(encodeText(written), () => undefined);
+      this.#socket.send(encodeText(frame), () => undefined);
     } catch (error) {
       this.#parts.log.error({ err: error, type: frame.type }, 'a frame was not sent');
     }

@@ -108,4 +108,4 @@ const introduction = (
   ${ownCommand('node-daemon')} at 1-1.1 AT+CSQ --data-dir ${dataDir}
   ${ownCommand('node-daemon')} ussd 1-1.1 '*100#' --data-dir ${dataDir}
 
-The rack's own interface, for messages, calls and faults: ${url} (hardware-sim/README.md)`;
+The rack's own interface, for messages, calls and faults: ${url} (docs/simulator/carrier-http.md)`;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# From a Debian without the daemon to an enrolled node and its first SMS, as the README says it, step by step. Run it as root.
-# The modems are simulated: where they are stands in a drop-in of the unit (README, "Install on a host").
+# From a Debian without the daemon to an enrolled node and its first SMS, as docs/operators/first-text.md says it, step by step. Run it as root.
+# The modems are simulated: where they are stands in a drop-in of the unit (docs/operators/permissions.md).
 set -eu
 
 if [ $# -ne 5 ]; then

@@ -34,7 +34,7 @@ const STATE_WORDS: Readonly<Record<SlotState, string>> = {
   lost: 'lost',
 };
 
-/** "denied: denied_plmn". Reasons are the words of the README. */
+/** "denied: denied_plmn". Reasons are those of docs/operators/trouble.md. */
 export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
   reason === null || reason === state ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${reason}`;
 

@@ -12,10 +12,10 @@ export const COMMAND_ERRORS = {
   rate_limited:
     'The operator’s limit for this SIM or this recipient is reached; `retry_after_ms` says when another may pass.',
   destination_not_allowed:
-    'The operator of the node does not allow texts or calls to this number. Since version 3.',
+    'The operator of the node does not allow texts or calls to this number.',
   journal_unavailable: 'The node cannot write its journal, and takes no command that it could not remember.',
-  line_busy: 'The SIM already has a call. Since version 3.',
-  call_unknown: 'No call with this id is up, or none rings that could be answered. Since version 3.',
+  line_busy: 'The SIM already has a call.',
+  call_unknown: 'No call with this id is up, or none rings that could be answered.',
 } as const satisfies Record<string, string>;
 export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 export const COMMAND_ERROR_CODES = Object.keys(COMMAND_ERRORS) as [CommandErrorCode, ...CommandErrorCode[]];

@@ -23,7 +23,7 @@ export const nodeFrameSchema = z.discriminatedUnion('type', [
     slots: z.array(slotSchema).max(256),
     alarms: alarmsSchema.default([]),
     journal_depth: journalDepthSchema,
-    /** All calls in progress. Since version 3. */
+    /** All calls in progress. */
     calls: z.array(liveCallSchema).max(256).default([]),
   }),
   /** The state of all slots, whenever it changes. */
@@ -35,7 +35,7 @@ export const nodeFrameSchema = z.discriminatedUnion('type', [
   }),
   /** An event of a slot, for operators. */
   z.object({ type: z.literal('event'), event: slotEventSchema }),
-  /** A call began or changed. Since version 3. */
+  /** A call began or changed. */
   z.object({ type: z.literal('call'), call: liveCallSchema }),
   /** A fact of the journal. */
   z.object({ type: z.literal('fact'), sequence: sequenceSchema.min(1), fact: factSchema }),

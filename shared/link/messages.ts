@@ -138,7 +138,6 @@ export const factSchema = z.discriminatedUnion('kind', [
     tp_status: z.number().int().min(0).max(255),
     at: timestampSchema,
   }),
-  /** Since version 3. */
   callEndedSchema,
 ]);
 export type Fact = z.infer<typeof factSchema>;
@@ -174,14 +173,14 @@ export const commandSchemas = {
   }),
   /**
    * Places a call. Result: `ringing`, `active` or `ended`, as soon as the far end rings, answers or will do neither.
-   * Refused as `line_busy` if the SIM already has a call. Since version 3.
+   * Refused as `line_busy` if the SIM already has a call.
    */
   dial: z.object({ call_id: callIdSchema, iccid: iccidSchema, to: e164Schema }),
-  /** Answers a ringing call. Result: `{}`, once the modem confirms. Since version 3. */
+  /** Answers a ringing call. Result: `{}`, once the modem confirms. */
   answer: z.object({ call_id: callIdSchema }),
-  /** Ends a call, or rejects a ringing one. Result: `{}`, once the modem confirms. Since version 3. */
+  /** Ends a call, or rejects a ringing one. Result: `{}`, once the modem confirms. */
   hang_up: z.object({ call_id: callIdSchema, reason: z.enum(['local_hangup', 'abandoned']) }),
-  /** Opens a media link for a call and replaces the existing one. Result: `{}`, once it is open. Since version 3. */
+  /** Opens a media link for a call and replaces the existing one. Result: `{}`, once it is open. */
   open_media: z.object({
     call_id: callIdSchema,
     /** Base URL of the instance; null for that of the control link. */

@@ -53,7 +53,7 @@ export const audioStatisticsSchema = z.object({
 });
 export type AudioStatistics = z.infer<typeof audioStatisticsSchema>;
 
-/** A call ended. Since version 3. */
+/** A call ended. */
 export const callEndedSchema = z.object({
   kind: z.literal('call_ended'),
   call_id: callIdSchema,

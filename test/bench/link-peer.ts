@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeFrame, type NodeFrame, type ServerFrame } from '#shared/link/frame.ts';
-import { LINK_PATH, LINK_VERSION, LINK_VERSIONS, LINK_VERSIONS_HEADER } from '#shared/link/version.ts';
+import { LINK_PATH, LINK_VERSION } from '#shared/link/version.ts';
 
 /** As the control plane has them. */
 const WINDOW = 256;
@@ -28,7 +28,6 @@ export class LinkPeer {
   private constructor(server: Server) {
     this.#server = server;
     this.#sockets = new WebSocketServer({ server, path: LINK_PATH, perMessageDeflate: false });
-    this.#sockets.on('headers', (headers) => headers.push(`${LINK_VERSIONS_HEADER}: ${LINK_VERSIONS}`));
     this.#sockets.on('connection', (socket) => {
       this.#socket = socket;
       socket.on('message', (data) => this.#take(JSON.parse(String(data)) as NodeFrame));

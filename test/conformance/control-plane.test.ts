@@ -3,21 +3,14 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import type { Service } from '#control-plane/service.ts';
+import { LINK_VERSION } from '#shared/link/version.ts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
 import { createRig } from '../fixtures/rig.ts';
 import { openLinkSocket } from '../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
-import {
-  BOTH,
-  INBOUND_CALL_ID,
-  type LinkVersion,
-  NUMBER,
-  RECIPIENT,
-  SCENARIOS,
-  type Scenario,
-} from './scenarios.ts';
+import { INBOUND_CALL_ID, NUMBER, RECIPIENT, SCENARIOS, type Scenario } from './scenarios.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
@@ -129,22 +122,22 @@ class Dialogue {
   }
 }
 
-async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVersion): Promise<void> {
+async function play(t: Test, plane: Plane, scenario: Scenario): Promise<void> {
   // A call belongs to whoever holds the number when it begins.
-  if (scenario.steps(version).some((step) => 'frame' in step && step.frame.type === 'call'))
+  if (scenario.steps.some((step) => 'frame' in step && step.frame.type === 'call'))
     plane.headers ??= await holdNumber(plane);
   // Another node each time, which no command of the one before is for.
   const nodeId = `node-${Math.random().toString(36).slice(2, 10)}`;
   const dialogue = new Dialogue(await openLinkSocket(plane.url, { nodeId }));
-  for (const step of scenario.steps(version)) {
+  for (const step of scenario.steps) {
     if ('text' in step) dialogue.send(step.text);
     else if ('closes' in step) {
       await until(`close code ${step.code}`, () => dialogue.closeCode !== undefined);
       t.equal(dialogue.closeCode, step.code);
     } else if (step.from === 'node') {
       const values = {
-        version_min: version,
-        version_max: version,
+        version_min: LINK_VERSION,
+        version_max: LINK_VERSION,
         journal_id: nodeId,
         id: dialogue.commandId,
       };
@@ -161,19 +154,11 @@ async function play(t: Test, plane: Plane, scenario: Scenario, version: LinkVers
 }
 
 const isLast = ({ steps }: Scenario): boolean =>
-  steps(3).some((step) => 'frame' in step && step.frame.type === 'drain');
+  steps.some((step) => 'frame' in step && step.frame.type === 'drain');
 
-for (const version of BOTH) {
-  t.test(`version ${version}`, async (t) => {
-    const scenarios = SCENARIOS.filter(
-      ({ only, versions }) => only !== 'node' && (versions as readonly number[]).includes(version),
-    );
-    const plane: Plane = await rig.start(t, AT_ONCE);
-    for (const scenario of scenarios.filter((each) => !isLast(each))) {
-      await t.test(scenario.name, (t) => play(t, plane, scenario, version));
-    }
-    for (const scenario of scenarios.filter(isLast)) {
-      await t.test(scenario.name, async (t) => play(t, await rig.start(t, AT_ONCE), scenario, version));
-    }
-  });
-}
+const scenarios = SCENARIOS.filter(({ only }) => only !== 'node');
+const shared = await rig.start(t, AT_ONCE);
+for (const scenario of scenarios)
+  t.test(scenario.name, async (t) =>
+    play(t, isLast(scenario) ? await rig.start(t, AT_ONCE) : shared, scenario),
+  );

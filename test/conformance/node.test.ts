@@ -8,13 +8,13 @@ import { silentLogger } from '#shared/log.ts';
 import { until } from '../fixtures/until.ts';
 import { createLink } from '../node-daemon/link/link-rig.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
-import { BOTH, depth, type LinkVersion, SCENARIOS, type Scenario, type Step, slot } from './scenarios.ts';
+import { DEPTH, SCENARIOS, type Scenario, type Step, slot } from './scenarios.ts';
 
 const OPEN_VALUES = { heartbeat_ms: 60_000, window: 8, id: 'c1', time_left_ms: 1_000, within_ms: 2_000 };
 
 type Rig = Awaited<ReturnType<typeof createLink>>;
 
-/** What makes a node say a frame: always told as the newest version has it. */
+/** What makes a node send a frame. */
 async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame): Promise<void> {
   if (frame.type === 'hello') link.start();
   if (frame.type === 'fact') await journal.append({ kind: 'fact', fact: frame.fact });
@@ -48,17 +48,15 @@ function prepareAnswer({ setAnswer, journal }: Rig, frame: NodeFrame | undefined
 const frameOf = (step: Step | undefined): NodeFrame | undefined =>
   step !== undefined && 'frame' in step && step.from === 'node' ? (step.frame as NodeFrame) : undefined;
 
-async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<void> {
+async function play(t: Test, scenario: Scenario): Promise<void> {
   const rig = await createLink(t, (plane) => {
     plane.welcome = () => undefined;
     plane.acknowledges = false;
-    plane.versions = `2-${version}`;
   });
   const { plane, slots } = rig;
-  slots.splice(0, slots.length, slot(3) as Slot);
-  const newest = scenario.steps(3);
+  slots.splice(0, slots.length, slot() as Slot);
   // Sent once by itself when the link is up: what changed since the hello.
-  const afterWelcome = { type: 'slots', slots: [slot(version)], alarms: [], ...depth(version) };
+  const afterWelcome = { type: 'slots', slots: [slot()], alarms: [], ...DEPTH };
   let read = 0;
   const next = async (what: string): Promise<unknown> => {
     for (;;) {
@@ -68,12 +66,12 @@ async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<
       if (JSON.stringify(blankOpenValues(frame, afterWelcome)) !== JSON.stringify(afterWelcome)) return frame;
     }
   };
-  for (const [index, step] of scenario.steps(version).entries()) {
+  for (const [index, step] of scenario.steps.entries()) {
     if ('closes' in step) {
       await until(`close code ${step.code}`, () => plane.closes.length > 0);
       t.equal(plane.closes[0]?.code, step.code);
     } else if (step.from === 'server') {
-      prepareAnswer(rig, frameOf(newest[index + 1]));
+      prepareAnswer(rig, frameOf(scenario.steps[index + 1]));
       plane.socket?.send(
         'text' in step ? step.text : JSON.stringify(fillOpenValues(step.frame, OPEN_VALUES)),
       );
@@ -85,7 +83,7 @@ async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<
         t.equal(plane.closes.length, 0, 'before the first is left');
       }
     } else if ('frame' in step) {
-      const stimulus = frameOf(newest[index]);
+      const stimulus = frameOf(step);
       if (stimulus !== undefined) await provoke(rig, stimulus);
       const frame = await next(step.frame.type);
       t.strictSame(blankOpenValues(frame, step.frame), step.frame, `${step.frame.type}, exactly`);
@@ -93,11 +91,5 @@ async function play(t: Test, scenario: Scenario, version: LinkVersion): Promise<
   }
 }
 
-for (const version of BOTH) {
-  t.test(`version ${version}`, async (t) => {
-    for (const scenario of SCENARIOS) {
-      if (scenario.only === 'server' || !(scenario.versions as readonly number[]).includes(version)) continue;
-      await t.test(scenario.name, (t) => play(t, scenario, version));
-    }
-  });
-}
+for (const scenario of SCENARIOS)
+  if (scenario.only !== 'server') t.test(scenario.name, (t) => play(t, scenario));

@@ -1,9 +1,8 @@
-// The control link as dialogues, once for each version. Both halves play all of them: the real control plane against
+// The control link as dialogues. Both halves play all of them: the real control plane against
 // frames of a node, the real node against frames of a control plane.
 import type { NodeFrame, ServerFrame } from '#shared/link/frame.ts';
 import type { CommandName } from '#shared/link/messages.ts';
-
-export type LinkVersion = 2 | 3;
+import { LINK_VERSION } from '#shared/link/version.ts';
 
 interface WrittenFrame<T extends string> {
   readonly type: T;
@@ -24,62 +23,56 @@ export type Step =
 
 export interface Scenario {
   readonly name: string;
-  readonly versions: readonly LinkVersion[];
   /** The half that is to be tested, where the dialogue makes sense for one only. */
   readonly only?: 'node' | 'server';
-  readonly steps: (version: LinkVersion) => readonly Step[];
+  readonly steps: readonly Step[];
 }
 
 /** Stands for a value that is there and that the scenario does not say. */
 export const ANY = '*any*';
-
-export const BOTH = [2, 3] as const;
 
 export const ICCID = '8901000000000000017';
 export const NUMBER = '+12065550017';
 export const RECIPIENT = '+13105550188';
 const AT = '2026-11-21T08:00:00.000Z';
 
-const since3 = <T extends object>(version: LinkVersion, fields: T): T | object =>
-  version >= 3 ? fields : {};
-
 /** The slot that every node of a scenario has. */
-export const slot = (version: LinkVersion, state = 'registered') => ({
+export const slot = (state = 'registered') => ({
   ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
   ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
   ...{ model: 'EC25', usb_path: '1-1.2', reason: null },
-  ...since3(version, { storage: { used: 3, total: 20 }, swept_at: AT }),
+  ...{ storage: { used: 3, total: 20 }, swept_at: AT },
 });
 
 /** Facts that wait: as many as the run has left. */
-export const depth = (version: LinkVersion) => since3(version, { journal_depth: ANY });
+export const DEPTH = { journal_depth: ANY };
 
-const hello = (version: LinkVersion): Step => ({
+const hello: Step = {
   from: 'node',
   frame: {
     ...{ type: 'hello', version_min: ANY, version_max: ANY, journal_id: ANY, oldest_sequence: 0 },
-    slots: [slot(version)],
+    slots: [slot()],
     alarms: [],
-    ...depth(version),
-    ...since3(version, { calls: [] }),
+    ...DEPTH,
+    calls: [],
   },
-});
+};
 
-const welcome = (version: LinkVersion, acknowledged = 0): Step => ({
+const welcome: Step = {
   from: 'server',
-  frame: { type: 'welcome', version, heartbeat_ms: ANY, window: ANY, acknowledged },
-});
+  frame: { type: 'welcome', version: LINK_VERSION, heartbeat_ms: ANY, window: ANY, acknowledged: 0 },
+};
 
-const greeting = (version: LinkVersion): Step[] => [hello(version), welcome(version)];
+const GREETING: readonly Step[] = [hello, welcome];
 
-const received = (version: LinkVersion, sequence: number): Step => ({
+const received = (sequence: number): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'fact', sequence },
     fact: {
       ...{ kind: 'sms_received', iccid: ICCID, from: RECIPIENT, body: `message ${sequence}` },
       ...{ sent_at: null, received_at: AT, partial: false },
-      ...since3(version, { arrived_after: AT }),
+      arrived_after: AT,
     },
   },
 });
@@ -105,27 +98,14 @@ const CALL = {
   ...{ started_at: AT, answered_at: null },
 };
 
-const callEnded = (version: LinkVersion, sequence: number): Step => ({
+const callEnded = (sequence: number): Step => ({
   from: 'node',
   frame: {
     ...{ type: 'fact', sequence },
-    fact:
-      version >= 3
-        ? {
-            ...{ kind: 'call_ended', call_id: CALL_ID, iccid: ICCID, direction: 'inbound', peer: RECIPIENT },
-            ...{
-              started_at: AT,
-              answered_at: null,
-              ended_at: AT,
-              reason: 'cancelled',
-              cause: 16,
-              audio: null,
-            },
-          }
-        : {
-            ...{ kind: 'sms_outcome', command_id: CALL_ID },
-            outcome: { status: 'unknown', message: 'a call', at: AT },
-          },
+    fact: {
+      ...{ kind: 'call_ended', call_id: CALL_ID, iccid: ICCID, direction: 'inbound', peer: RECIPIENT },
+      ...{ started_at: AT, answered_at: null, ended_at: AT, reason: 'cancelled', cause: 16, audio: null },
+    },
   },
 });
 
@@ -150,51 +130,46 @@ const resultOf = (result: object): Step => ({
 });
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'hello and welcome', versions: BOTH, steps: greeting },
+  { name: 'hello and welcome', steps: GREETING },
   {
     name: 'facts are acknowledged in their order',
-    versions: BOTH,
-    steps: (version) => [...greeting(version), received(version, 1), ack(1), received(version, 2), ack(2)],
+    steps: [...GREETING, received(1), ack(1), received(2), ack(2)],
   },
   {
     name: 'a report says which part it is about',
-    versions: BOTH,
-    steps: (version) => [...greeting(version), report(1), ack(1)],
+    steps: [...GREETING, report(1), ack(1)],
   },
   {
     name: 'slots and alarms',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       {
         from: 'node',
         frame: {
           type: 'slots',
-          slots: [slot(version, 'lost')],
+          slots: [slot('lost')],
           alarms: ['journal_unavailable'],
-          ...depth(version),
+          ...DEPTH,
         },
       },
     ],
   },
   {
     name: 'an event',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       {
         from: 'node',
         frame: { type: 'event', event: { slot: 'm0', kind: 'recovery_step', detail: 'radio', at: AT } },
       },
-      received(version, 1),
+      received(1),
       ack(1),
     ],
   },
   {
     name: 'a command and its result',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       command,
       {
         from: 'node',
@@ -207,9 +182,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a rejected message has a class',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       command,
       {
         from: 'node',
@@ -225,9 +199,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'the limit of a SIM is a refusal',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       command,
       {
         from: 'node',
@@ -239,25 +212,23 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a line that is busy is a refusal; version 2 hears that the slot is',
-    versions: BOTH,
-    steps: (version) => [
-      ...greeting(version),
+    name: 'a line that is busy is a refusal',
+    steps: [
+      ...GREETING,
       command,
       {
         from: 'node',
         frame: {
           ...{ type: 'refusal', id: ANY, message: 'a call is up' },
-          code: version >= 3 ? 'line_busy' : 'slot_busy',
+          code: 'line_busy',
         },
       },
     ],
   },
   {
     name: 'a call that is dialled, and hung up',
-    versions: [3],
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       commandOf('dial', { call_id: ANY, iccid: ICCID, to: RECIPIENT }),
       resultOf({ status: 'ringing' }),
       commandOf('hang_up', { call_id: ANY, reason: 'local_hangup' }),
@@ -266,9 +237,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a call that comes in, is answered and gets its audio',
-    versions: [3],
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       { from: 'node', frame: { type: 'call', call: { ...CALL, call_id: INBOUND_CALL_ID } } },
       commandOf('answer', { call_id: INBOUND_CALL_ID }),
       resultOf({}),
@@ -278,56 +248,50 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a call that begins',
-    versions: [3],
-    steps: (version) => [...greeting(version), { from: 'node', frame: { type: 'call', call: CALL } }],
+    steps: [...GREETING, { from: 'node', frame: { type: 'call', call: CALL } }],
   },
   {
-    name: 'the end of a call; version 2 hears of a command that nobody gave',
-    versions: BOTH,
-    steps: (version) => [...greeting(version), callEnded(version, 1), ack(1)],
+    name: 'the end of a call',
+    steps: [...GREETING, callEnded(1), ack(1)],
   },
   {
     name: 'before it ends, a server says so',
-    versions: BOTH,
-    steps: (version) => [...greeting(version), { from: 'server', frame: { type: 'drain', within_ms: ANY } }],
+    steps: [...GREETING, { from: 'server', frame: { type: 'drain', within_ms: ANY } }],
   },
   {
     name: 'unknown fields are ignored, by the control plane',
-    versions: BOTH,
     only: 'server',
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       {
         from: 'node',
-        text: JSON.stringify({ ...frameOf(received(version, 1)), colour: 'green', nested: { a: [1, null] } }),
+        text: JSON.stringify({ ...frameOf(received(1)), colour: 'green', nested: { a: [1, null] } }),
       },
       ack(1),
     ],
   },
   {
     name: 'unknown fields are ignored, by the node',
-    versions: BOTH,
     only: 'node',
-    steps: (version) => [
-      hello(version),
-      { from: 'server', text: welcomeText(version, { colour: 'green', nested: { a: [1, null] } }) },
-      received(version, 1),
+    steps: [
+      hello,
+      { from: 'server', text: welcomeText(LINK_VERSION, { colour: 'green', nested: { a: [1, null] } }) },
+      received(1),
     ],
   },
   ...(['node', 'server'] as const).flatMap((only): Scenario[] => {
     const other = only === 'node' ? 'server' : 'node';
-    const refused = (name: string, versions: readonly LinkVersion[], text: string): Scenario => ({
+    const refused = (name: string, text: string): Scenario => ({
       name: `${name}, to the ${only}`,
-      ...{ versions, only },
-      steps: (version) => [...greeting(version), { from: other, text }, { closes: only, code: 4400 }],
+      only,
+      steps: [...GREETING, { from: other, text }, { closes: only, code: 4400 }],
     });
-    return [refused('an unknown type', BOTH, '{"type":"party"}'), refused('no JSON', BOTH, '{"type":')];
+    return [refused('an unknown type', '{"type":"party"}'), refused('no JSON', '{"type":')];
   }),
   {
     name: 'no version in common, says the control plane',
-    versions: BOTH,
     only: 'server',
-    steps: () => [
+    steps: [
       {
         from: 'node',
         text: JSON.stringify({
@@ -340,23 +304,17 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'no version in common, says the node',
-    versions: BOTH,
     only: 'node',
-    steps: (version) => [
-      hello(version),
-      { from: 'server', text: welcomeText(4) },
-      { closes: 'node', code: 4426 },
-    ],
+    steps: [hello, { from: 'server', text: welcomeText(4) }, { closes: 'node', code: 4426 }],
   },
   {
     name: 'an unknown command is refused, and the link stays',
-    versions: BOTH,
     only: 'node',
-    steps: (version) => [
-      ...greeting(version),
+    steps: [
+      ...GREETING,
       { from: 'server', text: '{"type":"command","id":"c1","name":"dance","params":{},"time_left_ms":1000}' },
       { from: 'node', frame: { type: 'refusal', id: 'c1', code: 'command_unknown', message: ANY } },
-      received(version, 1),
+      received(1),
       ack(1),
     ],
   },

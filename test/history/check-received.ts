@@ -73,7 +73,7 @@ function checkCount(message: Expected, whole: readonly Arrival[], parts: Receive
 }
 
 /**
- * Copies that the daemon may take for one, as its README says: equal in every octet and one after the other
+ * Copies that the daemon may take for one, as docs/internals/messages.md says: equal in every octet and one after the other
  * in the same place; or parts with equal references, as of any sender that counts to 255.
  */
 function mergeable(copies: readonly Copy[]): number {

@@ -1,4 +1,4 @@
-// The commands that alerts, advice, scripts, manual page and README tell people to type: units and tools that there are.
+// The commands that alerts, advice, scripts, manual page, README and docs for operators name: units and tools that exist.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { ENROL_COMMAND } from '#node-daemon/link/enrol-command.ts';
 import { TOOL_COMMANDS } from '#node-daemon/operator/tool-commands.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
-const FOLDER = join(PROJECT_FOLDER, 'node-daemon');
+const FOLDERS = ['node-daemon', join('docs', 'operators')];
 /** Told to be switched off; and systemd's own. */
 const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', '--system']);
 const UNIT = /^simrack-node-daemon(\.service)?$/;
@@ -15,9 +15,11 @@ const TOOLS = new Set(
   [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS].map(({ usage }) => usage.split(' ')[0]),
 );
 
-const texts = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.(ts|md|yaml|8|sh|service|rules)$|debian\/\w+$/.test(path))
-  .map((path) => ({ path, text: readFileSync(join(FOLDER, path), 'utf8') }));
+const texts = FOLDERS.flatMap((folder) =>
+  readdirSync(join(PROJECT_FOLDER, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(ts|md|yaml|8|sh|service|rules)$|debian\/\w+$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join(PROJECT_FOLDER, folder, path), 'utf8') })),
+);
 
 t.test('systemctl and journalctl are told of the unit by its name', async (t) => {
   let told = 0;

@@ -8,12 +8,7 @@ import {
   slotSchema,
   smsOutcomeSchema,
 } from '../../../shared/link/messages.ts';
-import {
-  LINK_FRAME_BYTES_MAX,
-  LINK_PATH,
-  LINK_VERSION,
-  LINK_VERSION_MIN,
-} from '../../../shared/link/version.ts';
+import { LINK_FRAME_BYTES_MAX, LINK_PATH, LINK_VERSION } from '../../../shared/link/version.ts';
 import { audioStatisticsSchema, liveCallSchema } from '../../../shared/voice/call.ts';
 import {
   MEDIA_FRAME_BYTES_MAX,
@@ -41,7 +36,7 @@ export const LINK_PAGE: Page = {
   file: 'link.md',
   title: 'Link between node and control plane',
   about:
-    `Version ${LINK_VERSION}; this side still speaks version ${LINK_VERSION_MIN}. A node opens one WebSocket at ${code(LINK_PATH)}, and one at ${code(MEDIA_PATH)} for the audio of each call. ` +
+    `Version ${LINK_VERSION}. A node opens one WebSocket at ${code(LINK_PATH)}, and one at ${code(MEDIA_PATH)} for the audio of each call. ` +
     `Frames of the control link are JSON text of at most ${shownNumber(LINK_FRAME_BYTES_MAX)} bytes. Unknown fields are ignored. Close codes are in [WebSocket close codes](./close-codes.md).`,
   body() {
     const texts = comments();

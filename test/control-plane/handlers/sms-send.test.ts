@@ -365,14 +365,6 @@ t.test('the limit of a SIM is 429 with the time after which another may pass', a
   }
 });
 
-t.test('a node of version 2 says that the slot is busy where the line is', async (t) => {
-  const { send } = await subscriber(t, rig, {
-    version: 2,
-    onCommand: ({ id }) => ({ type: 'refusal', id, code: 'line_busy', message: 'a call is up' }),
-  });
-  t.match(await send({ to: '+13105550188', body: 'x' }), { status: 502, body: { reason: 'slot_busy' } });
-});
-
 t.test('what the modem said of a rejection is told with its class', async (t) => {
   const at = new Date().toISOString();
   const { send } = await subscriber(t, rig, {

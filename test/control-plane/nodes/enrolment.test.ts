@@ -146,14 +146,14 @@ t.test(
   async (t) => {
     const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
     const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
-    const ofVersion2 = await ScriptedNode.connect(url, { nodeId: 'old', version: 2 });
+    const other = await ScriptedNode.connect(url, { nodeId: 'old' });
     const { key } = await identityOf(url, 'lab');
     const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
     await revoke(databaseUrl, 'lab');
     await revoke(databaseUrl, 'old');
     await t.rejects(revoke(databaseUrl, 'nobody'), /there is no node "nobody"/);
     await closedWith(node, LINK_CLOSE.revoked);
-    await closedWith(ofVersion2, LINK_CLOSE.revoked);
+    await closedWith(other, LINK_CLOSE.revoked);
     t.equal(await upgradeStatus(url, proof()), 403);
     t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
     const code = await nodeCode(url, 'lab');

@@ -19,8 +19,8 @@ const hello = (change: object = {}) =>
   JSON.stringify({
     ...{
       type: 'hello',
-      version_min: 2,
-      version_max: 2,
+      version_min: 1,
+      version_max: 1,
       journal_id: 'journal-1',
       oldest_sequence: 0,
       slots: [],

@@ -151,6 +151,7 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
   ];
   facilitator.interfere = (route, answer) => (route === 'settle' ? Promise.resolve(lies[0]) : answer());
   t.match(await present(header), { status: 503, body: { error: 'settlement_pending' } });
+  t.equal(await available(), 1, 'a number is kept for it');
   for (const lie of lies) {
     facilitator.interfere = (route, answer) => (route === 'settle' ? Promise.resolve(lie) : answer());
     const asked = facilitator.asked.length;
@@ -165,7 +166,6 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
       'no money, no number, no invitation to pay',
     );
   }
-  t.equal(await available(), 1, 'a number is kept for it');
   t.equal(await paid(), 0n);
   facilitator.interfere = undefined;
   await isServed(ALICE);

@@ -143,7 +143,9 @@ const digitOf = (character: string): string => {
   return String((character.codePointAt(0) ?? 0) - zero);
 };
 
-const ALL_OF_NANP = destinationListSchema.parse(['+1']);
+/** "+1" alone is refused as a prefix. */
+const NANP_PREFIXES = [2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `+1${digit}`);
+const ALL_OF_NANP = destinationListSchema.parse(NANP_PREFIXES);
 
 t.test('of a hundred thousand writings the few that pass reach nobody in an emergency', async (t) => {
   let count = 0;
@@ -171,7 +173,7 @@ t.test('other countries’ emergency numbers neither, where those countries are 
     },
     ...{ '+61': ['000', '112'], '+81': ['110', '119'], '+91': ['112', '100', '101', '102', '108'] },
   };
-  const allowed = destinationListSchema.parse(Object.keys(emergency));
+  const allowed = destinationListSchema.parse([...NANP_PREFIXES, ...Object.keys(emergency).slice(1)]);
   for (const [country, codes] of Object.entries(emergency))
     for (const code of codes)
       for (const suffix of ['', '0', '00', '000', '0000', '00000'])

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeFrame, type NodeFrame, parseNodeFrame, type ServerFrame } from '#shared/link/frame.ts';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
-import { LINK_PATH, LINK_VERSION, LINK_VERSIONS_HEADER } from '#shared/link/version.ts';
+import { LINK_PATH, LINK_VERSION } from '#shared/link/version.ts';
 import { until } from '../../fixtures/until.ts';
 
 export type FrameOf<T extends NodeFrame['type']> = Extract<NodeFrame, { type: T }>;
@@ -35,8 +35,6 @@ export class ScriptedControlPlane {
   /** Refuses upgrades with this HTTP status and these headers. */
   refusal: number | undefined;
   refusalHeaders: Record<string, string> = {};
-  /** The versions that its answer to an upgrade tells; a server of version 1 tells none. */
-  versions: string | undefined = `1-${LINK_VERSION}`;
   socket: WebSocket | undefined;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
@@ -44,9 +42,6 @@ export class ScriptedControlPlane {
 
   private constructor(server: Server) {
     this.#server = server;
-    this.#sockets.on('headers', (headers) => {
-      if (this.versions !== undefined) headers.push(`${LINK_VERSIONS_HEADER}: ${this.versions}`);
-    });
     server.on('upgrade', (request, socket, head) => this.#onUpgrade(request, socket, head));
   }
 

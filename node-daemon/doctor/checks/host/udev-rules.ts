@@ -20,6 +20,6 @@ export const udevRules: HostCheck = ({ host }) => {
   if (without.length === 0) return ok('keep autosuspend off and ModemManager away');
   return warning(
     `none for the modems of ${without.join(', ')}`,
-    'install those of the daemon (the package does it; node-daemon/README.md shows them), then "udevadm control --reload && udevadm trigger"',
+    'install those of the daemon (the package does it; see docs/operators/permissions.md), then "udevadm control --reload && udevadm trigger"',
   );
 };

@@ -8,7 +8,7 @@ import { modemCheck } from '../check.ts';
 export const REGISTRATION_QUERIES = ['AT+CREG?', 'AT+CGREG?', 'AT+CEREG?'] as const;
 
 const CARRIER = 'ask the carrier: ';
-/** By the word of the slot, see "What a slot says" in the README. */
+/** By the reason of the slot: see docs/operators/trouble.md. */
 const DENIALS: Readonly<Record<string, string>> = {
   denied_unknown_sim: `${CARRIER}the card is not activated, or was closed`,
   denied_illegal_sim: `${CARRIER}the card is not activated, or was closed`,

@@ -5,7 +5,7 @@ import { openDatabase } from '#control-plane/store/database.ts';
 import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../dev-stack/wallets.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { signPaymentHeader } from '../fixtures/payer.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
 import { type Child, processorSeconds, startChild } from './child.ts';
 import { type Measurement, percentile } from './report.ts';
@@ -23,7 +23,7 @@ const CONNECTIONS = 32;
 const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 
 export async function benchCredentials(): Promise<Measurement[]> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const start = async (env: Record<string, string>) => {
     const databaseUrl = await postgres.createDatabase();
     const service = await startChild('control-plane/bin.mjs', {

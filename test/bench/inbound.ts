@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { enrolFolder } from '../fixtures/enrolled-node.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { residentMegabytes, startChild } from './child.ts';
@@ -30,7 +30,7 @@ const OTHERS_TIMEOUT_MS = 30_000;
 
 export function benchInbound(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
-    const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+    const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
     const databaseUrl = await postgres.createDatabase();
     const rack = await SimulatedRack.start({ folder, modems: MODEMS + OTHER_PROGRAMS_MAX });
     const modems = rack.modems.slice(0, MODEMS);

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '#control-plane/store/database.ts';
 import { claimReceived } from '#control-plane/store/messages.ts';
 import { BUYERS, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
 import { startChild } from './child.ts';
 import type { Measurement } from './report.ts';
@@ -21,7 +21,7 @@ const BATCH = 100;
 const CLAIMERS = 4;
 
 export async function benchReceive(): Promise<Measurement[]> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
     PORT: '0',

@@ -2,7 +2,7 @@
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { rememberService } from '../fixtures/enrolled-node.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { ScriptedLine } from '../fixtures/scripted-line.ts';
 import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
@@ -21,7 +21,7 @@ export interface BenchService {
 }
 
 export async function startBenchService(env: Record<string, string> = {}): Promise<BenchService> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
     ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },

@@ -7,6 +7,7 @@ import {
   domainSeparator,
   getContractError,
   type Hex,
+  isAddressEqual,
   isErc6492Signature,
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
@@ -46,7 +47,8 @@ export type Simulation =
   | { kind: 'reverted'; reason: string; isUsed: boolean };
 /** What became of an authorization that can move no more money. */
 export type Use =
-  | { kind: 'paid'; transaction: Hex; blockNumber: bigint }
+  /** `isOurs`: our relayer sent it, perhaps in the place of an earlier transaction of its own. */
+  | { kind: 'paid'; transaction: Hex; blockNumber: bigint; isOurs: boolean }
   /** Used for another transfer of its payer, or cancelled. */
   | { kind: 'spent'; transaction: Hex; blockNumber: bigint };
 
@@ -168,7 +170,9 @@ export function connectChain(options: ChainOptions) {
       if (used !== undefined) {
         const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
         const { transactionHash: transaction, blockNumber } = receipt;
-        return { kind: isPaid(receipt, authorization) ? 'paid' : 'spent', transaction, blockNumber };
+        if (!isPaid(receipt, authorization)) return { kind: 'spent', transaction, blockNumber };
+        const isOurs = options.relayer !== undefined && isAddressEqual(receipt.from, options.relayer);
+        return { kind: 'paid', transaction, blockNumber, isOurs };
       }
       const [cancelled] = await events('AuthorizationCanceled', range);
       if (cancelled === undefined) return undefined;

@@ -71,7 +71,7 @@ export class Finality {
   }
 
   /** What the authorization was used for, as the chain has it now. */
-  async #useOf({ authorization, transferHash }: Payment): Promise<Use | undefined> {
+  async #useOf({ authorization, transferHash }: Payment): Promise<Omit<Use, 'isOurs'> | undefined> {
     const { chain } = this.#parts;
     const known = transferHash && (await chain.resultOf(authorization, transferHash));
     return known?.kind === 'transferred' ? { ...known, kind: 'paid' } : chain.findUse(authorization);

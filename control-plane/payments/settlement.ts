@@ -69,8 +69,7 @@ export class Settlement {
       if (sent.hash !== undefined) {
         const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
         // Where another one with its nonce was mined, that is ours, too.
-        if (result.kind === 'transferred')
-          return await this.#apply(payment, result.transaction, result.transaction);
+        if (result.kind === 'transferred') return await this.#apply(payment, result.transaction, true);
         // What somebody else names and does not pay says nothing of what they did.
         if (result.kind === 'reverted' && sent.kind === 'signed')
           return await this.#settleReverted(payment, result.blockNumber);
@@ -200,10 +199,14 @@ export class Settlement {
     // A receipt that pays is enough, whatever else the RPC does not find.
     const known = transferHash ?? ownHash;
     const result = known && (await chain.resultOf(authorization, known));
-    if (result?.kind === 'transferred') return this.#apply(payment, result.transaction, ownHash);
+    if (result?.kind === 'transferred') {
+      return this.#apply(payment, result.transaction, result.transaction === ownHash);
+    }
     if (!(await chain.isNonceUsed(authorization, blockNumber))) return undefined;
     const use = await chain.findUse(authorization);
-    if (use?.kind === 'paid') return this.#apply(payment, use.transaction, ownHash);
+    if (use?.kind === 'paid') {
+      return this.#apply(payment, use.transaction, use.isOurs || use.transaction === ownHash);
+    }
     if (use === undefined) {
       log.warn({ payment: payment.id }, 'an authorization was used and the RPC does not show by what');
       return { kind: 'pending' };
@@ -216,7 +219,7 @@ export class Settlement {
     return { kind: 'void' };
   }
 
-  async #apply(payment: Payment, transaction: Hex, ownHash: Hex | undefined): Promise<SettlementResult> {
+  async #apply(payment: Payment, transaction: Hex, isOurs: boolean): Promise<SettlementResult> {
     const { ledger, log } = this.#parts;
     const applied = await ledger.apply(payment.id, transaction, this.#now()).catch(async (cause: unknown) => {
       const failure =
@@ -227,7 +230,7 @@ export class Settlement {
       throw cause;
     });
     if (applied === undefined) return { kind: 'pending' };
-    return { kind: 'applied', applied, transaction, isOurs: transaction === ownHash };
+    return { kind: 'applied', applied, transaction, isOurs };
   }
 
   #now(): Date {

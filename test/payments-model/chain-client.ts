@@ -121,8 +121,9 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
       call('chain.findUse', (view): Use | undefined => {
         const use = chain.useOf(known(authorization), view);
         if (use === undefined || use.blockNumber < view - LOG_DEPTH) return undefined;
-        const { blockNumber, hash: transaction, outcome } = use;
-        return { kind: outcome === 'paid' ? 'paid' : 'spent', transaction, blockNumber: BigInt(blockNumber) };
+        const mined = { transaction: use.hash, blockNumber: BigInt(use.blockNumber) };
+        if (use.outcome !== 'paid') return { kind: 'spent', ...mined };
+        return { kind: 'paid', ...mined, isOurs: use.sender === 'relayer' };
       }),
     isLongUsed: (authorization) =>
       call('chain.isLongUsed', (view) => isUsedAt(known(authorization), view, BigInt(view - LOG_LAG))),

@@ -7,10 +7,13 @@ import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const rpc = await startRpcProxy(rig.chain.rpcUrl);
+t.teardown(() => rpc.stop());
 const [ALICE] = BUYERS as [Wallet];
 const MINUTE_MS = 60_000;
 const relayer = privateKeyToAccount(RELAYER.privateKey);
@@ -20,7 +23,9 @@ const FEES = { maxFeePerGas: 2_000_000_000_000n, maxPriorityFeePerGas: 500_000_0
 /** Pays, and mines `replace` in the place of what waits in the pool. */
 async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; data: Hex }) => Promise<Hex>) {
   const clock = new ManualClock();
-  const { url } = await rig.start(t, { clock, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 8_000 });
+  const { url } = await rig.start(t, {
+    ...{ clock, rpcUrl: rpc.url, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 2_000 },
+  });
   await rig.connect(t, url, { slots: [slotAt(1)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   const header = await signPaymentHeader(url, ALICE.privateKey);
@@ -58,14 +63,34 @@ t.test('by one that moves nothing: pending, then signed anew, and moved once', a
   t.equal(await paid(), PRICE);
 });
 
-t.test('by the same call for more: the receipt names the one that was mined', async (t) => {
-  const { mined, paid, response } = await payReplaced(t, ({ nonce, to, data }) =>
-    chain.sendTransaction({ account: relayer, chain: null, to, data, nonce, gas: 200_000n, ...FEES }),
+/** The same call, for more gas money. */
+const forMore = (ours: { nonce: number; to: Hex; data: Hex }) =>
+  chain.sendTransaction({ account: relayer, chain: null, ...ours, gas: 200_000n, ...FEES });
+
+for (const [rpcThat, interfere] of [
+  ['an RPC that shows what waits', undefined],
+  [
+    'an RPC that shows nothing that waits, so that the wait sees no replacement',
+    (method: string, forward: () => Promise<unknown>) =>
+      method === 'eth_getTransactionByHash'
+        ? Promise.resolve({ jsonrpc: '2.0', id: 1, result: null })
+        : forward(),
+  ],
+] as const) {
+  t.test(
+    `by the same call for more, with ${rpcThat}: paid, with a receipt that names the one that was mined`,
+    async (t) => {
+      rpc.interfere = interfere;
+      t.teardown(() => {
+        rpc.interfere = undefined;
+      });
+      const { mined, paid, response } = await payReplaced(t, forMore);
+      t.equal(response.status, 200);
+      const receipt = JSON.parse(
+        Buffer.from(response.headers.get('x-payment-response') ?? '', 'base64').toString(),
+      );
+      t.equal(receipt.transaction, mined);
+      t.equal(await paid(), PRICE);
+    },
   );
-  t.equal(response.status, 200);
-  const receipt = JSON.parse(
-    Buffer.from(response.headers.get('x-payment-response') ?? '', 'base64').toString(),
-  );
-  t.equal(receipt.transaction, mined);
-  t.equal(await paid(), PRICE);
-});
+}

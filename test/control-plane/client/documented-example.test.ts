@@ -1,4 +1,4 @@
-// The README's program for agents, as it is written there, in a folder outside of the checkout.
+// The program for agents in docs/agents/client.md, as it is written there, in a folder outside of the checkout.
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
-const readme = readFileSync(join(PROJECT_FOLDER, 'control-plane/README.md'), 'utf8');
-const example = /```ts\n([^`]*?simrack\/client'[\s\S]*?)```\n/.exec(readme)?.[1] ?? '';
+const page = readFileSync(join(PROJECT_FOLDER, 'docs/agents/client.md'), 'utf8');
+const example = /```ts\n([^`]*?simrack\/client'[\s\S]*?)```\n/.exec(page)?.[1] ?? '';
 
 t.test('it buys, texts, and prints what it was sent', async (t) => {
   const { url } = await rig.start(t);

@@ -11,8 +11,7 @@ export const COMMAND_ERRORS = {
   slot_busy: 'A queue of the slot is full.',
   rate_limited:
     'The operator’s limit for this SIM or this recipient is reached; `retry_after_ms` says when another may pass.',
-  destination_not_allowed:
-    'The operator of the node does not allow texts or calls to this number.',
+  destination_not_allowed: 'The operator of the node does not allow texts or calls to this number.',
   journal_unavailable: 'The node cannot write its journal, and takes no command that it could not remember.',
   line_busy: 'The SIM already has a call.',
   call_unknown: 'No call with this id is up, or none rings that could be answered.',

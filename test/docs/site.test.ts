@@ -56,7 +56,7 @@ t.test('in a browser', { skip: skipWithoutBrowser() }, async (t) => {
     const { page, troubles } = await openPage(t, browser, { viewport: { width: 1280, height: 900 } });
     await page.goto(`${base}/`, { waitUntil: 'networkidle' });
     await page.keyboard.press('Control+k');
-    await page.locator('.VPLocalSearchBox input').fill('SETTLEMENT_WAIT_MS');
+    await page.locator('.VPLocalSearchBox input').fill('RADIO_DELAY_MS');
     await page.locator('.VPLocalSearchBox .result').first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/reference\/options/);

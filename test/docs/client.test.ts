@@ -1,15 +1,19 @@
+<<<<<<<< HEAD:test/control-plane/client/documented-example.test.ts
 // The program for agents in docs/agents/client.md, as it is written there, in a folder outside of the checkout.
+========
+// The program on the client's page, as it is written there, in a folder outside of the checkout.
+>>>>>>>> main:test/docs/client.test.ts
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
-import { received } from '../../fixtures/subscriber.ts';
-import { until } from '../../fixtures/until.ts';
-import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
+import { createRig } from '../fixtures/rig.ts';
+import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { received } from '../fixtures/subscriber.ts';
+import { until } from '../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];

@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:test/control-plane/client/documented-example.test.ts
-// The program for agents in docs/agents/client.md, as it is written there, in a folder outside of the checkout.
-========
 // The program on the client's page, as it is written there, in a folder outside of the checkout.
->>>>>>>> main:test/docs/client.test.ts
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

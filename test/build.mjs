@@ -17,9 +17,11 @@ const fileByFile = {
       kind === 'entry-point' ? undefined : { path: path.replace(/^([.#].*)\.ts$/, '$1.js'), external: true },
     );
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const contents = (await readFile(path, 'utf8'))
-        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
-        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)));
+      const text = await readFile(path, 'utf8');
+      if (!text.includes('import.meta')) return undefined;
+      const own = [pathToFileURL(path).href, dirname(path)].map((each) => JSON.stringify(each));
+      // On the first line: the others keep their numbers.
+      const contents = `const sourceUrl__ = ${own[0]}, sourceFolder__ = ${own[1]}; ${text}`;
       return { contents, loader: 'ts' };
     });
   },
@@ -39,6 +41,8 @@ await build({
   ...{ absWorkingDir: PROJECT, entryPoints: sources, outdir: OUT, outbase: PROJECT },
   ...{ bundle: true, format: 'esm', platform: 'node', target: 'node20.19', charset: 'utf8', logLevel: 'warning' },
   ...{ sourcemap: true, sourcesContent: false },
+  // In code only: some of our texts are programs themselves.
+  define: { 'import.meta.url': 'sourceUrl__', 'import.meta.dirname': 'sourceFolder__' },
   plugins: [fileByFile],
 });
 const { imports } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'));

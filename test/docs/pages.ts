@@ -1,0 +1,76 @@
+// The pages of the documentation: their text, their headings with anchors, their blocks of code.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listFiles, PROJECT_FOLDER } from '../tidy/sources.ts';
+
+export interface Page {
+  /** Relative to the project's folder. */
+  path: string;
+  text: string;
+}
+
+export interface Block {
+  language: string;
+  code: string;
+}
+
+/** The READMEs and all of docs/. */
+export function readPages(): Page[] {
+  return listFiles('*.md')
+    .filter((path) => path.startsWith('docs/') || path.endsWith('README.md'))
+    .map((path) => ({ path, text: readFileSync(join(PROJECT_FOLDER, path), 'utf8') }));
+}
+
+const FENCE = /^( *)(`{3,})([\w-]*)[^\n]*\n([\s\S]*?)^\1\2 *$/gm;
+
+export const blocksOf = (text: string): Block[] =>
+  [...text.matchAll(FENCE)].map(([, , , language = '', code = '']) => ({ language, code }));
+
+/** The text without front matter, comments and blocks of code. */
+export const proseOf = (text: string): string =>
+  text
+    .replace(/^---\n[\s\S]*?\n---\n/, '')
+    .replace(FENCE, '')
+    .replace(/<!--[\s\S]*?-->/g, '');
+
+const headingsOf = (text: string): string[] =>
+  [...proseOf(text).matchAll(/^#{1,6} +(.+?) *$/gm)].map(([, heading = '']) =>
+    heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[`*]/g, '')
+      .replace(/&lt;/g, '<'),
+  );
+
+/** As GitHub makes anchors. */
+const onGithub = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-');
+
+/** As VitePress does. */
+const onSite = (heading: string): string =>
+  heading
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[\s~`!@#$%^&*()\-_+=[\]{}|\\;:"'“”‘’<>,.?/]+/g, '-')
+    .replace(/-{2,}/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .replace(/^(\d)/, '_$1')
+    .toLowerCase();
+
+/** Repeated headings are numbered. */
+function numbered(slugs: readonly string[]): Set<string> {
+  const seen = new Map<string, number>();
+  return new Set(
+    slugs.map((slug) => {
+      const times = seen.get(slug) ?? 0;
+      seen.set(slug, times + 1);
+      return times === 0 ? slug : `${slug}-${times}`;
+    }),
+  );
+}
+
+/** The anchors of a page, on the site of docs/ or on GitHub. */
+export const anchorsOf = ({ text }: Page, { isOnSite }: { isOnSite: boolean }): Set<string> =>
+  numbered(headingsOf(text).map(isOnSite ? onSite : onGithub));

@@ -1,6 +1,5 @@
 // Compiles sources and tests once for `npm test`, file by file, into .tests/: a loader in each of hundreds of processes took minutes.
-import { execFileSync } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -27,14 +26,7 @@ const fileByFile = {
   },
 };
 
-/** All that git knows or may come to know. */
-const sources = execFileSync(
-  'git',
-  ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...FOLDERS.map((folder) => `${folder}/*.ts`)],
-  { cwd: PROJECT, encoding: 'utf8', maxBuffer: 1 << 26 },
-)
-  .split('\n')
-  .filter((path) => path !== '' && !path.endsWith('.d.ts'));
+const sources = (await Promise.all(FOLDERS.map(sourcesIn))).flat();
 
 await rm(OUT, { recursive: true, force: true });
 await build({
@@ -47,3 +39,10 @@ await build({
 });
 const { imports } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'));
 await writeFile(join(OUT, 'package.json'), JSON.stringify({ type: 'module', imports }));
+
+async function sourcesIn(folder) {
+  const names = await readdir(join(PROJECT, folder), { recursive: true });
+  return names
+    .filter((name) => /(?<!\.d)\.ts$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
+    .map((name) => join(folder, name));
+}

@@ -1,7 +1,7 @@
-// What probes say of a slot. Pure.
+// Judges a slot by its probes. Pure.
 import { TRIALS_COUNTED, type Trial } from '../store/probe-trials.ts';
 
-/** `open`: neither one nor the other yet. */
+/** `open`: not known yet. */
 export type Verdict = { is: 'bad'; reason: string } | { is: 'good' } | { is: 'open' };
 
 const WHAT_FAILED = {
@@ -18,9 +18,11 @@ export interface Partners {
 
 /**
  * Bad: in one kind and role the last two failed, with two partners where there are two, so that it is not the partner's fault.
- * Good: in every kind and role that was tried the last two were delivered. No other node alone decides either: a slot is bad
- * only if it is so without the word of any one of them, and good as soon as it is so without that of one. Where only
- * one partner could tell, its word is enough. `trials`: the newest of each kind and role first.
+ * Good: in every kind and role that was tried the last two were delivered.
+ *
+ * No other node decides alone. A slot is bad if it stays bad whichever node's trials are left out. It is good as soon as it is
+ * good with one node's trials left out. Where there is only one partner, its trials decide. `trials`: newest of each kind
+ * and role first.
  */
 export function verdictOf(trials: readonly Trial[], { all, nodes }: Partners): Verdict {
   const views = [...nodes].filter(() => all.size > 1).map((node) => viewWithout(node, trials, all.size - 1));
@@ -38,7 +40,7 @@ export function verdictOf(trials: readonly Trial[], { all, nodes }: Partners): V
   return { is: [whole, ...views].some(isGood) ? 'good' : 'open' };
 }
 
-/** The last trials of each kind and role, and how many partners could have told of them. */
+/** The last trials of each kind and role, and how many partners there are to try with. */
 interface View {
   last: Map<string, Trial[]>;
   partners: number;
@@ -57,11 +59,11 @@ const viewWithout = (node: string, trials: readonly Trial[], partners: number): 
 
 function hasFailed({ last, partners }: View, key: string): boolean {
   const trials = last.get(key) ?? [];
-  const told = new Set(trials.map(({ partner }) => partner)).size;
+  const witnesses = new Set(trials.map(({ partner }) => partner)).size;
   return (
     trials.length >= TRIALS_COUNTED &&
     trials.every(({ isDelivered }) => !isDelivered) &&
-    told >= Math.min(partners, TRIALS_COUNTED)
+    witnesses >= Math.min(partners, TRIALS_COUNTED)
   );
 }
 
@@ -75,7 +77,9 @@ function byKindAndRole(trials: readonly Trial[]): Map<string, Trial[]> {
   const tried = new Map<string, Trial[]>();
   for (const trial of trials) {
     const key = `${trial.kind} ${trial.role}`;
-    tried.set(key, [...(tried.get(key) ?? []), trial]);
+    const known = tried.get(key);
+    if (known === undefined) tried.set(key, [trial]);
+    else known.push(trial);
   }
   return tried;
 }

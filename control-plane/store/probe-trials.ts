@@ -25,7 +25,13 @@ export const TRIALS_COUNTED = 2;
 export const partnerOf = (own: SlotPlace, { node, slot }: SlotPlace): string =>
   node === own.node ? `${node}/${slot}` : node;
 
-/** The last trials of each kind, role and partner, newest first: those that were delivered, and failures that may be this end's. */
+/** Enough for `TRIALS_COUNTED` of each kind and role without those of any one partner. */
+const TRIALS_READ = 2 * TRIALS_COUNTED;
+
+/**
+ * The last trials of each kind and role, newest first: those that were delivered, and failures that may be this end's. At
+ * most `TRIALS_COUNTED` of one partner, and `TRIALS_READ` in all.
+ */
 export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]> {
   const { node, slot } = own;
   const { rows } = await sql<Omit<Trial, 'partner'> & { otherNode: string; otherSlot: string }>`
@@ -42,9 +48,12 @@ export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]>
         and started_at > coalesce(
           (select judged_from from slot_service where node_id = ${node} and slot_service.slot = ${slot}),
           '-infinity')
+    ), newest as (
+      select *, row_number() over (partition by kind, role order by position desc) as place_of_all
+      from counted where place <= ${TRIALS_COUNTED}
     )
-    select kind, role, result = 'delivered' as "isDelivered", other_node as "otherNode", other_slot as "otherSlot" from counted
-    where place <= ${TRIALS_COUNTED} order by kind, role, position desc`.execute(db);
+    select kind, role, result = 'delivered' as "isDelivered", other_node as "otherNode", other_slot as "otherSlot" from newest
+    where place_of_all <= ${TRIALS_READ} order by kind, role, position desc`.execute(db);
   return rows.map(({ otherNode, otherSlot, ...trial }) => ({
     ...trial,
     partner: partnerOf(own, { node: otherNode, slot: otherSlot }),

@@ -67,9 +67,13 @@ export function parsePayments(written: string, file: string): PaymentNetwork[] {
   const parsed = parseConfigText(fileSchema, written, file);
   if (parsed === undefined) throw new ConfigFileError(`${file}: is empty: networks is missing`);
   return parsed.networks.map(({ chain_id: chainId, rpc_url: rpcUrl, facilitator_url, assets }) => ({
-    ...{ chainId, rpcUrl, facilitatorUrl: facilitator_url },
+    chainId,
+    rpcUrl,
+    facilitatorUrl: facilitator_url,
     assets: assets.map(({ asset: token, pay_to: payTo, price_atomic: amountAtomic, name, version }) => ({
-      ...{ payTo, amountAtomic, asset: token ?? NETWORKS[chainId].usdc.address },
+      payTo,
+      amountAtomic,
+      asset: token ?? NETWORKS[chainId].usdc.address,
       // What USDC is called differs by chain, and payers sign it.
       ...(token === undefined || token === NETWORKS[chainId].usdc.address
         ? NETWORKS[chainId].usdc.domain

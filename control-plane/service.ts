@@ -87,7 +87,9 @@ export async function startService(
   const mail = mailSettingsOf(config);
   const channels = alertChannelsOf(config);
   const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), {
-    ...{ ...config, clock, log },
+    ...config,
+    clock,
+    log,
     relayer: relayerKey && privateKeyToAccount(relayerKey).address,
   });
   const createResampler = await loadResampler();
@@ -110,22 +112,34 @@ export async function startService(
   const ledger = createPaymentLedger(db);
   const fleet = new Fleet();
   const addressLimit = createAddressLimit(clock, {
-    ...{ name: 'address', max: config.requestsPerMinute, withinMs: MINUTE_MS },
+    name: 'address',
+    max: config.requestsPerMinute,
+    withinMs: MINUTE_MS,
   });
   const linkLimit = createAddressLimit(clock, {
-    ...{ name: 'link', max: config.linkAttemptsPerMinute, withinMs: MINUTE_MS },
+    name: 'link',
+    max: config.linkAttemptsPerMinute,
+    withinMs: MINUTE_MS,
   });
   const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
   const tickets = new MediaTickets(clock);
   const live = new LiveCalls({
-    ...{ db, bus, fleet, clock, log, tickets, mediaBaseUrl: config.mediaBaseUrl ?? null },
-    ...{ holdMs: config.streamHoldMs, unclaimedMs: config.unclaimedCallMs },
+    db,
+    bus,
+    fleet,
+    clock,
+    log,
+    tickets,
+    mediaBaseUrl: config.mediaBaseUrl ?? null,
+    holdMs: config.streamHoldMs,
+    unclaimedMs: config.unclaimedCallMs,
     queueFrames: Math.ceil(config.playoutQueueMs / FRAME_MS),
   });
   const streamUrl = (callId: string): string => `${url.replace(/^http/, 'ws')}/voice/stream/${callId}`;
   const presence = new Presence({ live, db, bus, clock, log, streamUrl });
   const claims = {
-    ...{ waitMs: config.handoverWaitMs, admitsNew: config.admitNewSims },
+    waitMs: config.handoverWaitMs,
+    admitsNew: config.admitNewSims,
     servedSince: new Date(clock.now()),
     isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
   };
@@ -153,7 +167,9 @@ export async function startService(
   const router = createRouter({
     ...config,
     authenticate,
-    ...{ addressLimit, inbox, waits },
+    addressLimit,
+    inbox,
+    waits,
     baseUrl: url,
     checks: {
       database: remembered(clock, () => checkDatabase(db)),
@@ -183,14 +199,29 @@ export async function startService(
   const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
   const clientOf = addressOf(app);
   const guard = new SocketGuard({
-    ...{ authenticate, addressOf: clientOf, bus, clock, log, socketsPerToken: config.socketsPerToken },
+    authenticate,
+    addressOf: clientOf,
+    bus,
+    clock,
+    log,
+    socketsPerToken: config.socketsPerToken,
   });
   const voiceUpgrades = createVoiceUpgrades({
-    ...{ db, guard, live, tickets, presence, clock, log, createResampler },
+    db,
+    guard,
+    live,
+    tickets,
+    presence,
+    clock,
+    log,
+    createResampler,
   });
   metrics.watch({
-    ...{ connections, stockStates: STOCK_STATES, stock: () => takeStock(db, new Date(clock.now())) },
-    ...{ waits: () => waits.size, calls: () => live.calls() },
+    connections,
+    stockStates: STOCK_STATES,
+    stock: () => takeStock(db, new Date(clock.now())),
+    waits: () => waits.size,
+    calls: () => live.calls(),
     sockets: () => ({ node: upgrades.open(), ...voiceUpgrades.open() }),
   });
   const onUpgrade = routeUpgrades(
@@ -203,7 +234,9 @@ export async function startService(
   const operator =
     config.databaseUrl === undefined
       ? await listenOperator({
-          ...{ folder: config.dataDir, url, log },
+          folder: config.dataDir,
+          url,
+          log,
           registry: createNodeRegistry({ db, clock }),
           desk: operations.deskFor(COMMAND_LINE),
           backUp: (out) => writeBackup(db, out, new Date(clock.now())),
@@ -223,7 +256,9 @@ export async function startService(
     closedChains: () => networks.closed(),
   });
   const gasWatch = new GasWatch({
-    ...{ wallets, transfersMin: config.relayerTransfersMin, log },
+    wallets,
+    transfersMin: config.relayerTransfersMin,
+    log,
     isOpen: (chainId) => networks.isOpen(chainId),
     onFunds: (chainId, funds) => {
       metrics.relayerFunds(chainId, funds);
@@ -296,7 +331,11 @@ export async function startService(
     await close();
   };
   const fleetConsole = await openConsole(config, {
-    ...{ db, bus, clock, log, deskFor: (name) => operations.deskFor(name) },
+    db,
+    bus,
+    clock,
+    log,
+    deskFor: (name) => operations.deskFor(name),
   }).catch((error: unknown) => stop().then(() => Promise.reject(error)));
   return {
     port: server.port,

@@ -62,7 +62,12 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   });
   const identity = new IdentityFile({ folder: dataDir, clock, log });
   const handler = new CommandHandler({
-    ...{ rack, journal, limits: host.sendLimits, calls, clock, log },
+    rack,
+    journal,
+    limits: host.sendLimits,
+    calls,
+    clock,
+    log,
     destinations: config.destinations,
     openMedia: async (baseUrl, ticket, events) => {
       const { controlPlaneUrl, isInsecure = false } = identity.current ?? {};
@@ -80,7 +85,11 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     );
   }
   const link: ControlLink = new ControlLink({
-    ...{ identity, journal, commands, clock, log },
+    identity,
+    journal,
+    commands,
+    clock,
+    log,
     slots: () => rack.slots(),
     calls: () => calls.live,
     alarms: () => host.alarms(),
@@ -111,13 +120,23 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     metricsPort === undefined
       ? undefined
       : await keepStatusPort({
-          ...{ registry: metrics.registry, port: metricsPort, clock, log },
+          registry: metrics.registry,
+          port: metricsPort,
+          clock,
+          log,
           status: () => ({
             nodeId: identity.current?.nodeId,
             controlPlane: hostOf(identity.current?.controlPlaneUrl),
-            ...{ isLinked: link.isLinked, alarms: host.alarms(), slots: rack.slots(), calls: calls.live },
-            ...{ journalDepth: journal.state.facts.size, isJournalFailing: journal.isFailing },
-            ...{ signalOf: (slot) => signals.of(slot), events: events.all, startedAt, now: clock.now() },
+            isLinked: link.isLinked,
+            alarms: host.alarms(),
+            slots: rack.slots(),
+            calls: calls.live,
+            journalDepth: journal.state.facts.size,
+            isJournalFailing: journal.isFailing,
+            signalOf: (slot) => signals.of(slot),
+            events: events.all,
+            startedAt,
+            now: clock.now(),
           }),
         });
   const activity = new SlotActivity(host, () => link.isLinked);
@@ -131,8 +150,11 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   return {
     drain: (signal) => calls.drain(config.drainMs, signal),
     status: () => ({
-      ...{ slots: rack.slots(), isEnrolled: identity.current !== undefined, isLinked: link.isLinked },
-      ...{ callsUp: calls.live.length, isDraining: calls.isDraining },
+      slots: rack.slots(),
+      isEnrolled: identity.current !== undefined,
+      isLinked: link.isLinked,
+      callsUp: calls.live.length,
+      isDraining: calls.isDraining,
     }),
     workers: () => daemonWorkers({ rack, journal, link }),
     async stop() {

@@ -90,12 +90,19 @@ export async function openHost(
     for (const observer of observers) what(observer);
   };
   const calls = new CallBook({
-    ...{ journal, clock, log, isLinked },
+    journal,
+    clock,
+    log,
+    isLinked,
     tell: (call) => tell((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();
   const modemParts = {
-    ...{ openPort, journal, sims: config.sims, limits: recoveryLimits(config.recovery), clock },
+    openPort,
+    journal,
+    sims: config.sims,
+    limits: recoveryLimits(config.recovery),
+    clock,
     outside: outsideSteps(config, { sysfsRoot, clock, guard }),
     observer: {
       onChange() {
@@ -111,12 +118,18 @@ export async function openHost(
     },
   };
   const rack: Rack = new Rack({
-    ...{ slots: config.slots, discover: config.discover ?? true, ignore: config.ignore, devRoot, log },
+    slots: config.slots,
+    discover: config.discover ?? true,
+    ignore: config.ignore,
+    devRoot,
+    log,
     createModem: (options) =>
       new Modem({
-        ...{ ...modemParts, ...options },
+        ...modemParts,
+        ...options,
         telephonyAt: (place) => ({
-          ...{ book: calls, createResampler },
+          book: calls,
+          createResampler,
           audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
         }),
         log: log.child({ modem: options.place.usb?.path ?? options.slot }),
@@ -126,11 +139,17 @@ export async function openHost(
   const usb: UsbWatch = new UsbWatch({
     read: () => tree.read(),
     onChange: (devices) => rack.devicesChanged(devices),
-    ...{ clock, log },
+    clock,
+    log,
   });
   const lateParts = new LateParts({ journal, clock, log });
   return {
-    ...{ journal, rack, calls, guard, clock, log },
+    journal,
+    rack,
+    calls,
+    guard,
+    clock,
+    log,
     sendLimits: new SendLimits(config.sendLimits, journal.state.commands, clock.now()),
     observe: (observer) => void observers.push(observer),
     alarms: () => [

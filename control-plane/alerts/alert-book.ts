@@ -50,8 +50,13 @@ const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
 
 const begun = (found: Trouble, now: Date): OpenAlert => ({
   ...found,
-  ...{ id: `alert_${randomBytes(ID_BYTES).toString('hex')}`, since: now, seenAt: now },
-  ...{ raisedAt: null, worseSince: null, wellSince: null, recoveredAt: null },
+  id: `alert_${randomBytes(ID_BYTES).toString('hex')}`,
+  since: now,
+  seenAt: now,
+  raisedAt: null,
+  worseSince: null,
+  wellSince: null,
+  recoveredAt: null,
 });
 
 const pendingOrRaised = (alert: OpenAlert, { raiseAfterMs }: AlertRule, now: Date): OpenAlert => ({

@@ -38,9 +38,12 @@ export interface AlertServiceParts {
 
 export function startAlerts({ channels, chainIds, options, ...parts }: AlertServiceParts): AlertService {
   const thresholds: AlertThresholds = {
-    ...{ heartbeatMs: options.heartbeatMs, relayerTransfersMin: options.relayerTransfersMin },
-    ...{ slotDownMs: options.alertSlotDownMs, storagePercent: options.alertStoragePercent },
-    ...{ journalDepth: options.alertJournalDepth, poolMin: options.alertPoolMin },
+    heartbeatMs: options.heartbeatMs,
+    relayerTransfersMin: options.relayerTransfersMin,
+    slotDownMs: options.alertSlotDownMs,
+    storagePercent: options.alertStoragePercent,
+    journalDepth: options.alertJournalDepth,
+    poolMin: options.alertPoolMin,
   };
   const { clock, log } = parts;
   const readings = new GasReadings(clock, chainIds);

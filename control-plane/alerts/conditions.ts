@@ -136,7 +136,10 @@ export function findTroubles(
 type IsOpen = Parameters<typeof findTroubles>[2];
 
 const offline = ({ id }: NodeReading): Trouble => ({
-  ...{ kind: 'node_offline', subject: id, severity: 'critical', reading: null },
+  kind: 'node_offline',
+  subject: id,
+  severity: 'critical',
+  reading: null,
   summary: `node ${id} is offline: its numbers get and send nothing`,
   advice: 'Look whether its host has power and network, and what node-daemon logs there.',
 });
@@ -154,7 +157,10 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
   ];
   return [
     {
-      ...{ kind: 'node_claims', subject: id, severity: isSuspended ? 'critical' : 'warning', reading: null },
+      kind: 'node_claims',
+      subject: id,
+      severity: isSuspended ? 'critical' : 'warning',
+      reading: null,
       summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that are not its own'}${
         isSuspended ? ': it takes no new SIM' : ''
       }`,
@@ -181,7 +187,9 @@ function journalTroubles(
   if (journalDepth === null || journalDepth < limit) return [];
   return [
     {
-      ...{ ...about, severity: 'critical', reading: journalDepth },
+      ...about,
+      severity: 'critical',
+      reading: journalDepth,
       summary: `the journal of node ${id} grows: ${journalDepth} facts wait to be taken`,
       advice: 'The node keeps them; look at the log of the service and at its database.',
     },
@@ -193,7 +201,10 @@ function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
   const why = reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
   return [
     {
-      ...{ kind: 'slot_down', subject: `${nodeId}/${slot}`, severity: 'warning', reading: null },
+      kind: 'slot_down',
+      subject: `${nodeId}/${slot}`,
+      severity: 'warning',
+      reading: null,
       summary: `slot ${slot} of node ${nodeId} is down: ${state}${why}`,
       advice: 'Run "node-daemon doctor" on the host of the node.',
     },
@@ -212,7 +223,9 @@ function storageTroubles(
   if (used * 100 < limit * total) return [];
   return [
     {
-      ...{ ...about, severity: used >= total ? 'critical' : 'warning', reading: null },
+      ...about,
+      severity: used >= total ? 'critical' : 'warning',
+      reading: null,
       summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places taken`,
       advice: 'A full one takes no more messages; "node-daemon sms <slot>" on the host shows what is in it.',
     },
@@ -227,7 +240,9 @@ const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThres
     if (transfers === undefined || (transfers >= limit && transfers > 0)) return [];
     return [
       {
-        ...{ ...about, severity: transfers === 0 ? 'critical' : 'warning', reading: null },
+        ...about,
+        severity: transfers === 0 ? 'critical' : 'warning',
+        reading: null,
         summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
         advice: 'Send it some ether; the log of the service names its address.',
       },
@@ -241,7 +256,10 @@ const chainTroubles = ({ now, closedChains }: FleetSnapshot) =>
     )
     .map(
       ({ chainId, reason }): Trouble => ({
-        ...{ kind: 'chain_unavailable', subject: String(chainId), severity: 'critical', reading: null },
+        kind: 'chain_unavailable',
+        subject: String(chainId),
+        severity: 'critical',
+        reading: null,
         summary:
           reason === 'unreachable'
             ? `the RPC of chain ${chainId} does not answer: nothing is sold there`
@@ -258,7 +276,10 @@ const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
     .filter(({ state, since }) => state !== 'refunding' || now.getTime() - since.getTime() >= REFUNDING_MS)
     .map(
       ({ id, state, isPaid }): Trouble => ({
-        ...{ kind: 'payment_stuck', subject: id, severity: 'critical', reading: null },
+        kind: 'payment_stuck',
+        subject: id,
+        severity: 'critical',
+        reading: null,
         summary: stuckSummary(id, state, isPaid),
         advice:
           state === 'taken_back'
@@ -281,7 +302,9 @@ function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds
   if (available >= limit) return [];
   return [
     {
-      ...{ ...about, severity: available === 0 ? 'critical' : 'warning', reading: null },
+      ...about,
+      severity: available === 0 ? 'critical' : 'warning',
+      reading: null,
       summary: available === 1 ? '1 number is left to sell' : `${available} numbers are left to sell`,
       advice: `"${ownCommand('control-plane')} number list" shows which are offline or out of service.`,
     },

@@ -39,7 +39,9 @@ export class BackupError extends Error {
 }
 
 export const headerOf = (contents: Contents, now: Date): BackupHeader => ({
-  ...{ format: FORMAT, version: VERSION, created_at: now.toISOString() },
+  format: FORMAT,
+  version: VERSION,
+  created_at: now.toISOString(),
   ...contents,
 });
 

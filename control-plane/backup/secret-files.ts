@@ -49,7 +49,8 @@ export const LOCK_OPTIONS = {
     about: 'file of such keys, one a line',
     schema: fileSchema.optional(),
   },
-  ...{ passphraseFile, passphrase },
+  passphraseFile,
+  passphrase,
 };
 
 /** Options of `restore`. */
@@ -59,7 +60,8 @@ export const KEY_OPTIONS = {
     about: 'file of age-keygen that opens an encrypted backup',
     schema: fileSchema.optional(),
   },
-  ...{ passphraseFile, passphrase },
+  passphraseFile,
+  passphrase,
 };
 
 interface PassphraseOptions {

@@ -49,7 +49,10 @@ export class CallStream {
   ): Promise<CallStream> {
     const waiting = new Set<(event: ServerFrame) => void>();
     const socket = await openSocket({
-      ...{ url, token, signal, protocols: [VOICE_SUBPROTOCOL] },
+      url,
+      token,
+      signal,
+      protocols: [VOICE_SUBPROTOCOL],
       onMessage(data, isBinary) {
         if (isBinary) {
           onAudio?.(data);

@@ -9,7 +9,12 @@ export type InboundMessage = AnswerOf<typeof OPERATION.receive>['messages'][numb
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 500;
 const TRANSIENT = [
-  ...['unreachable', 'timeout', 'rate_limited', 'restarting', 'overloaded', 'unavailable'],
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'restarting',
+  'overloaded',
+  'unavailable',
   'internal_error',
 ];
 

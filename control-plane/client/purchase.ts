@@ -109,7 +109,10 @@ const isTransient = (error: unknown): error is ApiError =>
 
 function stillPending(cause: ApiError): ApiError {
   return new ApiError({
-    ...{ status: cause.status, code: 'settlement_pending', details: cause.details, cause },
+    status: cause.status,
+    code: 'settlement_pending',
+    details: cause.details,
+    cause,
     message: 'it is not known whether the payment has arrived: do not pay again, resume it or sign in later',
     retryAfterSeconds: cause.retryAfterSeconds,
   });

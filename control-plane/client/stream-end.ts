@@ -34,7 +34,8 @@ const KINDS: Readonly<Record<number, StreamEndKind>> = {
   [STREAM_CLOSE.invalidData]: 'refused',
   [STREAM_CLOSE.tooManyMessages]: 'refused',
   [STREAM_CLOSE.tooBig]: 'refused',
-  ...{ 1000: 'closed', 1005: 'closed' },
+  1000: 'closed',
+  1005: 'closed',
 };
 
 export function streamEndOf({ code, reason }: { code: number; reason: string }): StreamEnd {

@@ -32,7 +32,10 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const fields = fieldsOf(ctx);
     const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
     const form = confirmForm({
-      ...{ name, fields, session, action: ACTIONS[name] },
+      name,
+      fields,
+      session,
+      action: ACTIONS[name],
       recipients: recipients.filter((number) => number !== fields['from']),
     });
     ctx.type = 'html';

@@ -58,8 +58,16 @@ export async function openConsole(
   const feed = new LiveFeed({ clock, log, sessions, render: (topic) => view.render(topic) });
   const unfollow = view.follow(() => feed.touch());
   const app = createConsoleApp({
-    ...{ db, clock, log, deskFor, sessions, view, feed, serviceName },
-    ...{ refunds: refundDeskOf(options), site: options },
+    db,
+    clock,
+    log,
+    deskFor,
+    sessions,
+    view,
+    feed,
+    serviceName,
+    refunds: refundDeskOf(options),
+    site: options,
   });
   server.serve(app, async () => {
     throw new Refusal('not_found', 'the console has no sockets');

@@ -35,8 +35,13 @@ export function routeLive(
     ctx.type = 'html';
     ctx.body = framed(
       {
-        ...{ title, serviceName, session: sessionOf(ctx), place: '/', hasPlots },
-        ...{ live: { topic: text, version }, done: doneWords(ctx.query['done']) },
+        title,
+        serviceName,
+        session: sessionOf(ctx),
+        place: '/',
+        hasPlots,
+        live: { topic: text, version },
+        done: doneWords(ctx.query['done']),
       },
       body(fragments),
     );

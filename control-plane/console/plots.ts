@@ -28,33 +28,51 @@ export function fleetPlots(samples: readonly Sample[], span: Span): Plot[] {
   const share = (part: number, whole: number): number | null => (whole === 0 ? null : (100 * part) / whole);
   return [
     {
-      ...{ id: 'sms', title: 'Messages', unit: '/min', bounds: null, span },
+      id: 'sms',
+      title: 'Messages',
+      unit: '/min',
+      bounds: null,
+      span,
       series: [
         { label: 'sent', colour: 'first', values: rate('smsSent') },
         { label: 'received', colour: 'second', values: rate('smsReceived') },
       ],
     },
     {
-      ...{ id: 'delivery', title: 'Delivery', unit: ' %', bounds: [0, 100], span },
+      id: 'delivery',
+      title: 'Delivery',
+      unit: ' %',
+      bounds: [0, 100],
+      span,
       series: [
         {
-          ...{ label: 'delivered', colour: 'first' },
+          label: 'delivered',
+          colour: 'first',
           values: of((sample) => share(sample.smsDelivered, sample.smsDelivered + sample.smsFailed)),
         },
       ],
     },
     {
-      ...{ id: 'calls', title: 'Calls', unit: '/min', bounds: null, span },
+      id: 'calls',
+      title: 'Calls',
+      unit: '/min',
+      bounds: null,
+      span,
       series: [
         { label: 'answered', colour: 'first', values: rate('callsAnswered') },
         { label: 'failed', colour: 'bad', values: rate('callsFailed') },
       ],
     },
     {
-      ...{ id: 'audio', title: 'Audio gaps', unit: ' ‰', bounds: null, span },
+      id: 'audio',
+      title: 'Audio gaps',
+      unit: ' ‰',
+      bounds: null,
+      span,
       series: [
         {
-          ...{ label: 'gaps a thousand frames', colour: 'bad' },
+          label: 'gaps a thousand frames',
+          colour: 'bad',
           values: of((sample) => {
             const percent = share(sample.audioGaps, sample.audioFrames);
             return percent === null ? null : percent * 10;
@@ -63,7 +81,11 @@ export function fleetPlots(samples: readonly Sample[], span: Span): Plot[] {
       ],
     },
     {
-      ...{ id: 'pool', title: 'Pool', unit: '', bounds: null, span },
+      id: 'pool',
+      title: 'Pool',
+      unit: '',
+      bounds: null,
+      span,
       series: [
         { label: 'in service', colour: 'third', values: of(({ slotsUp }) => slotsUp) },
         { label: 'held', colour: 'second', values: of(({ held }) => held) },
@@ -75,7 +97,11 @@ export function fleetPlots(samples: readonly Sample[], span: Span): Plot[] {
 
 export function signalPlot(signals: ReadonlyArray<{ at: Date; dbm: number | null }>, span: Span): Plot {
   return {
-    ...{ id: 'signal', title: 'Signal', unit: ' dBm', bounds: [-113, -51], span },
+    id: 'signal',
+    title: 'Signal',
+    unit: ' dBm',
+    bounds: [-113, -51],
+    span,
     series: [{ label: 'signal', colour: 'first', values: steps(signals, span)(({ dbm }) => dbm) }],
   };
 }

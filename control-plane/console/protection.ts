@@ -6,7 +6,11 @@ const OWN = "'self'";
 
 const HEADERS = {
   'Content-Security-Policy': contentSecurityPolicy({
-    ...{ scripts: OWN, styles: OWN, connections: OWN, forms: OWN, images: OWN },
+    scripts: OWN,
+    styles: OWN,
+    connections: OWN,
+    forms: OWN,
+    images: OWN,
   }),
   'X-Frame-Options': 'DENY',
   'X-Content-Type-Options': 'nosniff',

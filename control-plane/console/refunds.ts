@@ -32,7 +32,12 @@ export function refundDeskOf(options: RefundOptions): RefundDesk | undefined {
     async send(desk, id, reason) {
       await refundPayment(desk, id, {
         ...options,
-        ...{ key, reason, yes: true, transfer: undefined, signAnew: false, unrelated: undefined },
+        key,
+        reason,
+        yes: true,
+        transfer: undefined,
+        signAnew: false,
+        unrelated: undefined,
         waitMs: WAIT_MS,
       });
     },

@@ -21,10 +21,15 @@ const CALL_ID = { call_id: { description: 'Of POST /voice/dial, or of a presence
 export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Json {
   const { host, protocol, pathname } = new URL(baseUrl);
   const text = (name: string, summary: string, schema: z.ZodType): Json => ({
-    ...{ name, summary, contentType: 'application/json', payload: plainJsonSchema(schema) },
+    name,
+    summary,
+    contentType: 'application/json',
+    payload: plainJsonSchema(schema),
   });
   const audio = (name: string): Json => ({
-    ...{ name, summary: AUDIO, contentType: 'audio/L16;rate=16000;channels=1' },
+    name,
+    summary: AUDIO,
+    contentType: 'audio/L16;rate=16000;channels=1',
     payload: { type: 'string', format: 'binary' },
   });
   return {
@@ -146,7 +151,8 @@ const operation = (
   description: string,
   messages: readonly string[],
 ): Json => ({
-  ...{ action, description },
+  action,
+  description,
   channel: { $ref: `#/channels/${channel}` },
   messages: messages.map((message) => ({ $ref: `#/channels/${channel}/messages/${message}` })),
 });

@@ -33,7 +33,9 @@ const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
 export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
   const { sale, securityContact } = parts;
   const file = (path: DiscoveryFile['path'], mediaType: string, text: string): DiscoveryFile => ({
-    ...{ path, mediaType, text: () => text },
+    path,
+    mediaType,
+    text: () => text,
   });
   /** With the offers in it, of which some are known only once their chain answers. */
   const priced = (path: DiscoveryFile['path'], mediaType: string, write: () => string): DiscoveryFile => {
@@ -64,7 +66,8 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
       ? []
       : [
           {
-            ...{ path: '/.well-known/security.txt' as const, mediaType: TEXT_TYPE },
+            path: '/.well-known/security.txt' as const,
+            mediaType: TEXT_TYPE,
             text: (now: Date) => securityText(parts, securityContact, now),
           },
         ]),

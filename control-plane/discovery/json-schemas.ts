@@ -54,7 +54,9 @@ const REFERENCE = '#/components/schemas/';
 /** All of them, by name. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, {
-    ...{ io: 'input', override: plain, uri: (id: string) => REFERENCE + id },
+    io: 'input',
+    override: plain,
+    uri: (id: string) => REFERENCE + id,
   });
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
@@ -93,6 +95,8 @@ function oneTypeEach(value: unknown): unknown {
 export function queryFields(query: z.ZodObject): { name: string; schema: JsonSchema; isRequired: boolean }[] {
   const { properties = {}, required = [] } = z.toJSONSchema(query, { io: 'input', override: plain });
   return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, schema: schema as JsonSchema, isRequired: required.includes(name) },
+    name,
+    schema: schema as JsonSchema,
+    isRequired: required.includes(name),
   }));
 }

@@ -50,12 +50,10 @@ export function openApiDocument(parts: DiscoveryParts): Json {
         },
         x402v1: { type: 'apiKey', in: 'header', name: 'X-PAYMENT', description: 'x402 version 1, base64.' },
         x402v2: {
-          ...{
-            type: 'apiKey',
-            in: 'header',
-            name: 'PAYMENT-SIGNATURE',
-            description: 'x402 version 2, base64.',
-          },
+          type: 'apiKey',
+          in: 'header',
+          name: 'PAYMENT-SIGNATURE',
+          description: 'x402 version 2, base64.',
         },
         mpp: { type: 'http', scheme: 'Payment', description: 'An MPP charge credential.' },
       },
@@ -195,7 +193,10 @@ const challenge = (): Json => ({
 /** draft-payment-discovery-00: what a registry shows before anybody calls. */
 const paymentInfo = ({ offers }: Sale): Json => ({
   offers: offers.map(({ amountAtomic, asset, chainId }) => ({
-    ...{ intent: 'charge', method: 'evm', amount: String(amountAtomic), currency: asset },
+    intent: 'charge',
+    method: 'evm',
+    amount: String(amountAtomic),
+    currency: asset,
     network: caip2(chainId),
   })),
 });

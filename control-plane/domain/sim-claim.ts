@@ -109,7 +109,12 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
   ).length;
   const isSuspended = input.isSuspended || contested > CONTESTED_MAX || input.newSims > NEW_SIMS_MAX;
   const decision: ClaimDecision = {
-    ...{ held: [...held], taken: [], refused: [], released: [], unseen: [], isSuspended },
+    held: [...held],
+    taken: [],
+    refused: [],
+    released: [],
+    unseen: [],
+    isSuspended,
   };
   for (const { slot, verdict } of claims) {
     const { iccid } = slot;

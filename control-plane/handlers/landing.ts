@@ -12,7 +12,10 @@ export async function landing(parts: LandingParts): Promise<string> {
   const offers = sale.offers.slice(0, 1);
   const { available } = await availability(parts);
   return landingPage({
-    ...{ baseUrl, serviceName, available, demo: demo() },
+    baseUrl,
+    serviceName,
+    available,
+    demo: demo(),
     price: pricesText(offers),
     priceDollars: offers.map(priceUnits).join('') || '…',
     files: filesByName(files),

@@ -39,14 +39,18 @@ export function createServices(parts: ServicesParts): () => Promise<z.input<type
       price: formatUnits(amountAtomic, assetDecimals),
       currency: assetName,
       network: caip2(chainId),
-      ...{ asset, amount: String(amountAtomic) },
+      asset,
+      amount: String(amountAtomic),
     }));
   return async () => ({
     services: [
       {
-        ...{ name: 'us_mobile_number', description: sale.description, plan: PLAN },
+        name: 'us_mobile_number',
+        description: sale.description,
+        plan: PLAN,
         ...(await available()),
-        ...{ subscribe: sale.resource, prices: prices() },
+        subscribe: sale.resource,
+        prices: prices(),
       },
     ],
     catalog: catalog(parts),

@@ -90,7 +90,10 @@ export class SmsWaits {
     if (seconds === 0) return this.#claim(claimant, limit);
     const leave = this.#enter(claimant.key);
     const waiter: Waiter = {
-      ...{ subscription: claimant.subscription, isRung: false, isOver: false, isDoubtful: false },
+      subscription: claimant.subscription,
+      isRung: false,
+      isOver: false,
+      isDoubtful: false,
       wake: () => undefined,
     };
     // Before the first look: what comes while we look is not missed.

@@ -8,8 +8,18 @@ export const REQUEST_ID = 'X-Request-Id';
 
 /** Beyond what any page may read (Fetch standard, "CORS-safelisted response-header name"). */
 const READABLE = [
-  ...['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE', 'Payment-Receipt', 'WWW-Authenticate'],
-  ...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'ETag', 'Link', 'Mcp-Session-Id', REQUEST_ID],
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT-RESPONSE',
+  'Payment-Receipt',
+  'WWW-Authenticate',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'ETag',
+  'Link',
+  'Mcp-Session-Id',
+  REQUEST_ID,
 ];
 const PREFLIGHT_SECONDS = 86_400;
 /** A year, as browsers' lists ask for (RFC 6797 §6.1.1). */
@@ -22,8 +32,11 @@ export const nameRequest: Middleware = async (ctx, next) => {
 
 /** Pages of any origin may call: nothing here is done by a cookie. */
 export const openToPages: Middleware = cors({
-  ...{ origin: '*', allowMethods: 'GET,HEAD,POST,DELETE', exposeHeaders: READABLE },
-  ...{ maxAge: PREFLIGHT_SECONDS, keepHeadersOnError: true },
+  origin: '*',
+  allowMethods: 'GET,HEAD,POST,DELETE',
+  exposeHeaders: READABLE,
+  maxAge: PREFLIGHT_SECONDS,
+  keepHeadersOnError: true,
 });
 
 /** `isEncrypted`: clients reach the service by https only. */

@@ -62,7 +62,9 @@ export function createRouter(parts: RouteParts): Router {
   const limits = {
     address: parts.addressLimit,
     subscription: createRequestLimit(parts.clock, {
-      ...{ name: 'token', max: parts.tokenRequestsPerMinute, withinMs: MINUTE_MS },
+      name: 'token',
+      max: parts.tokenRequestsPerMinute,
+      withinMs: MINUTE_MS,
     }),
   };
   // Whose lines of the log have the id of the request.

@@ -71,7 +71,10 @@ export class SocketGuard {
   keep(socket: WebSocket, authorization: string | undefined, subscription: Subscription): void {
     const key = keyOf(authorization);
     const bearer: Bearer = this.#bearers.get(key) ?? {
-      ...{ authorization: authorization ?? '', subscription, sockets: new Set(), timer: undefined },
+      authorization: authorization ?? '',
+      subscription,
+      sockets: new Set(),
+      timer: undefined,
     };
     this.#bearers.set(key, bearer);
     bearer.sockets.add(socket);

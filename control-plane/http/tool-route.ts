@@ -75,7 +75,12 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
       const explain = (error: unknown) => toolRefusal(refusalOf(error));
       const response = await endpoint.answer({
-        ...{ request, message, caller, lost, explain, session: sessionOf(ctx, caller) },
+        request,
+        message,
+        caller,
+        lost,
+        explain,
+        session: sessionOf(ctx, caller),
       });
       if (!lost.aborted) await copy(response, ctx);
     } catch (error) {

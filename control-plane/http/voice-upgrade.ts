@@ -41,7 +41,9 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
   const { guard, clock, log } = parts;
   const server = (maxPayload: number): WebSocketServer => {
     const sockets = new WebSocketServer({
-      ...{ noServer: true, maxPayload, perMessageDeflate: false },
+      noServer: true,
+      maxPayload,
+      perMessageDeflate: false,
       handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
     });
     sockets.on('wsClientError', (error, socket) =>

@@ -49,7 +49,9 @@ export class SmtpSession {
   private constructor(server: SmtpServer, signal: AbortSignal) {
     const { host, port, isSecure, credentials } = server;
     this.#connection = new SMTPConnection({
-      ...{ host, port, secure: isSecure },
+      host,
+      port,
+      secure: isSecure,
       // A password does not go over a network in the clear.
       requireTLS: credentials !== undefined && !LOOPBACK.test(host),
       connectionTimeout: CONNECT_TIMEOUT_MS,

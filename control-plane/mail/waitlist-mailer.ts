@@ -96,8 +96,13 @@ export class WaitlistMailer {
     const { clock, from, log, serviceName, baseUrl } = this.#parts;
     const { email, id, opening, unsubscribeToken } = attempt;
     const message = await composeOpeningMail({
-      ...{ from, to: email, date: new Date(clock.now()), key: `waitlist.${id}.${opening}` },
-      ...{ unsubscribeToken, serviceName, baseUrl },
+      from,
+      to: email,
+      date: new Date(clock.now()),
+      key: `waitlist.${id}.${opening}`,
+      unsubscribeToken,
+      serviceName,
+      baseUrl,
     });
     try {
       const session = await this.#openSession();

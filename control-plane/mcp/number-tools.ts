@@ -10,10 +10,9 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
     name: 'get_number',
     title: 'Your number',
     description: 'The phone number of the token, and until when it is yours.',
-    ...{ input: z.object({}), output: OPERATION.number.answer },
-    annotations: {
-      ...{ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    },
+    input: z.object({}),
+    output: OPERATION.number.answer,
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async ({ caller }) => describeNumber(caller.subscription),
   }),
   bearerTool({
@@ -22,20 +21,18 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
     description:
       'From your number (`phone_number`) to `to`, both E.164. Answers when the far end rings or has answered, which may take ' +
       'a minute; giving up earlier ends the call. Its audio is the WebSocket at `stream_url`, with the same token.',
-    ...{ input: OPERATION.dial.body, output: OPERATION.dial.answer },
-    annotations: {
-      ...{ readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-    },
+    input: OPERATION.dial.body,
+    output: OPERATION.dial.answer,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     run: ({ input, caller, call }) => dialCall(parts, caller.subscription, input, call.signal),
   }),
   bearerTool({
     name: 'hangup_call',
     title: 'End a call',
     description: 'Ends a call of your number, or rejects one that rings.',
-    ...{ input: OPERATION.hangUp.body, output: OPERATION.hangUp.answer },
-    annotations: {
-      ...{ readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-    },
+    input: OPERATION.hangUp.body,
+    output: OPERATION.hangUp.answer,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     run: ({ input, caller }) => hangUpCall(parts, caller.subscription, input),
   }),
 ];

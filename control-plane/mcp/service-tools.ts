@@ -20,14 +20,18 @@ export function serviceTools(parts: ServicesParts): Tool[] {
         'A real US mobile number for a year: its price in every currency that is taken, how many are to be had, and where ' +
         'the rest is described. Needs no token. To get one: POST to `subscribe`, pay the 402 with a wallet (x402 or MPP), ' +
         'and send the token of the answer as `Authorization: Bearer`.',
-      ...{ input: nothing, output: servicesSchema, annotations: LOOKS_ONLY },
+      input: nothing,
+      output: servicesSchema,
+      annotations: LOOKS_ONLY,
       run: () => services(),
     }),
     publicTool({
       name: 'check_availability',
       title: 'How many numbers are left',
       description: `${OPERATION.availability.summary}. Needs no token.`,
-      ...{ input: nothing, output: OPERATION.availability.answer, annotations: LOOKS_ONLY },
+      input: nothing,
+      output: OPERATION.availability.answer,
+      annotations: LOOKS_ONLY,
       run: () => availability(parts),
     }),
   ];

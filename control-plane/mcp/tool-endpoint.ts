@@ -129,9 +129,7 @@ function callOf({ mcpReq }: ServerContext, lost: AbortSignal, given: AbortSignal
   const { signal } = mcpReq;
   const onProgress = progressOf(mcpReq);
   if (given === undefined) return { signal, lost, onProgress };
-  return {
-    ...{ signal: AbortSignal.any([signal, given]), lost: AbortSignal.any([lost, given]), onProgress },
-  };
+  return { signal: AbortSignal.any([signal, given]), lost: AbortSignal.any([lost, given]), onProgress };
 }
 
 async function run(tool: Tool, args: unknown, { caller, explain }: ToolRequest, call: Call) {

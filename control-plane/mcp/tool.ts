@@ -45,7 +45,9 @@ export const publicTool = <I extends z.ZodObject, O extends z.ZodObject>(
 ): Tool => {
   const read = readerOf(parts.input);
   return {
-    ...{ name: parts.name, needsBearer: false, listed: listed(parts) },
+    name: parts.name,
+    needsBearer: false,
+    listed: listed(parts),
     run: async (args, _, call) => parts.run({ input: read(args), caller: undefined, call }),
   };
 };
@@ -55,7 +57,9 @@ export const bearerTool = <I extends z.ZodObject, O extends z.ZodObject>(
 ): Tool => {
   const read = readerOf(parts.input);
   return {
-    ...{ name: parts.name, needsBearer: true, listed: listed(parts) },
+    name: parts.name,
+    needsBearer: true,
+    listed: listed(parts),
     async run(args, caller, call) {
       if (caller === undefined) throw new Error('a tool was called without its token');
       return parts.run({ input: read(args), caller, call });
@@ -89,7 +93,10 @@ function listed({
   title,
 }: Omit<ToolParts<z.ZodObject, z.ZodObject, never>, 'run'>): ListedTool {
   return {
-    ...{ name, title, description, annotations: { title, ...annotations } },
+    name,
+    title,
+    description,
+    annotations: { title, ...annotations },
     inputSchema: plainJsonSchema(input),
     outputSchema: orRefusal(plainJsonSchema(output)),
     // A JSON Schema, of which zod's types and the SDK's know different things.
@@ -100,13 +107,15 @@ function listed({
 function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJsonSchema>) {
   const refusal = plainJsonSchema(refusalSchema);
   return {
-    ...{ type: 'object', properties },
+    type: 'object',
+    properties,
     anyOf: [{ required }, { properties: refusal.properties, required: refusal.required }],
   };
 }
 
 /** As the agent's program reads it, and the same as text for one that reads text only. */
 export const resultOf = (structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({
-  ...{ content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent },
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+  structuredContent,
   ...(isError ? { isError } : {}),
 });

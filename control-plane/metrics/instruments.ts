@@ -25,7 +25,10 @@ export class Instruments {
     known: readonly string[] = [],
   ): Counter<L> {
     const counter = new Counter({
-      ...{ name: `simrack_${name}_total`, help, labelNames, registers: this.#registers },
+      name: `simrack_${name}_total`,
+      help,
+      labelNames,
+      registers: this.#registers,
     });
     const [label] = labelNames;
     if (label !== undefined)
@@ -45,7 +48,10 @@ export class Instruments {
     look: (gauge: Gauge<L>) => void | Promise<void>,
   ): void {
     new Gauge({
-      ...{ name: `simrack_${name}`, help, labelNames, registers: this.#registers },
+      name: `simrack_${name}`,
+      help,
+      labelNames,
+      registers: this.#registers,
       async collect() {
         this.reset();
         await look(this as Gauge<L>);

@@ -13,9 +13,7 @@ export async function restartModem(link: NodeLink, slot: string, force: boolean)
     await link.command(
       'restart_modem',
       { slot, force },
-      {
-        ...{ id: `restart_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
-      },
+      { id: `restart_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
     );
   } catch (error) {
     if (error instanceof CommandRefused) throw new OperatorRefusal(wordsOf(error, link.nodeId));

@@ -239,7 +239,13 @@ export class NodeSession implements NodeLink {
     // Closed meanwhile: the end of the link ran before the store knew of it.
     if (!this.#isOpen()) return closeLink(db, this.#linkId, new Date(clock.now()));
     this.#inbox = new FactInbox({
-      ...{ db, bus, clock, log, nodeId: this.nodeId, journalId: hello.journal_id, acknowledged },
+      db,
+      bus,
+      clock,
+      log,
+      nodeId: this.nodeId,
+      journalId: hello.journal_id,
+      acknowledged,
       oldestSequence: hello.oldest_sequence,
       slotsWritten: () => this.slotsWritten(),
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
@@ -247,8 +253,11 @@ export class NodeSession implements NodeLink {
     });
     fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
     this.#send({
-      ...{ type: 'welcome', version: LINK_VERSION, heartbeat_ms: heartbeatMs },
-      ...{ window: FACT_WINDOW, acknowledged },
+      type: 'welcome',
+      version: LINK_VERSION,
+      heartbeat_ms: heartbeatMs,
+      window: FACT_WINDOW,
+      acknowledged,
     });
     this.#heartbeat.start();
     this.#snapshots.put(hello);

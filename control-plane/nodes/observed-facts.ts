@@ -37,7 +37,10 @@ function framesOf({
   lost_frames,
 }: AudioStatistics) {
   return {
-    ...{ captured: captured_frames, played: played_frames, late: late_frames },
-    ...{ dropped: dropped_frames, lost: lost_frames },
+    captured: captured_frames,
+    played: played_frames,
+    late: late_frames,
+    dropped: dropped_frames,
+    lost: lost_frames,
   };
 }

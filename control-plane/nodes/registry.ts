@@ -51,7 +51,11 @@ export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }
       await db.transaction().execute(async (trx) => {
         await putCode(trx, { nodeId: name, codeHash: hashCode(code), expiresAt });
         await insertAudit(trx, {
-          ...{ at, actor: 'command line', action: 'addNode', subject: name, result: 'ok' },
+          at,
+          actor: 'command line',
+          action: 'addNode',
+          subject: name,
+          result: 'ok',
           detail: { code_until: expiresAt.toISOString() },
         });
       });

@@ -12,8 +12,14 @@ import { LIST_OPTIONS, shownTime, WHERE, withOperator } from './where.ts';
 const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
 const { alertWebhookUrl, alertWebhookSecret, alertMailTo } = ALERT_OPTIONS;
 const CHANNELS = {
-  ...{ alertWebhookUrl, alertWebhookSecret, alertMailTo },
-  ...{ smtpUrl, mailFrom, publicUrl, serviceName, environment },
+  alertWebhookUrl,
+  alertWebhookSecret,
+  alertMailTo,
+  smtpUrl,
+  mailFrom,
+  publicUrl,
+  serviceName,
+  environment,
 };
 
 export const ALERT_COMMANDS = [
@@ -28,8 +34,11 @@ export const ALERT_COMMANDS = [
         return alignedTable(
           ['SINCE', 'UNTIL', 'SEVERITY', 'KIND', ''],
           alerts.map(({ raised_at, recovered_at, severity, kind, summary }) => [
-            ...[shownTime(raised_at), shownTime(recovered_at)],
-            ...[severity, kind, summary],
+            shownTime(raised_at),
+            shownTime(recovered_at),
+            severity,
+            kind,
+            summary,
           ]),
         );
       }),

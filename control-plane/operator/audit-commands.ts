@@ -40,7 +40,11 @@ export const AUDIT_COMMANDS = [
         const table = alignedTable(
           ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'RESULT', ''],
           shown.map(({ at, actor, action, subject, result, why, detail }) => [
-            ...[shownTime(at), actor, action, subject, result],
+            shownTime(at),
+            actor,
+            action,
+            subject,
+            result,
             why ?? (Object.keys(detail).length === 0 ? '' : JSON.stringify(detail)),
           ]),
         );

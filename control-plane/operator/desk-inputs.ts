@@ -84,7 +84,9 @@ export const DESK_INPUTS = {
     rows: z
       .array(
         z.object({
-          ...{ line: z.number().int(), number: numberSchema, iccid: z.string().max(22) },
+          line: z.number().int(),
+          number: numberSchema,
+          iccid: z.string().max(22),
           node: nodeSchema.optional(),
         }),
       )

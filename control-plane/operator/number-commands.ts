@@ -42,8 +42,14 @@ export const NUMBER_COMMANDS = [
         const table = alignedTable(
           ['NUMBER', 'STATE', 'ICCID', 'NODE', 'SLOT', 'WALLET', 'UNTIL', ''],
           shown.map(({ number, state, iccid, node, slot, wallet, expires_at, quarantined_until, reason }) => [
-            ...[number, state, iccid, node ?? '-', slot ?? '-', wallet ?? '-'],
-            ...[shownTime(expires_at ?? quarantined_until), reason ?? ''],
+            number,
+            state,
+            iccid,
+            node ?? '-',
+            slot ?? '-',
+            wallet ?? '-',
+            shownTime(expires_at ?? quarantined_until),
+            reason ?? '',
           ]),
         );
         return shownPage(table, next);

@@ -44,8 +44,11 @@ export interface Operations {
 export function createOperations(parts: OperationsParts): Operations {
   const { db, bus, clock, log, fleet, probeMinutes } = parts;
   const prober = new Prober({
-    ...{ ...parts, arrivals: new Arrivals(bus, clock), withCalls: parts.probeCalls },
-    ...{ timeoutMs: parts.probeTimeoutMs, periodMs: probeMinutes && probeMinutes * MINUTE_MS },
+    ...parts,
+    arrivals: new Arrivals(bus, clock),
+    withCalls: parts.probeCalls,
+    timeoutMs: parts.probeTimeoutMs,
+    periodMs: probeMinutes && probeMinutes * MINUTE_MS,
   });
   async function serve(node: string, request: NodeRequest): Promise<NodeAnswers[NodeRequest['call']]> {
     if (request.call === 'sendTest') return prober.test(request.from, request.to);
@@ -55,7 +58,7 @@ export function createOperations(parts: OperationsParts): Operations {
     return {};
   }
   const here = { fleet, serve: serve as ServeNode };
-  serveNodeRequests({ ...{ db, bus, log }, ...here });
+  serveNodeRequests({ db, bus, log, ...here });
   const tell = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
   const nodes = createNodeReach({ db, clock, here, tell });
   const subscriptionChanged = (subscriptionId: string): void =>

@@ -29,7 +29,10 @@ export const OPERATOR_COMMANDS = [
         return alignedTable(
           ['OPERATOR', 'SINCE', 'SIGNED IN', 'SEEN'],
           operators.map(({ name, created_at, sessions, used_at }) => [
-            ...[name, shownTime(created_at), String(sessions), shownTime(used_at)],
+            name,
+            shownTime(created_at),
+            String(sessions),
+            shownTime(used_at),
           ]),
         );
       }),

@@ -116,20 +116,25 @@ async function ended(desk: Desk, id: string, timeoutMs: number): Promise<Told<Pr
 }
 
 const shownProbe = (row: Told<ProbeRow>): string[] => [
-  ...[
-    shownTime(row.started_at),
-    row.kind,
-    `${row.from_node}/${row.from_slot}`,
-    `${row.to_node}/${row.to_slot}`,
-  ],
-  ...[row.result ?? 'under way', seconds(row.latency_ms), row.why ?? ''],
+  shownTime(row.started_at),
+  row.kind,
+  `${row.from_node}/${row.from_slot}`,
+  `${row.to_node}/${row.to_slot}`,
+  row.result ?? 'under way',
+  seconds(row.latency_ms),
+  row.why ?? '',
 ];
 
 function shownSummary(row: Told<ProbeSummaryRow>, isBySlot: boolean): string[] {
   const total = row.delivered + row.failed;
   const share = total === 0 ? '-' : `${row.delivered} (${Math.round((row.delivered / total) * 100)} %)`;
   return [
-    ...[row.carrier ?? '-', ...(isBySlot ? [row.node ?? '-', row.slot ?? '-', row.role ?? '-'] : [])],
-    ...[row.kind, share, String(row.failed), seconds(row.p50_ms), seconds(row.p99_ms)],
+    row.carrier ?? '-',
+    ...(isBySlot ? [row.node ?? '-', row.slot ?? '-', row.role ?? '-'] : []),
+    row.kind,
+    share,
+    String(row.failed),
+    seconds(row.p50_ms),
+    seconds(row.p99_ms),
   ];
 }

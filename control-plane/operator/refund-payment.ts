@@ -35,7 +35,8 @@ export async function refundPayment(desk: Desk, id: string, options: RefundOptio
   const hash = await refund(
     {
       ledger,
-      ...{ clock: systemClock, waitMs: options.waitMs },
+      clock: systemClock,
+      waitMs: options.waitMs,
       wallet: connectRefundWallet({ ...rpc, key: options.key }),
       isPaid: async (transfer, transferHash) =>
         (await chain.resultOf(transfer, transferHash)).kind === 'transferred',

@@ -33,7 +33,10 @@ export function shownPayments(payments: readonly ToldPayment[], isFull: boolean)
   return alignedTable(
     ['PAYMENT', 'STATE', 'SINCE', 'VALUE', 'PAYER', 'NUMBER', ''],
     payments.map((payment) => [
-      ...[payment.id, payment.state, shownTime(payment.since), shownValue(payment)],
+      payment.id,
+      payment.state,
+      shownTime(payment.since),
+      shownValue(payment),
       shownWallet(payment.payer, isFull),
       payment.number === null ? '-' : listedNumber(payment.number, !isFull),
       payment.failure ?? '',

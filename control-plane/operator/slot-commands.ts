@@ -54,9 +54,13 @@ export const SLOT_COMMANDS = [
         const table = alignedTable(
           ['NODE', 'SLOT', 'STATE', 'NUMBER', 'CARRIER', 'OUT OF SERVICE', ''],
           shown.map((row) => [
-            ...[row.node, row.slot, row.trouble === null ? row.state : `${row.state} (${row.trouble})`],
-            ...[row.number ?? '-', row.carrier ?? '-'],
-            ...[row.out_of_service_at === null ? '-' : shownTime(row.out_of_service_at), row.reason ?? ''],
+            row.node,
+            row.slot,
+            row.trouble === null ? row.state : `${row.state} (${row.trouble})`,
+            row.number ?? '-',
+            row.carrier ?? '-',
+            row.out_of_service_at === null ? '-' : shownTime(row.out_of_service_at),
+            row.reason ?? '',
           ]),
         );
         return shownPage(table, next === null ? null : `${next.node}/${next.slot}`);

@@ -45,7 +45,11 @@ export const SUBSCRIPTION_COMMANDS = [
         const table = alignedTable(
           ['SUBSCRIPTION', 'NUMBER', 'WALLET', 'SINCE', 'UNTIL', 'BOUND'],
           shown.map((row) => [
-            ...[row.id, row.number, row.wallet, shownTime(row.created_at), shownTime(row.expires_at)],
+            row.id,
+            row.number,
+            row.wallet,
+            shownTime(row.created_at),
+            shownTime(row.expires_at),
             row.is_bound ? 'yes' : 'no',
           ]),
         );

@@ -162,7 +162,10 @@ export function connectChain(options: ChainOptions) {
   async function findUse(authorization: AuthorizedTransfer): Promise<Use | undefined> {
     const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
       publicClient.getContractEvents({
-        ...{ address: authorization.asset, abi: TOKEN_ABI, eventName, ...range },
+        address: authorization.asset,
+        abi: TOKEN_ABI,
+        eventName,
+        ...range,
         args: { authorizer: authorization.from, nonce: authorization.nonce },
       });
     return searchBack(publicClient, LOG_DEPTH_BLOCKS, async (range): Promise<Use | undefined> => {

@@ -46,7 +46,9 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
         ...termsOf(offer),
         network: NETWORKS[offer.chainId].network,
         maxAmountRequired: String(offer.amountAtomic),
-        ...{ resource: url, description, mimeType: MIME_TYPE },
+        resource: url,
+        description,
+        mimeType: MIME_TYPE,
       })),
     },
     headers: {

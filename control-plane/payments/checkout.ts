@@ -89,9 +89,13 @@ function outcomeOf(error: unknown): PaymentOutcome {
 }
 
 const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
-  ...{ settlement_pending: 'pending', settlement_unavailable: 'unavailable' },
-  ...{ payment_already_used: 'already_used', pool_exhausted: 'pool_exhausted', overloaded: 'unavailable' },
-  ...{ paid_ahead: 'paid_ahead', rate_limited: 'refused_for_a_while' },
+  settlement_pending: 'pending',
+  settlement_unavailable: 'unavailable',
+  payment_already_used: 'already_used',
+  pool_exhausted: 'pool_exhausted',
+  overloaded: 'unavailable',
+  paid_ahead: 'paid_ahead',
+  rate_limited: 'refused_for_a_while',
 };
 
 async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {

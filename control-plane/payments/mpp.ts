@@ -56,7 +56,10 @@ const requestSchema = z.object({
 export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
   const expires = new Date(now.getTime() + AUTHORIZATION_TIMEOUT_SECONDS * 1000).toISOString();
   const fields: ChallengeFields = {
-    ...{ realm: sale.realm, method: METHOD, intent: INTENT, expires },
+    realm: sale.realm,
+    method: METHOD,
+    intent: INTENT,
+    expires,
     // Keys in their order, no spaces: clients write it anew before they sign (RFC 8785).
     request: base64url({
       amount: String(offer.amountAtomic),

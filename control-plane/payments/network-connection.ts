@@ -177,8 +177,13 @@ const offerOf = (
   { asset, payTo, amountAtomic }: PaymentAsset,
   { name, version, decimals }: { name: string; version: string; decimals: number },
 ): Offer => ({
-  ...{ chainId, asset, payTo, amountAtomic },
-  ...{ assetName: name, assetVersion: version, assetDecimals: decimals },
+  chainId,
+  asset,
+  payTo,
+  amountAtomic,
+  assetName: name,
+  assetVersion: version,
+  assetDecimals: decimals,
 });
 
 /** False where the RPC did not answer, or answered that it cannot now; that says nothing of what is configured. */

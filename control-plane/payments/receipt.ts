@@ -11,8 +11,12 @@ export function receiptHeaders(
 ): Record<string, string> {
   if (protocol.kind === 'mpp') {
     const receipt = {
-      ...{ method: 'evm', status: 'success', timestamp: now.toISOString(), reference: transaction },
-      ...{ challengeId: protocol.challengeId, chainId: offer.chainId },
+      method: 'evm',
+      status: 'success',
+      timestamp: now.toISOString(),
+      reference: transaction,
+      challengeId: protocol.challengeId,
+      chainId: offer.chainId,
     };
     return {
       'Payment-Receipt': Buffer.from(JSON.stringify(receipt)).toString('base64url'),
@@ -20,7 +24,9 @@ export function receiptHeaders(
     };
   }
   const response = {
-    ...{ success: true, transaction, payer: authorization.from },
+    success: true,
+    transaction,
+    payer: authorization.from,
     network: protocol.version === 1 ? NETWORKS[offer.chainId].network : caip2(offer.chainId),
   };
   const text = Buffer.from(JSON.stringify(response)).toString('base64');

@@ -93,7 +93,10 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
         throw new OperatorRefusal(`the key is that of ${address}, and the money went to ${from}`);
       const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
       const balance = await client.readContract({
-        ...{ address: asset, abi: ABI, functionName: 'balanceOf', args: [from] },
+        address: asset,
+        abi: ABI,
+        functionName: 'balanceOf',
+        args: [from],
       });
       if (balance < value) {
         throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} are to be sent back`);
@@ -149,7 +152,12 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       await searchBack(client, depthBlocks, async (range) => {
         const args = { from, to };
         const found = await client.getContractEvents({
-          ...{ address: asset, abi: ABI, eventName: 'Transfer', args, strict: true, ...range },
+          address: asset,
+          abi: ABI,
+          eventName: 'Transfer',
+          args,
+          strict: true,
+          ...range,
         });
         hashes.push(...found.filter((log) => log.args.value === value).map((log) => log.transactionHash));
         return undefined;

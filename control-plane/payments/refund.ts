@@ -118,7 +118,10 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
 }
 
 const backwards = ({ asset, from, to, value }: AuthorizedTransfer): RefundTransfer => ({
-  ...{ asset, value, from: to, to: from },
+  asset,
+  value,
+  from: to,
+  to: from,
 });
 
 async function finish(

@@ -36,9 +36,16 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
   const over = new AbortController();
   const stages = new CallStages(live, probe);
   const session = live.begin({
-    ...{ callId: id, subscriptionId: null, number: sender.number, iccid: sender.iccid, nodeId: sender.node },
-    ...{ direction: 'outbound', peer: recipient.number, state: 'dialing' },
-    ...{ startedAt: probe.startedAt, answeredAt: null },
+    callId: id,
+    subscriptionId: null,
+    number: sender.number,
+    iccid: sender.iccid,
+    nodeId: sender.node,
+    direction: 'outbound',
+    peer: recipient.number,
+    state: 'dialing',
+    startedAt: probe.startedAt,
+    answeredAt: null,
   });
   try {
     await putCall(db, session.call, probe.startedAt);
@@ -147,7 +154,9 @@ class CallStages {
 }
 
 const failed = (why: string): Extract<ProbeOutcome, { result: 'failed' }> => ({
-  ...{ result: 'failed', failedEnd: 'either', why },
+  result: 'failed',
+  failedEnd: 'either',
+  why,
 });
 
 const nothing = (): undefined => undefined;

@@ -174,14 +174,14 @@ export class Prober {
     const startedAt = this.#now();
     const limitMs = kind === 'sms' ? timeoutMs : RING_MS;
     const probe: Probe = {
-      ...{
-        id: `probe_${randomBytes(12).toString('hex')}`,
-        kind,
-        isScheduled,
-        isAdmission,
-        token: newProbeToken(),
-      },
-      ...{ ...pair, startedAt, deadlineAt: new Date(startedAt.getTime() + limitMs) },
+      id: `probe_${randomBytes(12).toString('hex')}`,
+      kind,
+      isScheduled,
+      isAdmission,
+      token: newProbeToken(),
+      ...pair,
+      startedAt,
+      deadlineAt: new Date(startedAt.getTime() + limitMs),
     };
     await insertProbe(db, probe);
     return probe;
@@ -226,7 +226,9 @@ function tell({ kind, sender, recipient }: Probe, outcome: ProbeOutcome): void {
     ({ role }) => outcome.result !== 'failed' || outcome.failedEnd === 'either' || outcome.failedEnd === role,
   );
   observe({
-    ...{ kind: 'probed', probe: kind, result: outcome.result },
+    kind: 'probed',
+    probe: kind,
+    result: outcome.result,
     ends: ends.map(({ role, node, slot, carrier }) => ({ role, node, slot, carrier })),
     seconds: outcome.result === 'delivered' ? outcome.latencyMs / 1000 : undefined,
   });

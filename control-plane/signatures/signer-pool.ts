@@ -32,7 +32,9 @@ export class SignerPool {
   constructor(options: { thread?: URL; threadsMax?: number; jobsMax?: number; jobTimeoutMs?: number } = {}) {
     this.#options = {
       thread: new URL('signer-thread.mjs', import.meta.url),
-      ...{ threadsMax: THREADS_MAX, jobsMax: JOBS_MAX, jobTimeoutMs: JOB_TIMEOUT_MS },
+      threadsMax: THREADS_MAX,
+      jobsMax: JOBS_MAX,
+      jobTimeoutMs: JOB_TIMEOUT_MS,
       ...options,
     };
   }
@@ -74,7 +76,10 @@ function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax
   const threads = new Tinypool({
     filename: thread.href,
     // A thread that dies is replaced at once only up to the minimum.
-    ...{ minThreads: 1, maxThreads: threadsMax, idleTimeout: 60_000, maxQueue: jobsMax },
+    minThreads: 1,
+    maxThreads: threadsMax,
+    idleTimeout: 60_000,
+    maxQueue: jobsMax,
     // Flags of the program, such as a loader for TypeScript, are not the threads'.
     execArgv: [],
   });

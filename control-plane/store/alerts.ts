@@ -18,10 +18,19 @@ export async function lockOpenAlerts(trx: DatabaseTransaction): Promise<OpenAler
 }
 
 const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
-  ...{ id: row.id, kind: row.kind, subject: row.subject, severity: row.severity, summary: row.summary },
-  ...{ advice: row.advice, reading: row.reading, since: row.since, seenAt: row.seen_at },
-  ...{ raisedAt: row.raised_at, worseSince: row.worse_since },
-  ...{ wellSince: row.well_since, recoveredAt: row.recovered_at },
+  id: row.id,
+  kind: row.kind,
+  subject: row.subject,
+  severity: row.severity,
+  summary: row.summary,
+  advice: row.advice,
+  reading: row.reading,
+  since: row.since,
+  seenAt: row.seen_at,
+  raisedAt: row.raised_at,
+  worseSince: row.worse_since,
+  wellSince: row.well_since,
+  recoveredAt: row.recovered_at,
 });
 
 /** Keeps each as it is now. */
@@ -31,10 +40,19 @@ export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly Open
     .insertInto('alerts')
     .values(
       alerts.map((alert) => ({
-        ...{ id: alert.id, kind: alert.kind, subject: alert.subject, severity: alert.severity },
-        ...{ summary: alert.summary, advice: alert.advice, reading: alert.reading, since: alert.since },
-        ...{ seen_at: alert.seenAt, raised_at: alert.raisedAt, worse_since: alert.worseSince },
-        ...{ well_since: alert.wellSince, recovered_at: alert.recoveredAt },
+        id: alert.id,
+        kind: alert.kind,
+        subject: alert.subject,
+        severity: alert.severity,
+        summary: alert.summary,
+        advice: alert.advice,
+        reading: alert.reading,
+        since: alert.since,
+        seen_at: alert.seenAt,
+        raised_at: alert.raisedAt,
+        worse_since: alert.worseSince,
+        well_since: alert.wellSince,
+        recovered_at: alert.recoveredAt,
       })),
     )
     .onConflict((conflict) =>

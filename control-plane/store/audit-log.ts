@@ -23,7 +23,10 @@ export async function insertAudit(db: Database, entry: AuditEntry): Promise<numb
   const row = await db
     .insertInto('audit_log')
     .values({
-      ...{ at: entry.at, actor: entry.actor, action: entry.action, result: entry.result },
+      at: entry.at,
+      actor: entry.actor,
+      action: entry.action,
+      result: entry.result,
       subject: storableText(entry.subject),
       detail: JSON.stringify(entry.detail),
       why: entry.why === undefined ? null : storableText(entry.why),

@@ -8,16 +8,31 @@ const CLASSES: ReadonlySet<string> = new Set(['08', '53']);
 
 const STATES: ReadonlySet<string> = new Set([
   // Shut down by an operator, by a crash, not started yet, dropped, ended while idle.
-  ...['57P01', '57P02', '57P03', '57P04', '57P05'],
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P04',
+  '57P05',
   // A statement, a lock or a transaction that took too long.
-  ...['57014', '55P03', '25P03', '25P04'],
+  '57014',
+  '55P03',
+  '25P03',
+  '25P04',
   // Read only: a standby, or a primary that is one no more.
   '25006',
 ]);
 
 const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
-  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
 ]);
 
 /** What `pg` says of a connection that has ended or hangs has no code. */

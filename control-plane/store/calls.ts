@@ -163,8 +163,13 @@ export async function endCall(
   await trx
     .updateTable('calls')
     .set({
-      ...{ state: 'ended', answered_at: answeredAt, ended_at: endedAt, reason, cause },
-      ...{ audio: fact.audio === null ? null : JSON.stringify(fact.audio), ended_by_node: true },
+      state: 'ended',
+      answered_at: answeredAt,
+      ended_at: endedAt,
+      reason,
+      cause,
+      audio: fact.audio === null ? null : JSON.stringify(fact.audio),
+      ended_by_node: true,
     })
     .where('id', '=', fact.call_id)
     .execute();

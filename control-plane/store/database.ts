@@ -102,7 +102,9 @@ export async function checkDatabase(db: Database): Promise<void> {
 }
 
 const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connections => ({
-  ...{ busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount },
+  busy: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
 });
 
 function observeQuery(event: LogEvent): void {

@@ -128,9 +128,22 @@ function slotsOf(
 }
 
 const EMPTY = {
-  ...{ carrier: null, signalDbm: null, model: null, usbPath: null, imei: null, iccid: null },
-  ...{ number: null, use: null, numberOutReason: null, wallet: null, expiresAt: null, isBound: false },
-  ...{ call: null, outOfService: null, storage: null, toldAt: null },
+  carrier: null,
+  signalDbm: null,
+  model: null,
+  usbPath: null,
+  imei: null,
+  iccid: null,
+  number: null,
+  use: null,
+  numberOutReason: null,
+  wallet: null,
+  expiresAt: null,
+  isBound: false,
+  call: null,
+  outOfService: null,
+  storage: null,
+  toldAt: null,
 };
 
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {

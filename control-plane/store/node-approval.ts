@@ -16,7 +16,8 @@ export async function approveNode(
   const row = await db
     .updateTable('nodes')
     .set({
-      ...{ approval_pending_since: null, claims_suspended_at: null },
+      approval_pending_since: null,
+      claims_suspended_at: null,
       new_sims_approved_at: sql<Date | null>`coalesce(new_sims_approved_at, claims_suspended_at)`,
     })
     .where('id', '=', node)

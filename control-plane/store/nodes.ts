@@ -30,7 +30,10 @@ export async function useCode(
   const row = await db
     .updateTable('nodes')
     .set({
-      ...{ public_key: publicKey, code_key: publicKey, enrolled_at: now, revoked_at: null },
+      public_key: publicKey,
+      code_key: publicKey,
+      enrolled_at: now,
+      revoked_at: null,
       // The same key again is as it was left: waiting, or approved meanwhile.
       approval_pending_since: sql<Date | null>`case when code_key = ${publicKey} then approval_pending_since
         else ${needsApproval ? now : null}::timestamptz end`,

@@ -122,7 +122,8 @@ export async function findAdmissionTexts(
     order by fresh.way = 'to' desc, tries.at nulls first, fresh.unadmitted_since, fresh.iccid`.execute(db);
   return rows.map(({ fresh, known, isToFresh, unproven }) => ({
     ...(isToFresh ? { sender: known, recipient: fresh } : { sender: fresh, recipient: known }),
-    ...{ node: fresh.node, unproven },
+    node: fresh.node,
+    unproven,
   }));
 }
 

@@ -39,5 +39,7 @@ function readPool(
 }
 
 const stateOf = ({ is_open: isOpen, opening }: Selectable<PoolTable>): PoolState => ({
-  ...{ isOpen, opening, hasOpened: false },
+  isOpen,
+  opening,
+  hasOpened: false,
 });

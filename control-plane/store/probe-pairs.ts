@@ -79,7 +79,11 @@ export async function findTestPair(
 }
 
 const simOf = ({ number, iccid, node, slot, carrier }: Place): ProbeSim => ({
-  ...{ number, iccid, node, slot, carrier },
+  number,
+  iccid,
+  node,
+  slot,
+  carrier,
 });
 
 function problemOf(row: Place | undefined, inService: boolean): string | undefined {

@@ -34,13 +34,23 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
   await db
     .insertInto('probes')
     .values({
-      ...{ id: probe.id, kind: probe.kind, is_scheduled: probe.isScheduled, token: probe.token },
+      id: probe.id,
+      kind: probe.kind,
+      is_scheduled: probe.isScheduled,
+      token: probe.token,
       is_admission: probe.isAdmission,
-      ...{ from_number: sender.number, from_iccid: sender.iccid, from_node: sender.node },
-      ...{ from_slot: sender.slot, from_carrier: sender.carrier },
-      ...{ to_number: recipient.number, to_iccid: recipient.iccid, to_node: recipient.node },
-      ...{ to_slot: recipient.slot, to_carrier: recipient.carrier },
-      ...{ started_at: probe.startedAt, deadline_at: probe.deadlineAt },
+      from_number: sender.number,
+      from_iccid: sender.iccid,
+      from_node: sender.node,
+      from_slot: sender.slot,
+      from_carrier: sender.carrier,
+      to_number: recipient.number,
+      to_iccid: recipient.iccid,
+      to_node: recipient.node,
+      to_slot: recipient.slot,
+      to_carrier: recipient.carrier,
+      started_at: probe.startedAt,
+      deadline_at: probe.deadlineAt,
     })
     .execute();
 }
@@ -64,7 +74,8 @@ export async function settleArrival(
   await trx
     .updateTable('probes')
     .set({
-      ...{ result: 'delivered', ended_at: now },
+      result: 'delivered',
+      ended_at: now,
       latency_ms: sql<number>`greatest(0, extract(epoch from ${now}::timestamptz - started_at) * 1000)::int`,
     })
     .where('id', '=', probe.id)
@@ -82,7 +93,8 @@ export async function endProbe(
 ): Promise<ProbeOutcome> {
   const { result } = outcome;
   const change = {
-    ...{ result, ended_at: now },
+    result,
+    ended_at: now,
     latency_ms: result === 'delivered' ? Math.round(outcome.latencyMs) : null,
     failed_end: result === 'failed' ? outcome.failedEnd : null,
     why: result === 'delivered' ? null : outcome.why.slice(0, 500),

@@ -32,7 +32,9 @@ async function find(db: Database, id: string): Promise<RefundablePayment> {
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
   return {
-    ...{ id, state: row.state, ...(await refundOf(db, id)) },
+    id,
+    state: row.state,
+    ...(await refundOf(db, id)),
     otherRefunds: await otherRefunds(db, id, row.payer),
     transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
     transfer: {
@@ -69,8 +71,11 @@ async function start(
   await trx
     .updateTable('payments')
     .set({
-      ...{ state: 'refunding', reserved_number: null },
-      ...{ transfer_hash: transferHash, failure: reason, updated_at: now },
+      state: 'refunding',
+      reserved_number: null,
+      transfer_hash: transferHash,
+      failure: reason,
+      updated_at: now,
     })
     .where('id', '=', id)
     .execute();
@@ -196,10 +201,15 @@ async function otherRefunds(db: Database, id: string, payer: string): Promise<He
 }
 
 const columnsOf = ({ raw, hash, nonce, sender }: RefundTransaction) => ({
-  ...{ sender: sender.toLowerCase(), nonce, raw_transaction: raw, transaction_hash: hash },
+  sender: sender.toLowerCase(),
+  nonce,
+  raw_transaction: raw,
+  transaction_hash: hash,
 });
 
 const toTransaction = (row: RefundsTable): RefundTransaction => ({
-  ...{ raw: row.raw_transaction as Hex, hash: row.transaction_hash as Hex, nonce: row.nonce },
+  raw: row.raw_transaction as Hex,
+  hash: row.transaction_hash as Hex,
+  nonce: row.nonce,
   sender: getAddress(row.sender as Address),
 });

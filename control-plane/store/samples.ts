@@ -68,8 +68,15 @@ export async function takeSample(db: Database, fleet: readonly PicturedNode[], n
 }
 
 const COUNTERS_AT_ZERO = {
-  ...{ sms_sent: 0, sms_delivered: 0, sms_failed: 0, sms_received: 0 },
-  ...{ calls_ended: 0, calls_answered: 0, calls_failed: 0, audio_frames: 0, audio_gaps: 0 },
+  sms_sent: 0,
+  sms_delivered: 0,
+  sms_failed: 0,
+  sms_received: 0,
+  calls_ended: 0,
+  calls_answered: 0,
+  calls_failed: 0,
+  audio_frames: 0,
+  audio_gaps: 0,
 };
 
 async function takeSignals(db: Database, fleet: readonly PicturedNode[], at: Date): Promise<void> {

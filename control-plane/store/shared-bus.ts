@@ -100,7 +100,9 @@ function readEvent(text: string): BusEvent | undefined {
 
 async function listenOn(url: string): Promise<Client> {
   const client = new Client({
-    ...{ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true },
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
     application_name: 'simrack-control-plane-bus',
   });
   // What ends a connection is told by its end, too; without a listener it would end the process.

@@ -37,7 +37,12 @@ export async function transferSim(
     const begun = await trx
       .insertInto('sim_tenures')
       .values({
-        ...{ iccid, node_id: node, slot, since: now, sighting: 'present', sighting_since: now },
+        iccid,
+        node_id: node,
+        slot,
+        since: now,
+        sighting: 'present',
+        sighting_since: now,
         taken_from: null,
       })
       .onConflict((conflict) => conflict.column('iccid').where('until', 'is', null).doNothing())

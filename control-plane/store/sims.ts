@@ -38,7 +38,12 @@ export interface SlotChange {
 }
 
 const NO_CHANGE: SlotChange = {
-  ...{ conflicts: [], unsellable: [], taken: [], tenures: 0, refused: 0, isSuspendedNow: false },
+  conflicts: [],
+  unsellable: [],
+  taken: [],
+  tenures: 0,
+  refused: 0,
+  isSuspendedNow: false,
 };
 
 /**
@@ -73,8 +78,16 @@ export async function replaceSlots(
     const expected = await readExpected(trx, iccids);
     const newSims = admitsNew ? 0 : await countNewSims(trx, nodeId, iccids, now);
     const decision = decideClaims({
-      ...{ nodeId, slots: told, tenures, contested, heldBefore, expected, newSims },
-      ...{ isSuspended: wasSuspended, waitMs, now },
+      nodeId,
+      slots: told,
+      tenures,
+      contested,
+      heldBefore,
+      expected,
+      newSims,
+      isSuspended: wasSuspended,
+      waitMs,
+      now,
     });
     const beaten = new Set(await writeTenures(trx, nodeId, { decision, locked: tenures }, now));
     const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
@@ -95,7 +108,11 @@ export async function replaceSlots(
     const { conflicts, unsellable } = await introduceNumbers(trx, nodeId, held, { now, admitsNew });
     const refused = decision.refused.length + beaten.size;
     return {
-      ...{ conflicts, unsellable, taken, refused, isSuspendedNow },
+      conflicts,
+      unsellable,
+      taken,
+      refused,
+      isSuspendedNow,
       tenures: held.length + decision.unseen.length,
     };
   });

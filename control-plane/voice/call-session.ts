@@ -81,7 +81,9 @@ export class CallSession implements StreamedCall {
     this.#call = call;
     this.#log = parts.log.child({ call: call.callId });
     this.#audio = new CallAudio({
-      ...{ queueFrames: parts.queueFrames, clock: parts.clock, log: this.#log },
+      queueFrames: parts.queueFrames,
+      clock: parts.clock,
+      log: this.#log,
       onLinkClosed: (code) => this.#onMediaClosed(code),
     });
     if (call.state === 'active') this.#awaitClient(parts.unclaimedMs);
@@ -287,7 +289,9 @@ export class CallSession implements StreamedCall {
     const link = this.#parts.fleet.find(this.#call.nodeId);
     if (link === undefined) throw new NodeUnavailable('the phone node is offline', false);
     await link.command(name, params, {
-      ...{ id: `${name}_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
+      id: `${name}_${randomUUID()}`,
+      timeLeftMs: COMMAND_TIMEOUT_MS,
+      timeoutMs: COMMAND_TIMEOUT_MS,
     });
   }
 }

@@ -54,9 +54,16 @@ export async function dial(
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
   const session = live.begin({
-    ...{ callId, subscriptionId: subscription.id, number: subscription.number },
-    ...{ iccid: place.iccid, nodeId: place.nodeId, direction: 'outbound', peer: to },
-    ...{ state: 'dialing', startedAt: now, answeredAt: null },
+    callId,
+    subscriptionId: subscription.id,
+    number: subscription.number,
+    iccid: place.iccid,
+    nodeId: place.nodeId,
+    direction: 'outbound',
+    peer: to,
+    state: 'dialing',
+    startedAt: now,
+    answeredAt: null,
   });
   try {
     await putCall(db, session.call, now);
@@ -93,7 +100,8 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
     // It may ring by now, or begin to: nobody would be there.
     session.dismiss('abandoned');
     throw unreachable(`the phone node did not answer: ${error.message}`, {
-      ...{ reason: 'no_answer_from_node', call_id: callId },
+      reason: 'no_answer_from_node',
+      call_id: callId,
     });
   }
   parts.live.forget(callId);

@@ -219,8 +219,14 @@ export class LiveCalls implements CallWatch {
     const { nodeId, frame } = arrival;
     const startedAt = new Date(Math.min(Date.parse(frame.started_at), now.getTime()));
     const session = this.begin({
-      ...{ callId, nodeId, number: holder.number, subscriptionId: holder.subscriptionId },
-      ...{ iccid: frame.iccid, direction: frame.direction, state: frame.state, startedAt },
+      callId,
+      nodeId,
+      number: holder.number,
+      subscriptionId: holder.subscriptionId,
+      iccid: frame.iccid,
+      direction: frame.direction,
+      state: frame.state,
+      startedAt,
       peer: storablePeer(frame.peer),
       answeredAt: toDate(frame.answered_at),
     });

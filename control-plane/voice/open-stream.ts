@@ -21,7 +21,10 @@ export type StreamProtocol = 'raw' | 'twilio';
  */
 const DROPPED: ReadonlySet<number> = new Set([
   1006,
-  ...[STREAM_CLOSE.invalidData, STREAM_CLOSE.tooManyMessages, STREAM_CLOSE.tooBig, STREAM_CLOSE.tokenEnded],
+  STREAM_CLOSE.invalidData,
+  STREAM_CLOSE.tooManyMessages,
+  STREAM_CLOSE.tooBig,
+  STREAM_CLOSE.tokenEnded,
 ]);
 
 export interface OpenStreamParts {
@@ -52,7 +55,11 @@ export function openStream(
     protocol === 'raw'
       ? new RawStream(socket, { call: session, clock })
       : new TwilioStream(socket, {
-          ...{ callId, accountId: subscription.id, call: session, clock, createResampler },
+          callId,
+          accountId: subscription.id,
+          call: session,
+          clock,
+          createResampler,
         });
   socket.on('close', (code) => session.leave(client, DROPPED.has(code) ? 'dropped' : 'closed'));
   session.attach(client);

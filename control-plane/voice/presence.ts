@@ -82,7 +82,9 @@ export class Presence {
     const durationMs = answeredAt === null ? 0 : Math.max(0, endedAt.getTime() - answeredAt.getTime());
     this.#tell('ended', call, () => ({
       ...this.#event('ended', call, endedAt),
-      ...{ reason, cause, duration_ms: durationMs },
+      reason,
+      cause,
+      duration_ms: durationMs,
     }));
   }
 

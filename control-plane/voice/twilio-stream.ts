@@ -144,8 +144,10 @@ export class TwilioStream implements StreamClient {
   #tell(event: string, what: object): void {
     this.#sequence += 1;
     this.#sender.send({
-      ...{ event, sequenceNumber: String(this.#sequence) },
-      ...{ [event]: what, streamSid: this.#streamSid },
+      event,
+      sequenceNumber: String(this.#sequence),
+      [event]: what,
+      streamSid: this.#streamSid,
     });
   }
 }

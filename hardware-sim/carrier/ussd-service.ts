@@ -15,7 +15,9 @@ export type UssdAnswer =
 const final = (text: string): UssdAnswer => ({ kind: 'text', text, waits: false, alphabet: 'gsm7' });
 
 const MENU: UssdAnswer = {
-  ...{ kind: 'text', waits: true, alphabet: 'gsm7' },
+  kind: 'text',
+  waits: true,
+  alphabet: 'gsm7',
   text: 'Simrack Mobile\n1 Balance\n2 My number',
 };
 

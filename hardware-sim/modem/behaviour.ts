@@ -32,7 +32,8 @@ export type CommandHandler = (
 export function commandFamily(name: string, handlers: Readonly<Record<string, CommandHandler>>): Behaviour {
   const byName = new Map(Object.entries(handlers));
   return {
-    ...{ name, commands: [...byName.keys()] },
+    name,
+    commands: [...byName.keys()],
     answer: (command, context) => byName.get(command.name)?.(command, context),
   };
 }

@@ -40,7 +40,9 @@ export function atCommand(text: string, options: CommandOptions = {}): AtCommand
 /** A query that is answered by one line with this prefix, such as "+CSQ:". */
 export function atQuery(text: string, prefix: string, options: CommandOptions = {}): AtCommand {
   return atCommand(text, {
-    ...{ answer: withPrefix(prefix), answerRequired: true, answerSingle: true },
+    answer: withPrefix(prefix),
+    answerRequired: true,
+    answerSingle: true,
     ...options,
   });
 }

@@ -72,7 +72,9 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   return reportOf({
     findings: judgeAll({ host, slots, desk: { isDaemonRunning, isLinked, configurationProblem, problem } }),
     slots: slots.map(({ name }) => name),
-    ...{ isDaemonRunning, beganAt, endedAt: clock.now() },
+    isDaemonRunning,
+    beganAt,
+    endedAt: clock.now(),
   });
 }
 
@@ -102,7 +104,8 @@ export function judgeAll(seen: Seen): Finding[] {
   }));
   const slots = seen.slots.flatMap((slot) =>
     Object.entries(SLOT_CHECKS).map(([check, judge]) => ({
-      ...{ check, slot: slot.name },
+      check,
+      slot: slot.name,
       ...outcomeOf(() => judge(slot, seen)),
     })),
   );

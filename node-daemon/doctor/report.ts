@@ -39,6 +39,8 @@ export function reportOf({ findings, slots, isDaemonRunning, beganAt, endedAt }:
     at: new Date(beganAt).toISOString(),
     duration_ms: Math.max(0, Math.round(endedAt - beganAt)),
     daemon: isDaemonRunning ? 'running' : 'not_running',
-    ...{ slots, counts, findings },
+    slots,
+    counts,
+    findings,
   });
 }

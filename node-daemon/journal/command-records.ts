@@ -32,7 +32,14 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
       const references = record.references ?? referencesOf(outcome);
       const at = record.at ?? outcome.at;
       commands.set(commandId, {
-        ...{ iccid, to, at, segments, boot: undefined, references, reported, outcome },
+        iccid,
+        to,
+        at,
+        segments,
+        boot: undefined,
+        references,
+        reported,
+        outcome,
         ...digestOf(record),
       });
       break;
@@ -44,8 +51,13 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
 export function applyOutcome(commands: CommandMap, fact: FactOf<'sms_outcome'>): void {
   const { command_id: commandId, outcome } = fact;
   const known = commands.get(commandId) ?? {
-    ...{ iccid: '', to: '', at: outcome.at, segments: 1, boot: undefined },
-    ...{ references: [], reported: [] },
+    iccid: '',
+    to: '',
+    at: outcome.at,
+    segments: 1,
+    boot: undefined,
+    references: [],
+    reported: [],
   };
   const references = outcome.status === 'accepted' ? outcome.message_references : known.references;
   // The boot matters only as long as the end is open.
@@ -76,7 +88,13 @@ export function* commandRecords(commandId: string, command: CommandState): Gener
     return;
   }
   yield {
-    ...{ kind: 'outcome', commandId, iccid, to, outcome, at, ...segments },
+    kind: 'outcome',
+    commandId,
+    iccid,
+    to,
+    outcome,
+    at,
+    ...segments,
     ...(outcome.status === 'accepted' || references.length === 0 ? {} : { references }),
     ...(reported.length === 0 ? {} : { reported }),
     ...digestOf(command),

@@ -152,8 +152,11 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
   // Facts are re-applied, so that the head starts where the oldest kept one does.
   const head = nextSequence - state.facts.size;
   const first: JournalRecord = {
-    ...{ kind: 'journal', format: JOURNAL_FORMAT, journalId },
-    ...{ nextSequence: head, acknowledged },
+    kind: 'journal',
+    format: JOURNAL_FORMAT,
+    journalId,
+    nextSequence: head,
+    acknowledged,
   };
   // The values are never changed, only replaced: copies of the maps are a few milliseconds of work.
   const copy = {

@@ -117,7 +117,8 @@ export class Journal {
     this.#nextSequence = state.nextSequence;
     this.#groups = new WrittenGroups(state.groups);
     this.#writer = new JournalWriter({
-      ...{ file, clock },
+      file,
+      clock,
       restore: () => this.#rewrite(),
       onGroupDurable: () => this.#onGroupDurable(),
       onFailure: (cause) => this.#onFailure(cause),

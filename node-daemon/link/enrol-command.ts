@@ -11,7 +11,9 @@ export const ENROL_COMMAND = programCommand({
   usage: 'enrol <url> <code>',
   about: 'Enroll this node with a code from "control-plane node add <name>". The daemon may be running.',
   options: {
-    ...{ config, dataDir, defaultDataDir },
+    config,
+    dataDir,
+    defaultDataDir,
     insecure: switchOption(
       'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network path can read and change everything',
     ),

@@ -20,7 +20,10 @@ export class Instruments {
     look: (gauge: Gauge<L>) => void,
   ): void {
     new Gauge({
-      ...{ name: `simrack_node_${name}`, help, labelNames, registers: this.#registers },
+      name: `simrack_node_${name}`,
+      help,
+      labelNames,
+      registers: this.#registers,
       collect() {
         this.reset();
         look(this as Gauge<L>);

@@ -227,7 +227,10 @@ export class Modem {
     for (;;) {
       const place = await this.#liveliness.during(
         untilReachable({
-          ...{ whereabouts: this.#whereabouts, outside, log, signal: this.#stopping.signal },
+          whereabouts: this.#whereabouts,
+          outside,
+          log,
+          signal: this.#stopping.signal,
           isRefused: () => this.isRefused,
           onAway: (reason) => this.#record.reportLost(reason),
         }),
@@ -254,7 +257,11 @@ export class Modem {
     try {
       this.#stopping.signal.throwIfAborted();
       this.#session = new ModemSession({
-        ...{ channel, journal, clock, log, sims },
+        channel,
+        journal,
+        clock,
+        log,
+        sims,
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),

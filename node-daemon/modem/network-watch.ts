@@ -163,7 +163,9 @@ export class NetworkWatch {
     const refusals = this.#refusals.get(domain) ?? 0;
     if (refusals >= REFUSALS_MAX) return;
     const command = atCommand(`AT+${domain}?`, {
-      ...{ answer: REGISTRATION_ANSWER, answerRequired: true, answerSingle: true },
+      answer: REGISTRATION_ANSWER,
+      answerRequired: true,
+      answerSingle: true,
     });
     const lines = await ask(this.#parts.channel, command, 'background');
     if (lines === undefined) {

@@ -241,8 +241,18 @@ function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean 
 /** A slot whose modem has not come yet. */
 function emptySlot(name: string): Slot {
   return {
-    ...{ slot: name, state: 'lost', reason: 'absent', device_id: null, iccid: null, number: null },
-    ...{ operator: null, signal_dbm: null, model: null, usb_path: null, storage: null, swept_at: null },
+    slot: name,
+    state: 'lost',
+    reason: 'absent',
+    device_id: null,
+    iccid: null,
+    number: null,
+    operator: null,
+    signal_dbm: null,
+    model: null,
+    usb_path: null,
+    storage: null,
+    swept_at: null,
   };
 }
 

@@ -308,7 +308,13 @@ export class ModemSession {
     const { voice } = this.#profile;
     await this.#giveAll(voice.setUp);
     const telephone = new Telephone({
-      ...{ ...telephony, iccid, channel, clock, log, voice, access: telephony.audioAccess(voice) },
+      ...telephony,
+      iccid,
+      channel,
+      clock,
+      log,
+      voice,
+      access: telephony.audioAccess(voice),
       isRegistered: () => network.isRegistered,
       onAudioDegraded: () => void this.#restart('its audio does not work any more'),
     });

@@ -65,7 +65,11 @@ export async function enterPin(
   const triesLeft = await readPinTries(channel, parts.pinTries);
   const known = journal.state.pins.get(digest);
   const record = (result: PinRecord['result']): PinRecord => ({
-    ...{ kind: 'pin', card, digest, result, triesLeft: triesLeft ?? null },
+    kind: 'pin',
+    card,
+    digest,
+    result,
+    triesLeft: triesLeft ?? null,
   });
   const isWhole = triesLeft !== undefined && triesLeft >= TRIES_WHOLE;
   const refusal =

@@ -27,7 +27,11 @@ export class SlotRecord {
     this.#clock = clock;
     this.#onChange = onChange;
     this.#slot = {
-      ...{ ...UNKNOWN_SERVICE, device_id: null, iccid: null, number: null, model: null },
+      ...UNKNOWN_SERVICE,
+      device_id: null,
+      iccid: null,
+      number: null,
+      model: null,
       state: place === undefined ? 'lost' : 'starting',
       usb_path: place?.usb?.path ?? null,
       reason: place === undefined ? 'absent' : null,

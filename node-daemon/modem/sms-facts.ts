@@ -30,10 +30,7 @@ export function factRecords(
   facts: readonly Fact[],
   settled: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
 ): NewRecord[] {
-  return facts.map((fact, index) => ({
-    ...{ kind: 'fact', fact },
-    ...(index === facts.length - 1 ? settled : {}),
-  }));
+  return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? settled : {}) }));
 }
 
 /** The fact of a PDU that cannot be told as text. */

@@ -238,7 +238,9 @@ export class SmsInbox {
 
   async #readOne({ storage, index }: Announced): Promise<void> {
     const command = atCommand(`AT+CMGR=${index}`, {
-      ...{ answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/, timeoutMs: STORAGE_TIMEOUT_MS },
+      answer: /^\+CMGR:/,
+      bodyAfter: /^\+CMGR:/,
+      timeoutMs: STORAGE_TIMEOUT_MS,
     });
     try {
       const message = parseRead(index, await this.#read(storage, command, 'urgent'));
@@ -277,7 +279,9 @@ export class SmsInbox {
 
   #list(storage: string, priority: 'urgent' | 'background'): Promise<readonly Information[]> {
     const command = atCommand('AT+CMGL=4', {
-      ...{ answer: /^\+CMGL:/, bodyAfter: /^\+CMGL:/, timeoutMs: LIST_TIMEOUT_MS },
+      answer: /^\+CMGL:/,
+      bodyAfter: /^\+CMGL:/,
+      timeoutMs: LIST_TIMEOUT_MS,
     });
     return this.#read(storage, command, priority);
   }

@@ -114,8 +114,13 @@ export class SmsOutbox {
     }
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
-        ...{ request, segmentation, resolve, reject },
-        ...{ timer: undefined, intent: undefined, pdus: [] },
+        request,
+        segmentation,
+        resolve,
+        reject,
+        timer: undefined,
+        intent: undefined,
+        pdus: [],
       };
       const leftMs = Math.min(WAIT_MAX_MS, Math.max(0, request.deadlineAt - this.#parts.clock.now()));
       waiting.timer = this.#parts.clock.after(leftMs, () =>
@@ -197,7 +202,11 @@ export class SmsOutbox {
       const segments = waiting.segmentation.segments.length;
       waiting.intent = journal
         .append({
-          ...{ kind: 'intent', commandId, iccid, to, at: new Date(startedAt).toISOString() },
+          kind: 'intent',
+          commandId,
+          iccid,
+          to,
+          at: new Date(startedAt).toISOString(),
           ...(segments > 1 ? { segments } : {}),
           ...(digest === undefined ? {} : { digest }),
         })

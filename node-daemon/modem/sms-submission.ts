@@ -23,12 +23,13 @@ export function encodeMessage(
 ): SubmitPdu[] {
   const total = segments.length;
   return segments.map((text, index) => {
-    const header = {
-      ...{ reference: concatenationReference, referenceBits: 8 as const },
-      ...{ total, part: index + 1 },
-    };
+    const header = { reference: concatenationReference, referenceBits: 8 as const, total, part: index + 1 };
     return encodeSubmit({
-      ...{ to, text, encoding, statusReport: true, validityPeriod: VALIDITY_24_HOURS },
+      to,
+      text,
+      encoding,
+      statusReport: true,
+      validityPeriod: VALIDITY_24_HOURS,
       ...(total > 1 ? { concatenation: header } : {}),
     });
   });

@@ -77,6 +77,7 @@ export function onOneLine(form: StorageForm, storage: string, command: AtCommand
 export function choice({ receiving }: StorageForm, storage: string): AtCommand {
   const storages = receiving === undefined ? [storage] : [storage, storage, receiving];
   return atCommand(`AT+CPMS=${storages.map(quoted).join()}`, {
-    ...{ answer: ANSWER, timeoutMs: STORAGE_TIMEOUT_MS },
+    answer: ANSWER,
+    timeoutMs: STORAGE_TIMEOUT_MS,
   });
 }

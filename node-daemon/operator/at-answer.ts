@@ -16,8 +16,21 @@ import { DeskError } from './desk-error.ts';
 
 /** Lines without a name that no answer begins with: the modem says them by itself. */
 const UNSOLICITED_WORDS = [
-  ...['RING', 'NO CARRIER', 'BUSY', 'NO ANSWER', 'NO DIALTONE', 'CONNECT', 'VOICE CALL', 'MISSED_CALL'],
-  ...['RDY', 'PB DONE', 'SMS DONE', 'SMS READY', 'CALL READY', 'NORMAL POWER DOWN', 'POWERED DOWN'],
+  'RING',
+  'NO CARRIER',
+  'BUSY',
+  'NO ANSWER',
+  'NO DIALTONE',
+  'CONNECT',
+  'VOICE CALL',
+  'MISSED_CALL',
+  'RDY',
+  'PB DONE',
+  'SMS DONE',
+  'SMS READY',
+  'CALL READY',
+  'NORMAL POWER DOWN',
+  'POWERED DOWN',
 ].join('|');
 /** The name that begins a line: "+CSQ", "^HCSQ". */
 const NAME = /^[+^*$%][A-Z0-9]+/i;

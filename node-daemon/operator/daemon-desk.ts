@@ -48,8 +48,12 @@ class DaemonDesk implements NodeDesk {
     { signal, isFollowed = true }: { signal: AbortSignal; isFollowed?: boolean },
   ): AsyncGenerator<DeskStreams[S]> {
     const asked = {
-      ...{ socketPath: this.#socketPath, method: 'GET', path: `/${stream}${isFollowed ? '' : '?follow=no'}` },
-      ...{ headers, timeoutMs: 3 * ALIVE_EVERY_MS, signal },
+      socketPath: this.#socketPath,
+      method: 'GET',
+      path: `/${stream}${isFollowed ? '' : '?follow=no'}`,
+      headers,
+      timeoutMs: 3 * ALIVE_EVERY_MS,
+      signal,
     };
     try {
       const response = await openLocal(asked);

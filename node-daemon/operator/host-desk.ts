@@ -118,7 +118,10 @@ export class HostDesk implements NodeDesk {
       const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
       if (iccid === null) throw this.#notInService(slot);
       const answer = await commands.handle({
-        ...{ id, name: 'send_sms', timeLeftMs: SEND_WITHIN_MS, digest },
+        id,
+        name: 'send_sms',
+        timeLeftMs: SEND_WITHIN_MS,
+        digest,
         params: { iccid, to, body: text, segments_max: SEGMENTS_MAX },
       });
       if (answer.ok) return { ...(answer.result as SmsOutcome), is_repeat: isRepeat };

@@ -26,7 +26,14 @@ export const stateOf = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): stri
 function rowOf(slot: Slot): string[] {
   const { operator, signal_dbm: signal, number, model, device_id: imei, iccid, usb_path: usbPath } = slot;
   return [
-    ...[slot.slot, stateOf(slot), operator, signal === null ? null : `${signal} dBm`],
-    ...[number, model, imei, iccid, usbPath],
+    slot.slot,
+    stateOf(slot),
+    operator,
+    signal === null ? null : `${signal} dBm`,
+    number,
+    model,
+    imei,
+    iccid,
+    usbPath,
   ].map((cell) => cell ?? '-');
 }

@@ -79,7 +79,12 @@ async function openOwnDesk(
   return new HostDesk({
     host,
     commands: new CommandHandler({
-      ...{ rack, journal, limits, calls, clock, log },
+      rack,
+      journal,
+      limits,
+      calls,
+      clock,
+      log,
       destinations: settings.config.destinations,
     }),
     activity: new SlotActivity(host, () => null),

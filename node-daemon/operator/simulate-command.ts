@@ -47,8 +47,11 @@ export const SIMULATE_COMMAND = programCommand({
     await runProgram(log, async () => {
       const simulator = await startSimulator(modems, join(dir, 'rack'), logLevel);
       const settings = {
-        ...{ dataDir, logLevel, config: DEFAULT_CONFIG },
-        ...{ sysfsRoot: join(simulator.dir, 'sys'), devRoot: join(simulator.dir, 'dev') },
+        dataDir,
+        logLevel,
+        config: DEFAULT_CONFIG,
+        sysfsRoot: join(simulator.dir, 'sys'),
+        devRoot: join(simulator.dir, 'dev'),
       };
       const daemon = await startDaemon(settings, { log, recentLog }).catch(async (error) => {
         await simulator.stop();
@@ -87,7 +90,8 @@ async function startSimulator(modems: number, dir: string, logLevel: LogLevel): 
   if (line === undefined) throw new DeskError('unavailable', 'the simulator did not start');
   const { simulator_url: url, dir: folder } = JSON.parse(line) as { simulator_url: string; dir: string };
   return {
-    ...{ url, dir: folder },
+    url,
+    dir: folder,
     async stop() {
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
       child.kill('SIGTERM');

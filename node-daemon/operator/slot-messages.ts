@@ -26,7 +26,10 @@ export function slotMessages(
     .filter((group) => group.iccid === iccid)
     .flatMap((group) => group.parts)
     .map(({ from, part, total, receivedAt, text }) => ({
-      ...{ from, text, part: `${part}/${total}`, received_at: receivedAt },
+      from,
+      text,
+      part: `${part}/${total}`,
+      received_at: receivedAt,
     }));
   return {
     storages: [...found].map(([storage, { used, total }]) => ({ storage, used, total })),
@@ -60,7 +63,10 @@ function storedSms(storage: string, line: string, pdu: string | undefined): Stor
   }
   const { content, concatenation } = decoded.userData;
   return {
-    ...{ ...place, kind: 'message', address: decoded.from, sent_at: decoded.sentAt },
+    ...place,
+    kind: 'message',
+    address: decoded.from,
+    sent_at: decoded.sentAt,
     text: content.kind === 'octets' ? '8 bit data' : content.text,
     part: concatenation === undefined ? null : `${concatenation.part}/${concatenation.total}`,
   };

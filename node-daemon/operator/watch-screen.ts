@@ -24,8 +24,13 @@ const RED = 31;
 const GREEN = 32;
 const YELLOW = 33;
 const STATE_COLORS: Readonly<Record<WatchedSlot['state'], number>> = {
-  ...{ registered: GREEN, starting: YELLOW, searching: YELLOW },
-  ...{ denied: RED, lost: RED, sim_absent: RED, sim_locked: RED },
+  registered: GREEN,
+  starting: YELLOW,
+  searching: YELLOW,
+  denied: RED,
+  lost: RED,
+  sim_absent: RED,
+  sim_locked: RED,
 };
 
 /** The whole screen; `note` is what the operator should know of the daemon. No line is longer than the window is wide. */
@@ -62,7 +67,8 @@ interface Column {
 /** Those that fit into the window, the last event at least with its beginning. */
 function columnsFor(rows: readonly (readonly string[])[], windowWidth: number): Column[] {
   const all = HEADER.map((name, position) => ({
-    ...{ name, position },
+    name,
+    position,
     width: Math.max(name.length, ...rows.map((row) => [...(row[position] ?? '')].length)),
   }));
   const widthOf = (columns: readonly Column[]): number =>
@@ -102,8 +108,11 @@ function headOf(host: WatchedHost | undefined, note: string): string {
 function cellsOf(slot: WatchedSlot): string[] {
   const { state, reason, operator, signal_dbm: signal, signals, calls, last_event: event } = slot;
   return [
-    ...[slot.slot, reason === null ? state : `${state} (${reason})`, operator ?? '-'],
-    ...[signal === null ? '-' : String(signal), sparkline([...signals, signal].slice(-SIGNALS_SHOWN))],
+    slot.slot,
+    reason === null ? state : `${state} (${reason})`,
+    operator ?? '-',
+    signal === null ? '-' : String(signal),
+    sparkline([...signals, signal].slice(-SIGNALS_SHOWN)),
     ...[calls, slot.sms_received, slot.sms_sent, slot.sms_failed].map(String),
     event === null ? '' : `${timeOf(event.at)} ${event.text}`,
   ].map(onOneLine);

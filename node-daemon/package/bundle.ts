@@ -18,9 +18,18 @@ export async function bundle(
 ): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: { main: join(PROJECT, 'node-daemon/main.ts') },
-    ...{ outdir: folder, outExtension: { '.js': '.mjs' }, absWorkingDir: PROJECT, metafile: true },
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
-    ...{ charset: 'utf8', legalComments: 'inline', logLevel: 'error' },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    absWorkingDir: PROJECT,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    charset: 'utf8',
+    legalComments: 'inline',
+    logLevel: 'error',
     define: { PACKAGED_VERSION: JSON.stringify(version) },
     chunkNames: 'part-[hash]',
     // CommonJS within has these.

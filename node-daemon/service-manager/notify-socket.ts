@@ -33,7 +33,8 @@ function run(assignments: readonly string[], socket: string): Promise<Error | un
   return new Promise((resolve) => {
     const options = {
       env: { NOTIFY_SOCKET: socket, PATH: '/usr/bin:/bin' },
-      ...{ timeout: NOTIFY_TIMEOUT_MS, killSignal: 'SIGKILL' as const },
+      timeout: NOTIFY_TIMEOUT_MS,
+      killSignal: 'SIGKILL' as const,
     };
     execFile('systemd-notify', [...assignments], options, (error) => resolve(error ?? undefined));
   });

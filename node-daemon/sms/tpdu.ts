@@ -121,7 +121,10 @@ function decodeDeliver(reader: Reader, hasHeader: boolean): Deliver {
   return {
     kind: 'deliver',
     from: decodeAddress(sender),
-    ...{ protocolIdentifier, sentAt, messageClass, userData },
+    protocolIdentifier,
+    sentAt,
+    messageClass,
+    userData,
     // Three ways to say the same: in the coding, in the header, and, long ago, in the sender's address.
     indication: indication ?? userData.indication ?? decodeVoicemailAddress(sender),
   };

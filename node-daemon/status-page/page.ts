@@ -15,7 +15,10 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 
 /** The page's own style and script, and no other. */
 export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
-  ...{ styles: hashOf(STYLE), scripts: hashOf(SCRIPT), connections: "'self'", forms: "'none'" },
+  styles: hashOf(STYLE),
+  scripts: hashOf(SCRIPT),
+  connections: "'self'",
+  forms: "'none'",
 });
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(

@@ -95,8 +95,6 @@ const slotOf = (path: string): string => /^\/slots\/([^/]{1,64})$/.exec(path)?.[
 function send(response: ServerResponse, method: string | undefined, { status, type, text }: Answer): void {
   const body = Buffer.from(text);
   const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
-  response.writeHead(status, {
-    ...{ ...HEADERS, ...allow, 'content-type': type, 'content-length': body.length },
-  });
+  response.writeHead(status, { ...HEADERS, ...allow, 'content-type': type, 'content-length': body.length });
   response.end(method === 'HEAD' ? undefined : body);
 }

@@ -29,7 +29,9 @@ export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetPart
   return async (usbPath) => {
     const file = join(sysfsRoot, 'bus/usb/devices', usbPath, 'authorized');
     await guard.call({
-      ...{ key: file, timeoutMs: RESET_TIMEOUT_MS, mustRun: true },
+      key: file,
+      timeoutMs: RESET_TIMEOUT_MS,
+      mustRun: true,
       async run() {
         // "r+": where there is no such file none is made.
         await writeFile(file, '0', { flag: 'r+' });

@@ -169,12 +169,23 @@ export class Telephone {
     const known = this.#ongoing?.live;
     const id = known?.call_id ?? (direction === 'outbound' ? this.#dialledId : undefined) ?? book.newId();
     const live: LiveCall = {
-      ...{ call_id: id, iccid, direction, state, peer, started_at: known?.started_at ?? now },
+      call_id: id,
+      iccid,
+      direction,
+      state,
+      peer,
+      started_at: known?.started_at ?? now,
       answered_at: known?.answered_at ?? (state === 'active' ? now : null),
     };
     if (this.#ongoing === undefined) {
       this.#ongoing = {
-        ...{ id, live, audio: undefined, opening: undefined, media: undefined, playedBefore: 0, past: null },
+        id,
+        live,
+        audio: undefined,
+        opening: undefined,
+        media: undefined,
+        playedBefore: 0,
+        past: null,
       };
     } else this.#ongoing.live = live;
     if (direction === 'outbound' || state === 'active')
@@ -211,7 +222,9 @@ export class Telephone {
       try {
         const device = await access.open();
         const audio = new CallAudio({
-          ...{ device, clock, createResampler },
+          device,
+          clock,
+          createResampler,
           rateHz: rateHz === 'measured' ? undefined : (rateHz as Rate),
           onDigit: voice.tellsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
           onFrame: ({ audio: heard, played, granted }) => {

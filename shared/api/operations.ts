@@ -33,7 +33,11 @@ export interface Operation {
 }
 
 const catalog = {
-  ...{ id: 'getCatalog', method: 'get', path: '/', tag: 'service', auth: 'none' },
+  id: 'getCatalog',
+  method: 'get',
+  path: '/',
+  tag: 'service',
+  auth: 'none',
   summary: 'What this service is, and where its descriptions are',
   description: 'A browser, which prefers text/html, gets a page for people.',
   hasPage: true,
@@ -42,7 +46,11 @@ const catalog = {
 } as const satisfies Operation;
 
 const availability = {
-  ...{ id: 'getAvailability', method: 'get', path: '/availability', tag: 'service', auth: 'none' },
+  id: 'getAvailability',
+  method: 'get',
+  path: '/availability',
+  tag: 'service',
+  auth: 'none',
   summary: 'How many numbers can be had right now',
   description:
     'Free, and their SIMs are on the network at this moment. How many there are in all is not told.',
@@ -51,7 +59,11 @@ const availability = {
 } as const satisfies Operation;
 
 const waitlist = {
-  ...{ id: 'joinWaitlist', method: 'post', path: '/waitlist', tag: 'service', auth: 'none' },
+  id: 'joinWaitlist',
+  method: 'post',
+  path: '/waitlist',
+  tag: 'service',
+  auth: 'none',
   summary: 'Be told by mail when numbers are there again',
   description:
     'Idempotent: the same address, however its letters are written, is registered once. One mail is sent; who wants ' +
@@ -64,7 +76,11 @@ const waitlist = {
 } as const satisfies Operation;
 
 const demo = {
-  ...{ id: 'runDemo', method: 'post', path: '/demo', tag: 'service', auth: 'none' },
+  id: 'runDemo',
+  method: 'post',
+  path: '/demo',
+  tag: 'service',
+  auth: 'none',
   summary: 'See what subscribing, sending and receiving answer, without paying',
   description: 'Made-up contents in the exact shapes of the real answers. Nothing is written.',
   isConstant: true,
@@ -73,7 +89,11 @@ const demo = {
 } as const satisfies Operation;
 
 const subscribe = {
-  ...{ id: 'subscribe', method: 'post', path: '/subscribe', tag: 'subscription', auth: 'payment' },
+  id: 'subscribe',
+  method: 'post',
+  path: '/subscribe',
+  tag: 'subscription',
+  auth: 'payment',
   summary: 'Pay for a number for a year, or for a year more of the same number',
   description:
     'Without a payment: 402 with the ways to pay. Pay one of them by x402 (`X-PAYMENT` or `PAYMENT-SIGNATURE`) or MPP ' +
@@ -87,7 +107,11 @@ const subscribe = {
 } as const satisfies Operation;
 
 const nonce = {
-  ...{ id: 'issueNonce', method: 'post', path: '/auth/nonce', tag: 'subscription', auth: 'none' },
+  id: 'issueNonce',
+  method: 'post',
+  path: '/auth/nonce',
+  tag: 'subscription',
+  auth: 'none',
   summary: 'A text to sign, to prove the wallet',
   description:
     'Sign `message` as it stands (EIP-191, personal_sign), and send it to POST /auth within 300 seconds.',
@@ -97,7 +121,11 @@ const nonce = {
 } as const satisfies Operation;
 
 const signIn = {
-  ...{ id: 'signIn', method: 'post', path: '/auth', tag: 'subscription', auth: 'none' },
+  id: 'signIn',
+  method: 'post',
+  path: '/auth',
+  tag: 'subscription',
+  auth: 'none',
   summary: 'A new token for the wallet’s signature',
   description: 'All earlier tokens of the wallet are revoked.',
   body: requests.authRequestSchema,
@@ -106,7 +134,11 @@ const signIn = {
 } as const satisfies Operation;
 
 const number = {
-  ...{ id: 'getNumber', method: 'get', path: '/number', tag: 'subscription', auth: 'bearer' },
+  id: 'getNumber',
+  method: 'get',
+  path: '/number',
+  tag: 'subscription',
+  auth: 'bearer',
   summary: 'The number of the token, and until when',
   description: 'What the token belongs to.',
   answer: answers.subscriptionSchema,
@@ -114,7 +146,11 @@ const number = {
 } as const satisfies Operation;
 
 const send = {
-  ...{ id: 'sendSms', method: 'post', path: '/sms/send', tag: 'sms', auth: 'bearer' },
+  id: 'sendSms',
+  method: 'post',
+  path: '/sms/send',
+  tag: 'sms',
+  auth: 'bearer',
   summary: 'Send a text message',
   description:
     'Answers when the carrier has accepted it. After a time-out look into /sms/messages before sending again: it may have been sent.',
@@ -124,7 +160,11 @@ const send = {
 } as const satisfies Operation;
 
 const receive = {
-  ...{ id: 'receiveSms', method: 'get', path: '/sms/receive', tag: 'sms', auth: 'bearer' },
+  id: 'receiveSms',
+  method: 'get',
+  path: '/sms/receive',
+  tag: 'sms',
+  auth: 'bearer',
   summary: 'Claim the messages that have come in',
   description: 'Each is given out once, whoever asks first. /sms/messages shows them again.',
   isClaim: true,
@@ -134,7 +174,11 @@ const receive = {
 } as const satisfies Operation;
 
 const messages = {
-  ...{ id: 'listMessages', method: 'get', path: '/sms/messages', tag: 'sms', auth: 'bearer' },
+  id: 'listMessages',
+  method: 'get',
+  path: '/sms/messages',
+  tag: 'sms',
+  auth: 'bearer',
   summary: 'All messages, sent and received, newest first',
   description: 'Changes nothing: what /sms/receive has not given out is still there for it.',
   query: requests.messagesQuerySchema,
@@ -143,7 +187,11 @@ const messages = {
 } as const satisfies Operation;
 
 const deleteMessage = {
-  ...{ id: 'deleteMessage', method: 'delete', path: '/sms/messages/{id}', tag: 'sms', auth: 'bearer' },
+  id: 'deleteMessage',
+  method: 'delete',
+  path: '/sms/messages/{id}',
+  tag: 'sms',
+  auth: 'bearer',
   summary: 'Delete one message for good',
   description:
     'Sent or received, claimed or not: it is in no answer any more, and what becomes of it later changes nothing. A message that ' +
@@ -153,7 +201,11 @@ const deleteMessage = {
 } as const satisfies Operation;
 
 const deleteMessages = {
-  ...{ id: 'deleteMessages', method: 'delete', path: '/sms/messages', tag: 'sms', auth: 'bearer' },
+  id: 'deleteMessages',
+  method: 'delete',
+  path: '/sms/messages',
+  tag: 'sms',
+  auth: 'bearer',
   summary: 'Delete all messages for good, or those that a query names',
   description:
     'With the filters of GET /sms/messages, without any all of them, also those that nobody has claimed. What comes in ' +
@@ -164,7 +216,11 @@ const deleteMessages = {
 } as const satisfies Operation;
 
 const dial = {
-  ...{ id: 'dialCall', method: 'post', path: '/voice/dial', tag: 'voice', auth: 'bearer' },
+  id: 'dialCall',
+  method: 'post',
+  path: '/voice/dial',
+  tag: 'voice',
+  auth: 'bearer',
   summary: 'Place a call',
   description:
     'Answers when the far end rings or has answered. Its audio is at `stream_url`, a WebSocket (/asyncapi.json).',
@@ -182,7 +238,11 @@ const dial = {
 } as const satisfies Operation;
 
 const hangUp = {
-  ...{ id: 'hangUpCall', method: 'post', path: '/voice/hangup', tag: 'voice', auth: 'bearer' },
+  id: 'hangUpCall',
+  method: 'post',
+  path: '/voice/hangup',
+  tag: 'voice',
+  auth: 'bearer',
   summary: 'End a call, or reject one that rings',
   description: 'Answers when the modem has it; presence tells when the network has ended the call.',
   body: requests.hangUpRequestSchema,
@@ -191,7 +251,11 @@ const hangUp = {
 } as const satisfies Operation;
 
 const calls = {
-  ...{ id: 'listCalls', method: 'get', path: '/voice/calls', tag: 'voice', auth: 'bearer' },
+  id: 'listCalls',
+  method: 'get',
+  path: '/voice/calls',
+  tag: 'voice',
+  auth: 'bearer',
   summary: 'All calls, newest first',
   description: 'Paged like /sms/messages.',
   query: requests.callsQuerySchema,
@@ -201,10 +265,22 @@ const calls = {
 
 /** By name, for those who answer them. */
 export const OPERATION = {
-  ...{ catalog, availability, waitlist, demo },
-  ...{ subscribe, nonce, signIn, number },
-  ...{ send, receive, messages, deleteMessage, deleteMessages },
-  ...{ dial, hangUp, calls },
+  catalog,
+  availability,
+  waitlist,
+  demo,
+  subscribe,
+  nonce,
+  signIn,
+  number,
+  send,
+  receive,
+  messages,
+  deleteMessage,
+  deleteMessages,
+  dial,
+  hangUp,
+  calls,
 } as const satisfies Record<string, Operation>;
 
 /** What a handler gets of the body and answers. */

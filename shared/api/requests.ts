@@ -90,7 +90,10 @@ export const receiveToolSchema = receiveQuerySchema.extend({
     .refine((seconds) => seconds <= WAIT_SECONDS_MAX, `must be an integer from 0 to ${WAIT_SECONDS_MAX}`)
     .default(25)
     .meta({
-      ...{ type: 'integer', minimum: 0, maximum: WAIT_SECONDS_MAX, default: 25 },
+      type: 'integer',
+      minimum: 0,
+      maximum: WAIT_SECONDS_MAX,
+      default: 25,
       description: 'How long to wait for a message while there is none; 0 answers at once.',
     }),
 });

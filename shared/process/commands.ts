@@ -27,7 +27,9 @@ export function programCommand<S extends Specs>({
   run,
 }: ProgramCommand<S>): AnyCommand {
   return {
-    ...{ usage, about, options },
+    usage,
+    about,
+    options,
     build(command, env) {
       addFlags(command, options);
       command.description(about).allowExcessArguments(false);

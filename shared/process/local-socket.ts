@@ -123,7 +123,11 @@ export async function* linesOf(response: IncomingMessage, asked: LocalRequest): 
 export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
   const { socketPath, method, path, headers = {}, input, timeoutMs, signal } = asked;
   const outgoing = request({
-    ...{ socketPath, method, path, headers, timeout: timeoutMs },
+    socketPath,
+    method,
+    path,
+    headers,
+    timeout: timeoutMs,
     ...(signal === undefined ? {} : { signal }),
   });
   outgoing.on('timeout', () =>

@@ -17,7 +17,8 @@ export function createLogger(
   const standardError = destination({ dest: 2, sync: true });
   return pino(
     {
-      ...{ name: program, level },
+      name: program,
+      level,
       serializers: { err: (error: unknown) => loggedError(error) },
       hooks: { streamWrite: (line) => unsteeringJson(redacted(line)) },
     },

@@ -22,7 +22,8 @@ export interface Child {
 
 /** Limits would be measured, and not what is behind them. */
 const UNLIMITED = {
-  ...{ REQUESTS_PER_MINUTE: '10000000', TOKEN_REQUESTS_PER_MINUTE: '10000000' },
+  REQUESTS_PER_MINUTE: '10000000',
+  TOKEN_REQUESTS_PER_MINUTE: '10000000',
   CONNECTIONS_PER_ADDRESS: '100000',
 };
 

@@ -111,7 +111,9 @@ async function benchChanges(page: Page, consoleUrl: string, node: ScriptedNode):
   return [50, 99].map((percent) => ({
     name: `console: a node tells → the page shows p${percent}`,
     rounds: [percentile(times, percent)],
-    ...{ unit: 'ms', target: { atMost: 1_000 }, remark: `${CHANGES} changes` },
+    unit: 'ms',
+    target: { atMost: 1_000 },
+    remark: `${CHANGES} changes`,
   }));
 }
 
@@ -135,7 +137,10 @@ async function benchViewers(
   return [
     {
       name: `console: ${VIEWERS} who watch, of a core`,
-      ...{ rounds: shares, unit: '%', target: { atMost: 5 }, remark },
+      rounds: shares,
+      unit: '%',
+      target: { atMost: 5 },
+      remark,
     },
   ];
 }

@@ -42,7 +42,9 @@ export function benchCpu(): Promise<Measurement[]> {
       return [
         {
           name: `processor, ${MODEMS} modems with 3 to 6 s of radio`,
-          ...{ rounds, unit: '% of a core a modem', target: { atMost: 1 } },
+          rounds,
+          unit: '% of a core a modem',
+          target: { atMost: 1 },
           remark: `${received} received and about as many sent in ${(ROUNDS * ROUND_MS) / 1000} s`,
         },
       ];

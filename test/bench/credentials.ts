@@ -124,8 +124,11 @@ async function benchRefusals({ service, url }: Target): Promise<Measurement[]> {
     for (let round = -1; round < ROUNDS; round += 1) {
       const before = processorSeconds(service.pid);
       const { non2xx, errors, duration } = await autocannon({
-        ...{ url: `${url}/subscribe`, method: 'POST', headers: { 'X-PAYMENT': bad } },
-        ...{ connections: CONNECTIONS, duration: SECONDS },
+        url: `${url}/subscribe`,
+        method: 'POST',
+        headers: { 'X-PAYMENT': bad },
+        connections: CONNECTIONS,
+        duration: SECONDS,
       });
       if (errors > 0) throw new Error('requests failed');
       if (round >= 0) rounds.push(non2xx / (processorSeconds(service.pid) - before));

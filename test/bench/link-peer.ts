@@ -77,8 +77,11 @@ export class LinkPeer {
 
   #welcome(): void {
     this.send({
-      ...{ type: 'welcome', version: LINK_VERSION, heartbeat_ms: HEARTBEAT_MS },
-      ...{ window: WINDOW, acknowledged: this.#acknowledged },
+      type: 'welcome',
+      version: LINK_VERSION,
+      heartbeat_ms: HEARTBEAT_MS,
+      window: WINDOW,
+      acknowledged: this.#acknowledged,
     });
   }
 

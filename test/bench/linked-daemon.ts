@@ -68,7 +68,10 @@ export class LinkedDaemon {
     const id = randomUUID();
     const answered = new Promise<Answer>((resolve) => this.#answers.set(id, resolve));
     this.#peer.send({
-      ...{ type: 'command', id, name: 'send_sms', time_left_ms: COMMAND_TIME_LEFT_MS },
+      type: 'command',
+      id,
+      name: 'send_sms',
+      time_left_ms: COMMAND_TIME_LEFT_MS,
       params: { iccid, to, body: BODY, segments_max: 1 },
     });
     const answer = await answered;

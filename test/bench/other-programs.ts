@@ -74,7 +74,8 @@ CheckNetwork = 0
   );
   let queued = 0;
   return {
-    ...{ name: 'gammu-smsd', modem },
+    name: 'gammu-smsd',
+    modem,
     queue(to, count) {
       for (let each = 0; each < count; each += 1) {
         queued += 1;
@@ -89,7 +90,11 @@ CheckNetwork = 0
 
 function startSmstools(path: string, modem: RackModem, folder: string): SmsProgram {
   const [incoming, outgoing, checked, failed, sent] = [
-    ...['incoming', 'outgoing', 'checked', 'failed', 'sent'],
+    'incoming',
+    'outgoing',
+    'checked',
+    'failed',
+    'sent',
   ].map((name) => madeFolder(folder, name)) as [string, string, string, string, string];
   const file = join(folder, 'smsd.conf');
   writeFileSync(
@@ -117,7 +122,8 @@ memory_start = 1
   );
   let queued = 0;
   return {
-    ...{ name: 'smstools', modem },
+    name: 'smstools',
+    modem,
     queue(to, count) {
       for (let each = 0; each < count; each += 1) {
         queued += 1;

@@ -23,8 +23,13 @@ export async function benchPayments(): Promise<Measurement[]> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
-    ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, LOG_LEVEL: 'warn' },
-    ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey, ADMIT_NEW_SIMS: 'true' },
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    RPC_URL: chain.rpcUrl,
+    LOG_LEVEL: 'warn',
+    PAY_TO: PAY_TO.address,
+    RELAYER_KEY: RELAYER.privateKey,
+    ADMIT_NEW_SIMS: 'true',
     // The year of each buyer, one of each round, and one of the first, which does not count.
     PAID_AHEAD_YEARS_MAX: String(ROUNDS + 2),
   });

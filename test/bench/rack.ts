@@ -73,7 +73,11 @@ async function benchThroughput(
   try {
     const { measurement } = await compare({
       name: `sent and received, ${MODEMS} modems : as many raw loops`,
-      ...{ ours, theirs, rounds: ROUNDS, atLeast: 0.7, unit: 'SMS/s' },
+      ours,
+      theirs,
+      rounds: ROUNDS,
+      atLeast: 0.7,
+      unit: 'SMS/s',
     });
     return measurement;
   } finally {

@@ -35,13 +35,16 @@ export function benchRadio(): Promise<Measurement[]> {
       return [
         {
           name: `sent with ${RADIO_MS / 1000} s of radio, each modem`,
-          ...{ rounds: await rates(modems), unit, target: { atLeast: 23.5 } },
+          rounds: await rates(modems),
+          unit,
+          target: { atLeast: 23.5 },
           remark: `ideal ${(60_000 / RADIO_MS).toFixed(0)}`,
         },
         ...(await Promise.all(
           programs.map(async ({ name, modem }) => ({
             name: `the same, ${name}`,
-            ...{ rounds: await rates([modem]), unit },
+            rounds: await rates([modem]),
+            unit,
           })),
         )),
       ];

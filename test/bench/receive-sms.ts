@@ -56,7 +56,11 @@ async function receiveBesideRaw(
   try {
     const compared = await compare({
       name: 'received by one SIM : raw AT loop',
-      ...{ ours, theirs, rounds: ROUNDS, atLeast: 0.8, unit: 'SMS/s' },
+      ours,
+      theirs,
+      rounds: ROUNDS,
+      atLeast: 0.8,
+      unit: 'SMS/s',
     });
     return { ...compared, cost: meter.measurement('node-daemon, each message received', ROUNDS) };
   } finally {

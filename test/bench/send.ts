@@ -49,17 +49,21 @@ async function sendBesideRaw(
   const sides = {
     ours: () => meter.round(MESSAGES, () => perSecond(MESSAGES, send)),
     theirs: () => perSecond(MESSAGES, () => raw.ask({ send: MESSAGES, receive: 0, to: [TO] })),
-    ...{ rounds: ROUNDS, unit: 'SMS/s' },
+    rounds: ROUNDS,
+    unit: 'SMS/s',
   };
   try {
     for (const each of [modem, rawModem]) await rack.withholdReports(each);
     const { measurement, ours } = await compare({
-      ...{ name: 'sent from one SIM : raw AT loop', ...sides, atLeast: 0.8 },
+      name: 'sent from one SIM : raw AT loop',
+      ...sides,
+      atLeast: 0.8,
     });
     const cost = meter.measurement('node-daemon, each message sent', ROUNDS);
     for (const each of [modem, rawModem]) await rack.release(each);
     const reported = await compare({
-      ...{ name: 'the same, each with a report that the raw loop drops', ...sides },
+      name: 'the same, each with a report that the raw loop drops',
+      ...sides,
     });
     const reportedCost = meter.measurement('node-daemon, each message sent and reported', ROUNDS);
     return { measurements: [measurement, cost, reported.measurement, reportedCost], ours };

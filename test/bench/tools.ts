@@ -123,7 +123,9 @@ async function benchWaits(
   ].map(([percent = 0, atMost = 0]) => ({
     name: `SMS committed → receive_sms answered p${percent}`,
     rounds: rounds.map((times) => percentile(times, percent)),
-    ...{ unit: 'ms', target: { atMost }, remark: `${WAITERS} wait` },
+    unit: 'ms',
+    target: { atMost },
+    remark: `${WAITERS} wait`,
   }));
 }
 

@@ -190,7 +190,11 @@ async function measure(folder: string): Promise<Measurement[]> {
 }
 
 const entry = (name: string, rounds: readonly number[], atMost: number, remark = ''): Measurement => ({
-  ...{ name, rounds, unit: 'ms', target: { atMost }, remark },
+  name,
+  rounds,
+  unit: 'ms',
+  target: { atMost },
+  remark,
 });
 
 const peakOf = (octets: Buffer): number =>

@@ -40,7 +40,8 @@ function told(
   return [50, 99].map((percent, index) => ({
     name: `${name} p${percent}`,
     rounds: rounds.map((each) => percentile(each, percent)),
-    ...{ unit: 'ms', remark },
+    unit: 'ms',
+    remark,
     ...(targets[index] === undefined ? {} : { target: { atMost: targets[index] } }),
   }));
 }
@@ -57,7 +58,8 @@ async function watch({ url, accounts }: VoiceService, numberOf: (index: number) 
   for (let index = 0; index < SOCKETS; index += 1) {
     const account = accounts[numberOf(index)];
     const socket = new WebSocket(`${url.replace('http', 'ws')}/voice/presence/${account?.number}`, {
-      ...{ headers: account?.headers ?? {}, perMessageDeflate: false },
+      headers: account?.headers ?? {},
+      perMessageDeflate: false,
     });
     socket.on('message', (data: Buffer) => {
       const at = performance.now();

@@ -43,7 +43,9 @@ export async function startVoiceRack(folder: string, modems: number): Promise<Vo
   const config = join(dataDir, 'node-daemon.yaml');
   writeFileSync(config, 'discover: true\n');
   const daemon = await startChild('node-daemon/main.ts', {
-    ...{ NODE_CONFIG: config, DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+    NODE_CONFIG: config,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'error',
     SYSFS_ROOT: join(folder, 'rack', 'sys'),
     DEV_ROOT: join(folder, 'rack', 'dev'),
   });
@@ -90,7 +92,8 @@ async function openCall(parts: {
   );
   const far = await opened(`${simulatorUrl.replace('http', 'ws')}/calls/${id}/audio`);
   return {
-    ...{ client, far },
+    client,
+    far,
     frames: async (direction, since) =>
       (await simulated(`/calls/${id}/frames?direction=${direction}&since=${since}`)) as LineFrame[],
     line: async () =>

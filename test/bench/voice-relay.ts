@@ -77,7 +77,8 @@ async function openCall({ url, line, accounts }: VoiceService, index: number): P
   const audio = Buffer.alloc(FRAME_BYTES, 1);
   let sequence = 0;
   return {
-    ...{ client, node },
+    client,
+    node,
     step() {
       // As the modem's clock has it: all that was sent is played, six frames more may come.
       node.send(encodeCapture({ sequence, played: Math.max(0, sequence - 2), granted: sequence + 6, audio }));
@@ -93,7 +94,8 @@ async function openPair(url: string): Promise<Way> {
   const node = await opened(url);
   const [capture, playout] = [Buffer.alloc(12 + FRAME_BYTES, 1), Buffer.alloc(FRAME_BYTES, 1)];
   return {
-    ...{ client, node },
+    client,
+    node,
     step() {
       node.send(capture);
       client.send(playout);

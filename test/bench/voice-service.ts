@@ -24,13 +24,21 @@ export async function startBenchService(env: Record<string, string> = {}): Promi
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const databaseUrl = await postgres.createDatabase();
   const service = await startChild('control-plane/bin.mjs', {
-    ...{ PORT: '0', DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PAY_TO: PAY_TO.address },
-    ...{ RELAYER_KEY: RELAYER.privateKey, ADMIT_NEW_SIMS: 'true', SOCKETS_PER_TOKEN: '2000', ...env },
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    RPC_URL: chain.rpcUrl,
+    PAY_TO: PAY_TO.address,
+    RELAYER_KEY: RELAYER.privateKey,
+    ADMIT_NEW_SIMS: 'true',
+    SOCKETS_PER_TOKEN: '2000',
+    ...env,
   });
   const url = String(service.ready['base_url']);
   rememberService(url, { databaseUrl, dataDir: '/nonexistent' });
   return {
-    ...{ service, url, databaseUrl },
+    service,
+    url,
+    databaseUrl,
     async hold(numbers) {
       await until(
         'the numbers are known',
@@ -70,7 +78,10 @@ export async function startVoiceService(numbers: number): Promise<VoiceService> 
   const slots = Array.from({ length: numbers }, (_, index) => slotAt(index + 1));
   line.node = await ScriptedNode.connect(url, { slots, onCommand: line.onCommand });
   return {
-    ...{ service, url, line, accounts: await hold(slots.map(({ number }) => String(number))) },
+    service,
+    url,
+    line,
+    accounts: await hold(slots.map(({ number }) => String(number))),
     async stop() {
       await line.node?.drop();
       await stop();

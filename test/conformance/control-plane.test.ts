@@ -40,7 +40,8 @@ async function provoke(plane: Plane, frame: { type: string; [field: string]: unk
   const { headers } = plane;
   const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(plane.url + path, {
-      ...{ method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } },
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
     return (await response.json()) as Record<string, unknown>;

@@ -30,12 +30,10 @@ async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame):
 /** Answers the command that comes next as the step after it says. */
 function prepareAnswer({ setAnswer, journal }: Rig, frame: NodeFrame | undefined): void {
   const handler = new CommandHandler({
-    ...{
-      rack: { find: () => undefined, inSlot: () => undefined },
-      journal,
-      clock: systemClock,
-      log: silentLogger,
-    },
+    rack: { find: () => undefined, inSlot: () => undefined },
+    journal,
+    clock: systemClock,
+    log: silentLogger,
   });
   setAnswer(async (command) => {
     if (frame?.type === 'result') return { ok: true, result: frame.result };

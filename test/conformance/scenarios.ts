@@ -38,10 +38,18 @@ const AT = '2026-11-21T08:00:00.000Z';
 
 /** The slot that every node of a scenario has. */
 export const slot = (state = 'registered') => ({
-  ...{ slot: 'm0', state, device_id: '350000000000017', iccid: ICCID },
-  ...{ number: NUMBER, operator: '00101', signal_dbm: -70 },
-  ...{ model: 'EC25', usb_path: '1-1.2', reason: null },
-  ...{ storage: { used: 3, total: 20 }, swept_at: AT },
+  slot: 'm0',
+  state,
+  device_id: '350000000000017',
+  iccid: ICCID,
+  number: NUMBER,
+  operator: '00101',
+  signal_dbm: -70,
+  model: 'EC25',
+  usb_path: '1-1.2',
+  reason: null,
+  storage: { used: 3, total: 20 },
+  swept_at: AT,
 });
 
 /** Facts that wait: as many as the run has left. */
@@ -50,7 +58,11 @@ export const DEPTH = { journal_depth: ANY };
 const hello: Step = {
   from: 'node',
   frame: {
-    ...{ type: 'hello', version_min: ANY, version_max: ANY, journal_id: ANY, oldest_sequence: 0 },
+    type: 'hello',
+    version_min: ANY,
+    version_max: ANY,
+    journal_id: ANY,
+    oldest_sequence: 0,
     slots: [slot()],
     alarms: [],
     ...DEPTH,
@@ -68,10 +80,16 @@ const GREETING: readonly Step[] = [hello, welcome];
 const received = (sequence: number): Step => ({
   from: 'node',
   frame: {
-    ...{ type: 'fact', sequence },
+    type: 'fact',
+    sequence,
     fact: {
-      ...{ kind: 'sms_received', iccid: ICCID, from: RECIPIENT, body: `message ${sequence}` },
-      ...{ sent_at: null, received_at: AT, partial: false },
+      kind: 'sms_received',
+      iccid: ICCID,
+      from: RECIPIENT,
+      body: `message ${sequence}`,
+      sent_at: null,
+      received_at: AT,
+      partial: false,
       arrived_after: AT,
     },
   },
@@ -80,10 +98,19 @@ const received = (sequence: number): Step => ({
 const report = (sequence: number): Step => ({
   from: 'node',
   frame: {
-    ...{ type: 'fact', sequence },
+    type: 'fact',
+    sequence,
     fact: {
-      ...{ kind: 'sms_report', iccid: ICCID, command_id: null, message_reference: 7, recipient: RECIPIENT },
-      ...{ part: 2, parts: 3, status: 'delivered', tp_status: 0, at: AT },
+      kind: 'sms_report',
+      iccid: ICCID,
+      command_id: null,
+      message_reference: 7,
+      recipient: RECIPIENT,
+      part: 2,
+      parts: 3,
+      status: 'delivered',
+      tp_status: 0,
+      at: AT,
     },
   },
 });
@@ -94,17 +121,32 @@ const CALL_ID = 'call-00000017';
 export const INBOUND_CALL_ID = 'call-00000018';
 
 const CALL = {
-  ...{ call_id: CALL_ID, iccid: ICCID, direction: 'inbound', state: 'ringing', peer: RECIPIENT },
-  ...{ started_at: AT, answered_at: null },
+  call_id: CALL_ID,
+  iccid: ICCID,
+  direction: 'inbound',
+  state: 'ringing',
+  peer: RECIPIENT,
+  started_at: AT,
+  answered_at: null,
 };
 
 const callEnded = (sequence: number): Step => ({
   from: 'node',
   frame: {
-    ...{ type: 'fact', sequence },
+    type: 'fact',
+    sequence,
     fact: {
-      ...{ kind: 'call_ended', call_id: CALL_ID, iccid: ICCID, direction: 'inbound', peer: RECIPIENT },
-      ...{ started_at: AT, answered_at: null, ended_at: AT, reason: 'cancelled', cause: 16, audio: null },
+      kind: 'call_ended',
+      call_id: CALL_ID,
+      iccid: ICCID,
+      direction: 'inbound',
+      peer: RECIPIENT,
+      started_at: AT,
+      answered_at: null,
+      ended_at: AT,
+      reason: 'cancelled',
+      cause: 16,
+      audio: null,
     },
   },
 });
@@ -114,7 +156,10 @@ const ack = (sequence: number): Step => ({ from: 'server', frame: { type: 'ack',
 const command: Step = {
   from: 'server',
   frame: {
-    ...{ type: 'command', id: ANY, name: 'send_sms', time_left_ms: ANY },
+    type: 'command',
+    id: ANY,
+    name: 'send_sms',
+    time_left_ms: ANY,
     params: { iccid: ICCID, to: RECIPIENT, body: 'hello', segments_max: 1 },
   },
 };
@@ -126,7 +171,7 @@ const commandOf = (name: CommandName, params: object): Step => ({
 
 const resultOf = (result: object): Step => ({
   from: 'node',
-  frame: { ...{ type: 'result', id: ANY, ok: true }, result },
+  frame: { type: 'result', id: ANY, ok: true, result },
 });
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -174,7 +219,9 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         from: 'node',
         frame: {
-          ...{ type: 'result', id: ANY, ok: true },
+          type: 'result',
+          id: ANY,
+          ok: true,
           result: { status: 'accepted', message_references: [7], at: AT },
         },
       },
@@ -188,9 +235,14 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         from: 'node',
         frame: {
-          ...{ type: 'result', id: ANY, ok: true },
+          type: 'result',
+          id: ANY,
+          ok: true,
           result: {
-            ...{ status: 'rejected', code: 'cms_38', message: 'network out of order', at: AT },
+            status: 'rejected',
+            code: 'cms_38',
+            message: 'network out of order',
+            at: AT,
             class: 'retry',
           },
         },
@@ -205,7 +257,10 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         from: 'node',
         frame: {
-          ...{ type: 'refusal', id: ANY, code: 'rate_limited', message: 'slow down' },
+          type: 'refusal',
+          id: ANY,
+          code: 'rate_limited',
+          message: 'slow down',
           retry_after_ms: 12_000,
         },
       },
@@ -218,10 +273,7 @@ export const SCENARIOS: readonly Scenario[] = [
       command,
       {
         from: 'node',
-        frame: {
-          ...{ type: 'refusal', id: ANY, message: 'a call is up' },
-          code: 'line_busy',
-        },
+        frame: { type: 'refusal', id: ANY, message: 'a call is up', code: 'line_busy' },
       },
     ],
   },
@@ -295,7 +347,11 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         from: 'node',
         text: JSON.stringify({
-          ...{ type: 'hello', version_min: 4, version_max: 9, journal_id: 'journal-1', oldest_sequence: 0 },
+          type: 'hello',
+          version_min: 4,
+          version_max: 9,
+          journal_id: 'journal-1',
+          oldest_sequence: 0,
           slots: [],
         }),
       },
@@ -322,7 +378,11 @@ export const SCENARIOS: readonly Scenario[] = [
 
 function welcomeText(version: number, more: object = {}): string {
   return JSON.stringify({
-    ...{ type: 'welcome', version, heartbeat_ms: 60_000, window: 8, acknowledged: 0 },
+    type: 'welcome',
+    version,
+    heartbeat_ms: 60_000,
+    window: 8,
+    acknowledged: 0,
     ...more,
   });
 }

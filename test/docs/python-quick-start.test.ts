@@ -21,7 +21,11 @@ t.test('it buys a number and uses it', { skip }, async (t) => {
   t.equal(status, 0, stderr);
   t.match(number, /^\+1\d{10}$/);
   t.same(stdout.split('\n').slice(1), [
-    ...['sent 200 queued', 'received Your code is 417209', 'call 200 outbound', 'hangup 200 hangup_sent', ''],
+    'sent 200 queued',
+    'received Your code is 417209',
+    'call 200 outbound',
+    'hangup 200 hangup_sent',
+    '',
   ]);
 });
 

@@ -29,7 +29,12 @@ t.test('in JavaScript, and with curl', async (t) => {
     t.equal(status, 0, stderr);
     t.match(number, /^\+1\d{10}$/);
     t.same(stdout.split('\n').slice(1), [
-      ...['sent queued', 'received Your code is 417209', 'call answered', 'call mark', 'ended', ''],
+      'sent queued',
+      'received Your code is 417209',
+      'call answered',
+      'call mark',
+      'ended',
+      '',
     ]);
   });
 

@@ -12,7 +12,10 @@ import { PROJECT_FOLDER } from '../tidy/sources.ts';
 const DIST = join(PROJECT_FOLDER, 'docs/.vitepress/dist');
 const BUILD_TIMEOUT_MS = 180_000;
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  ...{ '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' },
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
 };
 
 /** What is built can be served by any server that leaves out .html. */
@@ -40,7 +43,9 @@ const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 t.test('npm run docs builds the site', async (t) => {
   execFileSync('npm', ['run', 'docs', '--silent'], {
-    ...{ cwd: PROJECT_FOLDER, timeout: BUILD_TIMEOUT_MS, stdio: 'pipe' },
+    cwd: PROJECT_FOLDER,
+    timeout: BUILD_TIMEOUT_MS,
+    stdio: 'pipe',
   });
   t.ok(existsSync(join(DIST, 'index.html')));
 });

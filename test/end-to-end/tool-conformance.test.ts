@@ -17,8 +17,12 @@ const runner = createRequire(import.meta.url).resolve('@modelcontextprotocol/con
 /** What has something to test here. Checks for which it wants tools and prompts of its own are listed in the file beside. */
 const REQUIRED = {
   '2026-07-28': [
-    ...['server-stateless', 'tools-list', 'caching', 'dns-rebinding-protection', 'http-header-validation'],
-    ...['server-sse-multiple-streams'],
+    'server-stateless',
+    'tools-list',
+    'caching',
+    'dns-rebinding-protection',
+    'http-header-validation',
+    'server-sse-multiple-streams',
   ],
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'],
 };
@@ -34,8 +38,16 @@ for (const [revision, scenarios] of Object.entries(REQUIRED)) {
     const child = spawn(
       process.execPath,
       [
-        ...[runner, 'server', '--url', `${url}/mcp`, '--requirements', revision],
-        ...['--expected-failures', baseline, '--output-dir', folder],
+        runner,
+        'server',
+        '--url',
+        `${url}/mcp`,
+        '--requirements',
+        revision,
+        '--expected-failures',
+        baseline,
+        '--output-dir',
+        folder,
       ],
       { stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS },
     );

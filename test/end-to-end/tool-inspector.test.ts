@@ -68,14 +68,17 @@ for (const era of ['modern', 'legacy']) {
     t.match(listed, { code: 0, complained: '' }, 'no schema that a client would stumble over');
     t.equal(listed.result.tools.length, 9);
     t.match(await call('list_services'), {
-      ...{ code: 0, result: { structuredContent: { services: [{ name: 'us_mobile_number' }] } } },
+      code: 0,
+      result: { structuredContent: { services: [{ name: 'us_mobile_number' }] } },
     });
     t.match(await call('get_number', ...bearer), { code: 0, result: { structuredContent: { number } } });
     t.match(await call('receive_sms', '--tool-arg', 'wait_seconds=0', 'limit=5', ...bearer), {
-      ...{ code: 0, result: { structuredContent: { messages: [], count: 0 } } },
+      code: 0,
+      result: { structuredContent: { messages: [], count: 0 } },
     });
     t.match(await call('hangup_call', '--tool-arg', 'call_id=call_none', ...bearer), {
-      ...{ code: TOOL_IS_ERROR, result: { isError: true, structuredContent: { error: 'call_not_found' } } },
+      code: TOOL_IS_ERROR,
+      result: { isError: true, structuredContent: { error: 'call_not_found' } },
     });
     t.match(await call('get_number', '--stored-auth-only'), { code: AUTH_REQUIRED });
   });

@@ -20,7 +20,8 @@ t.test('each command of the walk-through does what it says', async (t) => {
   const home = temporaryFolder(t);
   const shell = spawn('sh', ['-euc', commands.join('\n')], {
     // Not in the project's folder: nothing may depend on it.
-    ...{ cwd: home, stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: String(process.env['PATH']), HOME: home },
   });
   const [answers, progress, [status]] = await Promise.all([
@@ -30,8 +31,12 @@ t.test('each command of the walk-through does what it says', async (t) => {
   ]);
   t.equal(status, 0, progress);
   for (const said of [
-    ...[/"outcome": "bought"/, /"status": "queued"/, /"body": "Hello from the first wallet 👋"/],
-    ...[/"body":"Your code is 123456"/, /"answered": true/, /"calls":\[\{/],
+    /"outcome": "bought"/,
+    /"status": "queued"/,
+    /"body": "Hello from the first wallet 👋"/,
+    /"body":"Your code is 123456"/,
+    /"answered": true/,
+    /"calls":\[\{/,
   ])
     t.match(answers, said);
   t.ok(statSync(join(dataDir, 'heard.wav')).size > 32_000, 'a second of audio at least');

@@ -40,7 +40,11 @@ export class HistoryChecker {
     this.#outbound = run.numbers.map(() => []);
     for (const message of run.outbound.values()) this.#outbound[message.modem]?.push(message);
     this.totals = {
-      ...{ received: 0, claimed: 0, claimsCut: 0, orderCompared: 0, orderExcused: 0 },
+      received: 0,
+      claimed: 0,
+      claimsCut: 0,
+      orderCompared: 0,
+      orderExcused: 0,
       segmentsHeard: run.heard.length,
       statuses: new Map(),
     };
@@ -63,7 +67,9 @@ export class HistoryChecker {
     const claims = this.#run.claims[modem] ?? [];
     const { claimed, cut } = checkClaims({ rows: received, claims, claimedUntilMs, findings });
     const statuses = checkSent({
-      ...{ modem, disturbances, findings },
+      modem,
+      disturbances,
+      findings,
       air: this.#air,
       delivered: this.#run.delivered,
       outbound: this.#outbound[modem] ?? [],

@@ -44,12 +44,26 @@ function halfFromSim(example: Example): void {
   const parts = ['o1#1:1/2 a', 'o1#1:2/2 b'];
   const text = parts.join('');
   example.outbound.set('o1#1', {
-    ...{ key: 'o1#1', modem: 1, to, toModem: 0, text, parts, fromMs: 0, untilMs: 0 },
+    key: 'o1#1',
+    modem: 1,
+    to,
+    toModem: 0,
+    text,
+    parts,
+    fromMs: 0,
+    untilMs: 0,
     answer: { kind: 'refused', reason: 'cms_38' },
   });
   example.rows.push({
-    ...{ id: 70, direction: 'sent', from, to, body: text, messageId: null, status: 'failed' },
-    ...{ createdAt: '2026-03-01T10:00:00.000Z', deliveredAt: null },
+    id: 70,
+    direction: 'sent',
+    from,
+    to,
+    body: text,
+    messageId: null,
+    status: 'failed',
+    createdAt: '2026-03-01T10:00:00.000Z',
+    deliveredAt: null,
   });
   example.heard.push({ id: 80, atMs: example.heard[0]?.atMs ?? 0, from, to, body: 'o1#1:1/2 a' });
   tellHalf(example);

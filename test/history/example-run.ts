@@ -91,7 +91,12 @@ export function receive(
   for (const [index] of parts.entries()) {
     const order = example.delivered.size + 1;
     example.delivered.set(id + index, {
-      ...{ id: id + index, order, atMs: at(second) + 10, modem: 0, kind: 'deliver', memory: 'ME' },
+      id: id + index,
+      order,
+      atMs: at(second) + 10,
+      modem: 0,
+      kind: 'deliver',
+      memory: 'ME',
       index: order,
     });
   }
@@ -105,8 +110,13 @@ export function tell(
   { from = SENDER, body, second }: { from?: string; body: string; second: number },
 ): HistoryRow {
   const row: HistoryRow = {
-    ...{ id: example.rows.length + 1, direction: 'received', from, to: NUMBERS[0], body },
-    ...{ messageId: null, status: null },
+    id: example.rows.length + 1,
+    direction: 'received',
+    from,
+    to: NUMBERS[0],
+    body,
+    messageId: null,
+    status: null,
     createdAt: new Date(at(second) + 20).toISOString(),
     deliveredAt: new Date(at(second) + 30).toISOString(),
   };
@@ -134,19 +144,37 @@ export function send(
   const { key, id, second, status, messageId = null, answer } = what;
   const text = `${key}:1/1 hello`;
   example.outbound.set(key, {
-    ...{ key, modem: 0, to: OUTSIDE, toModem: undefined, text, parts: [text] },
-    ...{ fromMs: at(second), untilMs: at(second) + 100 },
+    key,
+    modem: 0,
+    to: OUTSIDE,
+    toModem: undefined,
+    text,
+    parts: [text],
+    fromMs: at(second),
+    untilMs: at(second) + 100,
     answer: answer ?? { kind: 'accepted', messageId: messageId ?? '' },
   });
   example.rows.push({
-    ...{ id: example.rows.length + 1, direction: 'sent', from: NUMBERS[0], to: OUTSIDE, body: text },
-    ...{ messageId, status, createdAt: new Date(at(second)).toISOString(), deliveredAt: null },
+    id: example.rows.length + 1,
+    direction: 'sent',
+    from: NUMBERS[0],
+    to: OUTSIDE,
+    body: text,
+    messageId,
+    status,
+    createdAt: new Date(at(second)).toISOString(),
+    deliveredAt: null,
   });
   if (id === undefined) return;
   hear(example, key, id, second);
   example.delivered.set(id + 1, {
-    ...{ id: id + 1, order: example.delivered.size + 1, atMs: at(second) + 80, modem: 0 },
-    ...{ kind: 'report', memory: null, index: null },
+    id: id + 1,
+    order: example.delivered.size + 1,
+    atMs: at(second) + 80,
+    modem: 0,
+    kind: 'report',
+    memory: null,
+    index: null,
   });
 }
 
@@ -167,8 +195,12 @@ export function disturb(
   },
 ): void {
   example.disturbances.push({
-    ...{ what: what.what, target: what.target, detail: '', mayReorder: what.mayReorder ?? false },
-    ...{ fromMs: at(what.second), untilMs: at(what.untilSecond) },
+    what: what.what,
+    target: what.target,
+    detail: '',
+    mayReorder: what.mayReorder ?? false,
+    fromMs: at(what.second),
+    untilMs: at(what.untilSecond),
   });
 }
 

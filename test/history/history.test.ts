@@ -20,9 +20,15 @@ t.test(
     const seed = Number(process.env['HISTORY_SEED'] ?? randomSeed());
     t.comment(`HISTORY_SEED=${seed}`);
     const options = {
-      ...{ seed, messages: MESSAGES, modems: 8, counts: usualCounts(MESSAGES), without: [] },
-      ...{ dataDir: temporaryFolder(t), logLevel: 'error' },
-      ...{ trafficLimitMs: 180_000, drainLimitMs: 150_000 },
+      seed,
+      messages: MESSAGES,
+      modems: 8,
+      counts: usualCounts(MESSAGES),
+      without: [],
+      dataDir: temporaryFolder(t),
+      logLevel: 'error',
+      trafficLimitMs: 180_000,
+      drainLimitMs: 150_000,
       onProgress: (text: string) => t.comment(text),
     };
     const result = await runHistory(options);

@@ -58,7 +58,11 @@ const dataDir = given.dataDir || mkdtempSync(join(tmpdir(), 'simrack-history-'))
 say(`seed ${seed}; everything is kept in ${dataDir}`);
 
 const options = {
-  ...{ seed, messages, modems, dataDir, logLevel: given.logLevel },
+  seed,
+  messages,
+  modems,
+  dataDir,
+  logLevel: given.logLevel,
   counts: { faults: orUsual('faults'), kills: orUsual('kills'), stalls: orUsual('stalls') },
   without: given.without.split(','),
   trafficLimitMs: given.limitMinutes * 60_000,

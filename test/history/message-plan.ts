@@ -67,7 +67,9 @@ export function messagePlan(seed: number, numbers: readonly string[]): MessagePl
       const alphabet = random.pick(ALPHABETS);
       return {
         ...plannedText(random, { key, alphabet, total: partsOf(random), referenceBits: 8 }),
-        ...{ key, to, toModem },
+        key,
+        to,
+        toModem,
       };
     },
   };

@@ -76,7 +76,10 @@ export class Rogue {
 
   async #connect(): Promise<ScriptedNode> {
     const node = await ScriptedNode.connect(this.#options.url, {
-      ...{ nodeId: 'rogue', journalId: JOURNAL_ID, slots: this.#slots(0), oldestSequence: 1 },
+      nodeId: 'rogue',
+      journalId: JOURNAL_ID,
+      slots: this.#slots(0),
+      oldestSequence: 1,
       onCommand: (command) => {
         this.#asked.push(command);
         return undefined;
@@ -93,7 +96,11 @@ export class Rogue {
     const guesses = Array.from({ length: GUESSES }, (_, index) => String(slotAt(index).iccid));
     return [...this.#options.iccids, ...guesses].map((iccid, index) => ({
       ...slotAt(index),
-      ...{ slot: `r${index}`, iccid, device_id: null, number: null, signal_dbm: -60 - (signal % 40) },
+      slot: `r${index}`,
+      iccid,
+      device_id: null,
+      number: null,
+      signal_dbm: -60 - (signal % 40),
     }));
   }
 
@@ -117,12 +124,22 @@ export class Rogue {
       node.send({ type: 'call', call: { ...call, state: 'ringing' } });
       this.#sequence += 1;
       node.sendFact(this.#sequence, {
-        ...{ kind: 'sms_received', iccid, from: '+13105550100', body: `forged ${this.#forged}` },
-        ...{ sent_at: at, received_at: at, partial: false },
+        kind: 'sms_received',
+        iccid,
+        from: '+13105550100',
+        body: `forged ${this.#forged}`,
+        sent_at: at,
+        received_at: at,
+        partial: false,
       });
       this.#sequence += 1;
       node.sendFact(this.#sequence, {
-        ...{ kind: 'call_ended', ...call, ended_at: at, reason: 'no_answer', cause: 19, audio: null },
+        kind: 'call_ended',
+        ...call,
+        ended_at: at,
+        reason: 'no_answer',
+        cause: 19,
+        audio: null,
       });
     } catch {
       // The link broke in between; what was lost is forged anew.

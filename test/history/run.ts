@@ -68,12 +68,16 @@ export async function runHistory(options: RunOptions): Promise<RunResult> {
     const perModem = Math.ceil(messages / modems);
     const table = FAULT_TABLE.filter(({ kind }) => !options.without.includes(kind));
     const plan = disturbancePlan(seed, {
-      ...{ modems, table, counts: options.counts },
+      modems,
+      table,
+      counts: options.counts,
       messages: 2 * perModem * modems,
     });
     const disturber = new Disturber({ rack, carrier, plan });
     const traffic: Traffic = new Traffic({
-      ...{ carrier, subscribers, perModem },
+      carrier,
+      subscribers,
+      perModem,
       plan: messagePlan(seed, numbers),
       onProgress: (accepted) => disturber.onProgress(accepted),
     });

@@ -36,7 +36,14 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
   const hangUp = (callId: string) => plane.command('hang_up', { call_id: callId, reason: 'local_hangup' });
   const simulated = async () => (await request(`${simulator.url}/calls`)).body as CallView[];
   return {
-    ...{ host, number: String(number), plane, dial, attach, ended, hangUp, simulated },
+    host,
+    number: String(number),
+    plane,
+    dial,
+    attach,
+    ended,
+    hangUp,
+    simulated,
     fault: (fault: object) => post(`${simulator.url}/modems/${modem.identity.imei}/faults`, fault),
     /** The modem has come to what it was to play. */
     isPlayed: () =>
@@ -79,9 +86,7 @@ t.test('a call that the modem never dials is given up, when somebody hangs up', 
   await isPlayed();
   t.match(
     await plane.command('dial', { call_id: 'call-second', iccid: host.slots().get('1-1.1')?.iccid, to: FAR }),
-    {
-      ...{ type: 'refusal', code: 'line_busy' },
-    },
+    { type: 'refusal', code: 'line_busy' },
   );
   t.match(await hangUp('call-00000001'), { type: 'result' });
   t.match((await dialling).answer, { result: { status: 'ended', reason: 'local_hangup' } });

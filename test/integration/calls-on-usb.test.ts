@@ -21,7 +21,14 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
   const { plane, simulator } = host;
   const live = () => plane.framesOf('call').map(({ call }) => call);
   return {
-    ...{ host, iccid, live, media, modem, number: String(number), plane, simulator },
+    host,
+    iccid,
+    live,
+    media,
+    modem,
+    number: String(number),
+    plane,
+    simulator,
     states: () => live().map(({ state }) => state),
     dial: (callId: string, to = FAR) => plane.command('dial', { call_id: callId, iccid, to }),
     ended: (callId: string) =>
@@ -71,8 +78,13 @@ for (const make of MAKES) {
     link.source = () => tone.next(320);
     await until('two seconds of audio', () => link.captured.length > 120, 20_000);
     t.same(live().at(-1), {
-      ...{ call_id: 'call-00000001', iccid, direction: 'outbound', state: 'active', peer: FAR },
-      ...{ started_at: live()[0]?.started_at, answered_at: live().at(-1)?.answered_at },
+      call_id: 'call-00000001',
+      iccid,
+      direction: 'outbound',
+      state: 'active',
+      peer: FAR,
+      started_at: live()[0]?.started_at,
+      answered_at: live().at(-1)?.answered_at,
     });
     const simCall = await lastCall(simulator.url);
     const far = await FarEndClient.open(t, simulator.url, simCall.id);

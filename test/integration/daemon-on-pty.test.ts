@@ -67,11 +67,18 @@ function modemAt(simulator: Simulator, index: number) {
 }
 
 const sms = (modem: { identity: { number: string } }, body: string, from = STRANGER) => ({
-  ...{ from, to: modem.identity.number, body, encoding: undefined, referenceBits: 8 as const },
+  from,
+  to: modem.identity.number,
+  body,
+  encoding: undefined,
+  referenceBits: 8 as const,
 });
 
 const send = (modem: { identity: { iccid: string } }, body: string, segments_max = 1) => ({
-  ...{ iccid: modem.identity.iccid, to: STRANGER, body, segments_max },
+  iccid: modem.identity.iccid,
+  to: STRANGER,
+  body,
+  segments_max,
 });
 
 t.test('messages arrive as facts: plain, emoji, long, short code and name', async (t) => {

@@ -23,7 +23,9 @@ function openTerminals(): number {
 
 t.test('with nothing configured every modem on the bus is used, whatever its make', async (t) => {
   const { modem, plane, serves, simulator, alarms } = await startDaemonOnUsb(t, {
-    ...{ modems: 4, makes: ['quectel', 'simcom', 'huawei-e303', 'huawei'], identicalSerials: true },
+    modems: 4,
+    makes: ['quectel', 'simcom', 'huawei-e303', 'huawei'],
+    identicalSerials: true,
   });
   for (const [index, path] of ['1-1.1', '1-1.2', '1-1.3', '1-1.4'].entries()) {
     const slot = await serves(path, modem(index));
@@ -171,7 +173,9 @@ t.test('of two daemons on one host one has the modem, and the other says that it
 
 t.test('a stick that shows its disk first says so and is used when it turns', async (t) => {
   const { modem, serves, slots } = await startDaemonOnUsb(t, {
-    ...{ modems: 1, makes: ['huawei-e303'], storageFirstMs: 3_000 },
+    modems: 1,
+    makes: ['huawei-e303'],
+    storageFirstMs: 3_000,
   });
   await until('the disk', () => slots().get('1-1.1')?.reason === 'mass_storage');
   await serves('1-1.1', modem(0));
@@ -179,7 +183,10 @@ t.test('a stick that shows its disk first says so and is used when it turns', as
 
 t.test('a stick that never turns by itself is turned by the configured command', async (t) => {
   const { modem, serves, slots } = await startDaemonOnUsb(t, {
-    ...{ modems: 1, makes: ['huawei-e303'], storageFirstMs: 0, daemonClock: fastClock(4) },
+    modems: 1,
+    makes: ['huawei-e303'],
+    storageFirstMs: 0,
+    daemonClock: fastClock(4),
     config: 'mode_switch: [curl, -sS, -X, POST, "%URL%/modems/m0/mode-switch"]',
   });
   modem(0).play(parseFault({ kind: 'storage' }));

@@ -28,8 +28,11 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   const { log, lines } = recordedLog();
   const daemon = await startDaemon(
     {
-      ...{ dataDir, logLevel: 'info', config: { ...parseConfig('', 'node.yaml'), discover: true } },
-      ...{ sysfsRoot: join(folder, 'sys'), devRoot: join(folder, 'dev') },
+      dataDir,
+      logLevel: 'info',
+      config: { ...parseConfig('', 'node.yaml'), discover: true },
+      sysfsRoot: join(folder, 'sys'),
+      devRoot: join(folder, 'dev'),
     },
     { log },
   );

@@ -36,8 +36,12 @@ async function setUp(t: Test) {
   t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
   const databaseUrl = await postgres.createDatabase();
   const env = {
-    ...{ DATABASE_URL: databaseUrl, RPC_URL: chain.rpcUrl, PORT: '0' },
-    ...{ PAY_TO: PAY_TO.address, RELAYER_KEY: RELAYER.privateKey, ADMIT_NEW_SIMS: 'true' },
+    DATABASE_URL: databaseUrl,
+    RPC_URL: chain.rpcUrl,
+    PORT: '0',
+    PAY_TO: PAY_TO.address,
+    RELAYER_KEY: RELAYER.privateKey,
+    ADMIT_NEW_SIMS: 'true',
   };
   let { child, url } = await startProgram(env);
   t.teardown(() => end(child, 'SIGKILL'));

@@ -17,7 +17,9 @@ const OF_PROMETHEUS = ['up'];
 
 const port = await freePort();
 const { modem, plane, serves, simulator } = await startDaemonOnUsb(t, {
-  ...{ modems: 2, makes: ['quectel', 'simcom'], config: `metrics: { port: ${port} }` },
+  modems: 2,
+  makes: ['quectel', 'simcom'],
+  config: `metrics: { port: ${port} }`,
 });
 const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 const inFolder = (...path: string[]): string =>

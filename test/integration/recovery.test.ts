@@ -26,7 +26,8 @@ async function quiet(modems: readonly SimulatedModem[]): Promise<void> {
 
 t.test('whatever cures a modem that hangs is done within 90 s, and the others serve on', async (t) => {
   const { events, modem, plane, serves, simulator, slots } = await startDaemonOnUsb(t, {
-    ...{ modems: CURES.length + 1, daemonClock: fastClock(SPEED) },
+    modems: CURES.length + 1,
+    daemonClock: fastClock(SPEED),
   });
   const slotOf = (index: number): string => `1-1.${index + 1}`;
   for (let index = 0; index <= CURES.length; index += 1) await serves(slotOf(index), modem(index));
@@ -44,13 +45,11 @@ t.test('whatever cures a modem that hangs is done within 90 s, and the others se
     // The healthy one is at work all the time.
     const startedAt = performance.now();
     simulator.carrier.send({
-      ...{
-        from: STRANGER,
-        to: healthy.identity.number,
-        body: `${sent}`,
-        encoding: undefined,
-        referenceBits: 8,
-      },
+      from: STRANGER,
+      to: healthy.identity.number,
+      body: `${sent}`,
+      encoding: undefined,
+      referenceBits: 8,
     });
     sent += 1;
     await until('the message', () => plane.factsOf('sms_received').length === sent);
@@ -93,7 +92,8 @@ t.test(
   async (t) => {
     const port = await freePort();
     const { alarms, events, modem, serves, slots } = await startDaemonOnUsb(t, {
-      ...{ modems: 2, daemonClock: fastClock(20) },
+      modems: 2,
+      daemonClock: fastClock(20),
       config: `recovery: { usb_reset: off, limits_per_hour: { restart: 0 } }\nmetrics: { port: ${port} }`,
     });
     await serves('1-1.1', modem(0));

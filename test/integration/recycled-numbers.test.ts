@@ -37,7 +37,11 @@ async function setUp(t: Test) {
     return messages.map(({ body }) => body).sort();
   };
   return {
-    ...{ ...stack, db, number, alice, bodiesOf },
+    ...stack,
+    db,
+    number,
+    alice,
+    bodiesOf,
     /** A text that the service centre takes so long ago, by its clock. */
     send(body: string, agoMs: number): void {
       offMs = -agoMs;

@@ -38,8 +38,13 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
       journal.append({
         kind: 'fact',
         fact: {
-          ...{ kind: 'sms_received', iccid: String(iccid), from: '+13105550188', body, partial: false },
-          ...{ sent_at: null, received_at: new Date(clock.now() - agoMs).toISOString() },
+          kind: 'sms_received',
+          iccid: String(iccid),
+          from: '+13105550188',
+          body,
+          partial: false,
+          sent_at: null,
+          received_at: new Date(clock.now() - agoMs).toISOString(),
         },
       }),
     setClock(ms: number): void {
@@ -48,7 +53,10 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
     /** The link of a process that begins now. */
     createLink(): ControlLink {
       const link = new ControlLink({
-        ...{ journal, clock, log: silentLogger, slots: () => [slotAt(1)] },
+        journal,
+        clock,
+        log: silentLogger,
+        slots: () => [slotAt(1)],
         identity: { current: identity, onChange: () => undefined },
         commands: { handle: async () => ({ ok: true, result: {} }) },
       });

@@ -27,7 +27,9 @@ function setUp(t: Test, runningMax: number) {
   const late: FileHandle[] = [];
   const hang = (path: string | undefined, options: { mustRun?: boolean; key?: string } = {}) =>
     guard.call({
-      ...{ key: path ?? '', timeoutMs: TIMEOUT_MS, run: () => open(path ?? '', 'w') },
+      key: path ?? '',
+      timeoutMs: TIMEOUT_MS,
+      run: () => open(path ?? '', 'w'),
       onLate: (file) => late.push(file),
       ...options,
     });

@@ -13,8 +13,12 @@ async function setUp(t: Test) {
   const dataDir = await mkdtemp(join(tmpdir(), 'lost-journal-'));
   t.teardown(() => rm(dataDir, { recursive: true }));
   const settings = settingsOf({
-    ...{ dataDir, config: undefined, logLevel: 'silent', modemPorts: undefined },
-    ...{ sysfsRoot: join(dataDir, 'sys'), devRoot: join(dataDir, 'dev') },
+    dataDir,
+    config: undefined,
+    logLevel: 'silent',
+    modemPorts: undefined,
+    sysfsRoot: join(dataDir, 'sys'),
+    devRoot: join(dataDir, 'dev'),
   });
   /** How often a start says that there is no journal. */
   const warnings = async (): Promise<number> => {

@@ -12,18 +12,21 @@ const CHAIN_ID = 84532;
 const { network, usdc } = NETWORKS[CHAIN_ID];
 
 export const OFFER: Offer = {
-  ...{
-    chainId: CHAIN_ID,
-    asset: usdc.address,
-    payTo: pad('0xfee', { size: 20 }),
-    amountAtomic: 1_800_000_000n,
-  },
-  ...{ assetName: usdc.domain.name, assetVersion: usdc.domain.version, assetDecimals: usdc.decimals },
+  chainId: CHAIN_ID,
+  asset: usdc.address,
+  payTo: pad('0xfee', { size: 20 }),
+  amountAtomic: 1_800_000_000n,
+  assetName: usdc.domain.name,
+  assetVersion: usdc.domain.version,
+  assetDecimals: usdc.decimals,
 };
 
 export const SALE: Sale = {
-  ...{ resource: 'http://127.0.0.1/subscribe', description: 'a number', realm: '127.0.0.1' },
-  ...{ challengeSecret: 'a secret of the model', offers: [OFFER] },
+  resource: 'http://127.0.0.1/subscribe',
+  description: 'a number',
+  realm: '127.0.0.1',
+  challengeSecret: 'a secret of the model',
+  offers: [OFFER],
 };
 
 export interface Authorization {
@@ -63,10 +66,18 @@ export function sign(
   const nowS = Math.floor(now.getTime() / 1000);
   const validBefore = nowS + (isForMpp ? Math.min(lifeS, 300) : lifeS);
   return {
-    ...{ id, payer, validBefore, nonce, challenge },
+    id,
+    payer,
+    validBefore,
+    nonce,
+    challenge,
     message: {
-      ...{ from, to: OFFER.payTo, value: String(OFFER.amountAtomic), nonce },
-      ...{ validAfter: '0', validBefore: String(validBefore) },
+      from,
+      to: OFFER.payTo,
+      value: String(OFFER.amountAtomic),
+      nonce,
+      validAfter: '0',
+      validBefore: String(validBefore),
     },
     // An account's is of its own form.
     signature: isAccount ? pad(from, { size: 100 }) : signatureOf(from),
@@ -85,8 +96,11 @@ export function headersOf(
       return { ...none, payment: base64({ x402Version: 1, scheme: 'exact', network, payload }) };
     case 'x402_v2': {
       const accepted = {
-        ...{ scheme: 'exact', network: caip2(CHAIN_ID), amount: message.value },
-        ...{ asset: OFFER.asset, payTo: OFFER.payTo },
+        scheme: 'exact',
+        network: caip2(CHAIN_ID),
+        amount: message.value,
+        asset: OFFER.asset,
+        payTo: OFFER.payTo,
       };
       return { ...none, paymentSignature: base64({ x402Version: 2, accepted, payload }) };
     }

@@ -165,8 +165,14 @@ function signed(
   const hash = toHex(0xfeed_0000 + all.size, { size: 32 });
   const raw = toHex(all.size, { size: 8 });
   all.set(raw, {
-    ...{ hash, kind: 'transfer' as const, authorization, sender: 'relayer' as const, nonce },
-    ...{ gasLimit: gas, fee, isFirst: false },
+    hash,
+    kind: 'transfer' as const,
+    authorization,
+    sender: 'relayer' as const,
+    nonce,
+    gasLimit: gas,
+    fee,
+    isFirst: false,
   });
   return { raw, hash, nonce };
 }

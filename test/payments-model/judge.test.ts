@@ -28,7 +28,10 @@ const cancel: Step = { action: { kind: 'cancel', authorization: 0, isFirst: true
 const signIn: Step = { action: { kind: 'sign_in', payer: 0 }, turns: ALL };
 
 const planWith = (steps: readonly Step[], kind: 'key' | 'liar' = 'key'): Plan => ({
-  ...{ seed: 1, submitter: 'relayer', numbers: 2, payers: [{ kind, balance: 4 }] },
+  seed: 1,
+  submitter: 'relayer',
+  numbers: 2,
+  payers: [{ kind, balance: 4 }],
   authorizations: [0, 1, 2, 3, 4].map(() => ({ payer: 0, lifeS: 300, isForMpp: false })),
   steps,
 });

@@ -80,7 +80,8 @@ export async function openLane(url: string): Promise<Lane> {
 /** One connection, on which each statement is parsed and planned once. */
 function preparedDatabase(connectionString: string): Database {
   const pool = new Pool({
-    ...{ connectionString, max: 1 },
+    connectionString,
+    max: 1,
     types: {
       // As the service reads them.
       getTypeParser: ((oid: number, format: 'text') =>

@@ -29,8 +29,13 @@ const seed = given.seed < 0 ? Math.floor(Math.random() * SEED_MAX) : given.seed;
 say(`seed ${seed}`);
 const postgres = await startPostgres();
 const { broken, totals } = await runMany({
-  ...{ seed, sequences: given.sequences, lanes: given.lanes, postgres },
-  ...{ isTraced: given.trace === 'yes', onProgress: say, onBroken: say },
+  seed,
+  sequences: given.sequences,
+  lanes: given.lanes,
+  postgres,
+  isTraced: given.trace === 'yes',
+  onProgress: say,
+  onBroken: say,
 });
 say(totals);
 say(broken === 0 ? 'verdict: every rule held' : `verdict: FAILED, ${broken} sequences`);

@@ -21,7 +21,10 @@ t.test('random sequences break no rule', async (t) => {
   t.comment(`PAYMENTS_SEED=${seed}`);
   const stories: string[] = [];
   const { counts, totals } = await runMany({
-    ...{ seed, sequences: SEQUENCES, lanes: 4, postgres },
+    seed,
+    sequences: SEQUENCES,
+    lanes: 4,
+    postgres,
     onBroken: (story) => stories.push(story),
   });
   t.comment(totals);

@@ -105,8 +105,12 @@ export function planOf(seed: number): Plan {
     return [{ action: actionOf(random, payers.length, authorizations), turns: turnsOf() }];
   }).flat();
   return {
-    ...{ seed, submitter: random(4) === 0 ? 'facilitator' : 'relayer', numbers: 1 + random(3) },
-    ...{ payers, authorizations, steps },
+    seed,
+    submitter: random(4) === 0 ? 'facilitator' : 'relayer',
+    numbers: 1 + random(3),
+    payers,
+    authorizations,
+    steps,
   };
 }
 

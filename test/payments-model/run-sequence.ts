@@ -57,16 +57,30 @@ class SequenceRun {
     const accounts = plan.payers.map(({ kind, balance }) => ({ kind, balance }));
     const chain = new SimulatedChain(this.#clock, accounts, streamOf(plan.seed, 3));
     this.#world = {
-      ...{ chain, random: streamOf(plan.seed, 4), weather: { kind: 'calm' } },
+      chain,
+      random: streamOf(plan.seed, 4),
+      weather: { kind: 'calm' },
       turns: new Turns(streamOf(plan.seed, 5), (point) => this.#die(point)),
-      ...{ authorizations: new Map(), signed: new Map() },
+      authorizations: new Map(),
+      signed: new Map(),
       noteSent: ({ id }) => this.#note(id, 'sentAt'),
       noteShown: ({ id }) => this.#note(id, 'shownAt'),
     };
     this.#record = {
-      ...{ plan, authorizations: this.#authorizations, presentations: [], signIns: [], snapshots: [] },
-      ...{ settledFromMs: 0, roundGapMs: 0, reorganisedAt: [], deaths: [], mined: [], refused: [] },
-      ...{ rows: [], subscriptions: [], numbersFree: 0 },
+      plan,
+      authorizations: this.#authorizations,
+      presentations: [],
+      signIns: [],
+      snapshots: [],
+      settledFromMs: 0,
+      roundGapMs: 0,
+      reorganisedAt: [],
+      deaths: [],
+      mined: [],
+      refused: [],
+      rows: [],
+      subscriptions: [],
+      numbersFree: 0,
     };
     this.#process = this.#start();
   }
@@ -150,10 +164,15 @@ class SequenceRun {
   #present(id: number, protocol: ProtocolName): void {
     const authorization = this.#authorization(id);
     const presentation: Presentation = {
-      ...{ step: this.#step, authorization: id, protocol, startedAt: this.#tick() },
+      step: this.#step,
+      authorization: id,
+      protocol,
+      startedAt: this.#tick(),
       wasPaidAtStart: this.#world.chain.hasPaid(authorization),
       wasLagging: this.#world.weather.kind === 'lagging',
-      ...{ answer: { kind: 'none' }, hadPaid: false, couldMove: false },
+      answer: { kind: 'none' },
+      hadPaid: false,
+      couldMove: false,
     };
     this.#record.presentations.push(presentation);
     this.#open.add(presentation);

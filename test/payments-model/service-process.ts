@@ -57,7 +57,10 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   const settlement = new Settlement(parts);
   const finality = new Finality(parts);
   const checkoutParts: CheckoutParts = {
-    ...{ sale: SALE, ledger, clock, paidAheadYearsMax: YEARS_AHEAD_MAX },
+    sale: SALE,
+    ledger,
+    clock,
+    paidAheadYearsMax: YEARS_AHEAD_MAX,
     networks: { isOpen: () => true, openOffers: SALE.offers, areKnown: true },
     tills: new Map([[OFFER.chainId, { chain, settlement, finality }]]),
   };

@@ -61,7 +61,8 @@ export async function converse(
   recording?.close();
   if (recording?.problem !== undefined) output.note(recording.problem);
   return {
-    ...{ answered: await answered, end },
+    answered: await answered,
+    end,
     ...(recording === undefined ? {} : { recorded_ms: recording.bytes / BYTES_PER_MS }),
   };
 }

@@ -75,7 +75,9 @@ export function described(error: unknown): Record<string, unknown> {
     const { status, code, message, details, retryAfterSeconds } = error;
     return {
       ...details,
-      ...{ error: code, message, status },
+      error: code,
+      message,
+      status,
       ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
     };
   }

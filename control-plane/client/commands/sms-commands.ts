@@ -121,7 +121,9 @@ async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<voi
   try {
     awaited = await interruptible((signal) =>
       client.waitForMessage({
-        ...{ timeoutMs: seconds * 1000, from, signal },
+        timeoutMs: seconds * 1000,
+        from,
+        signal,
         onTrouble: ({ code }) => at.output.waiting(`${code}: asking again`),
       }),
     );

@@ -100,7 +100,10 @@ async function pay(
       untilInterrupted(
         signal,
         session.stranger().subscribe({
-          ...{ account, way, maxAmount: max, resume },
+          account,
+          way,
+          maxAmount: max,
+          resume,
           onSigned(payment, { amount, payTo, chainId }) {
             signal.throwIfAborted();
             store.savePending(account.address, payment);

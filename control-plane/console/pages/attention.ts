@@ -47,7 +47,10 @@ export function attention({ alerts, available, fleet, stuck }: Attention): Html 
 }
 
 const EMPTY_POOL: Trouble = {
-  ...{ tone: 'warn', sign: 'empty', path: '/numbers', subject: 'Pool' },
+  tone: 'warn',
+  sign: 'empty',
+  path: '/numbers',
+  subject: 'Pool',
   what: 'no number is on sale',
 };
 
@@ -77,7 +80,10 @@ function some(troubles: readonly Trouble[], path: string, name: string): Trouble
 }
 
 const ofPayment = (payment: Told<PaymentRow>): Trouble => ({
-  ...{ tone: 'bad', sign: 'wait', path: paymentPath(payment.id), subject: payment.id },
+  tone: 'bad',
+  sign: 'wait',
+  path: paymentPath(payment.id),
+  subject: payment.id,
   what: html`${shownValue(payment)}, ${plain(payment.state)} since ${shownAt(payment.since)}`,
 });
 

@@ -10,10 +10,7 @@ const MARGIN = 3;
 export function plotFigure(plot: Plot): Html {
   const summary = summaryOf(plot);
   const { id, series, span, title, unit, bounds } = plot;
-  const data = {
-    ...{ unit, bounds, title, first: span.since.getTime() / 1000, step: span.stepMs / 1000 },
-    series,
-  };
+  const data = { unit, bounds, title, first: span.since.getTime() / 1000, step: span.stepMs / 1000, series };
   return html`<figure class="plot" id="plot-${id}" data-plot="${JSON.stringify(data)}">
 <figcaption><h3>${title}</h3><ul class="keys">${series.map(({ colour, label }) => html`<li class="${colour}">${label}</li>`)}</ul></figcaption>
 <div class="canvas">${drawing(plot, `${title}: ${summary}`)}</div><p>${summary}</p></figure>`;

@@ -38,13 +38,17 @@ function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
   const offline = of(numbers, 'offline');
   return [
     {
-      ...{ path: '#racks-title', name: 'Slots up', figure: `${up}/${slots.length}` },
+      path: '#racks-title',
+      name: 'Slots up',
+      figure: `${up}/${slots.length}`,
       note: up === slots.length ? 'all of them' : `${slots.length - up} down`,
       tone:
         slots.length === 0 ? 'off' : up === slots.length ? 'good' : up * 2 < slots.length ? 'bad' : 'warn',
     },
     {
-      ...{ path: '/numbers?state=available', name: 'On sale', figure: String(onSale) },
+      path: '/numbers?state=available',
+      name: 'On sale',
+      figure: String(onSale),
       note: some([
         [offline, 'offline'],
         [of(numbers, 'unswept'), 'waiting for a sweep'],
@@ -53,7 +57,9 @@ function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
       tone: onSale > 0 ? 'good' : 'warn',
     },
     {
-      ...{ path: '/subscriptions', name: 'Subscriptions', figure: String(active) },
+      path: '/subscriptions',
+      name: 'Subscriptions',
+      figure: String(active),
       note: some([
         [unbound, 'unbound'],
         [of(subscriptions, 'expired'), 'expired'],
@@ -61,12 +67,17 @@ function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
       tone: unbound > 0 ? 'warn' : 'good',
     },
     {
-      ...{ path: '#racks-title', name: 'Calls up', figure: String(calls), note: 'right now' },
+      path: '#racks-title',
+      name: 'Calls up',
+      figure: String(calls),
+      note: 'right now',
       tone: calls > 0 ? 'busy' : 'off',
     },
     ...traffic(lately),
     {
-      ...{ path: '/payments?show=stuck', name: 'Payments stuck', figure: String(stuck.length) },
+      path: '/payments?show=stuck',
+      name: 'Payments stuck',
+      figure: String(stuck.length),
       note: stuck.length === 0 ? 'none' : 'somebody should look',
       tone: stuck.length === 0 ? 'good' : 'bad',
     },
@@ -92,24 +103,24 @@ function traffic(samples: readonly Sample[]): Tile[] {
   const gaps = frames === 0 ? undefined : (1000 * sum(({ audioGaps }) => audioGaps)) / frames;
   return [
     {
-      ...{ path: '#plots', name: 'Messages, 1 h', figure: String(sent + received) },
-      ...{ note: `${sent} sent, ${received} received`, tone: 'off' },
+      path: '#plots',
+      name: 'Messages, 1 h',
+      figure: String(sent + received),
+      note: `${sent} sent, ${received} received`,
+      tone: 'off',
     },
     {
-      ...{
-        path: '#plots',
-        name: 'Delivered, 1 h',
-        figure: delivery === undefined ? '–' : `${Math.round(delivery)} %`,
-      },
-      ...{ note: `of ${ended} with a known end`, tone: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD) },
+      path: '#plots',
+      name: 'Delivered, 1 h',
+      figure: delivery === undefined ? '–' : `${Math.round(delivery)} %`,
+      note: `of ${ended} with a known end`,
+      tone: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD),
     },
     {
-      ...{
-        path: '#plots',
-        name: 'Audio gaps, 1 h',
-        figure: gaps === undefined ? '–' : `${gaps.toFixed(1)} ‰`,
-      },
-      ...{ note: `of ${minutes(frames)} of audio` },
+      path: '#plots',
+      name: 'Audio gaps, 1 h',
+      figure: gaps === undefined ? '–' : `${gaps.toFixed(1)} ‰`,
+      note: `of ${minutes(frames)} of audio`,
       tone: graded(gaps === undefined ? undefined : -gaps, -GAPS_GOOD, -GAPS_BAD),
     },
   ];

@@ -39,11 +39,12 @@ export const ALERTS_PAGE: Page = {
     'See `ALERT_WEBHOOK_URL` and `ALERT_MAIL_TO`.',
   body() {
     const rules = rulesOf({
-      ...{
-        heartbeatMs: defaultOf(OPTIONS.heartbeatMs),
-        slotDownMs: defaultOf(ALERT_OPTIONS.alertSlotDownMs),
-      },
-      ...{ storagePercent: 0, journalDepth: 0, poolMin: 0, relayerTransfersMin: 0 },
+      heartbeatMs: defaultOf(OPTIONS.heartbeatMs),
+      slotDownMs: defaultOf(ALERT_OPTIONS.alertSlotDownMs),
+      storagePercent: 0,
+      journalDepth: 0,
+      poolMin: 0,
+      relayerTransfersMin: 0,
     });
     return [
       '## Alerts of control-plane',
@@ -53,7 +54,12 @@ export const ALERTS_PAGE: Page = {
         Object.entries(ALERTS).map(([kind, { options, over, raised, severity }]) => {
           const { raiseAfterMs, recoverAfterMs } = rules[kind as keyof typeof rules];
           return [
-            ...[code(kind), severity, raised, shownAfter(raiseAfterMs), over, shownAfter(recoverAfterMs)],
+            code(kind),
+            severity,
+            raised,
+            shownAfter(raiseAfterMs),
+            over,
+            shownAfter(recoverAfterMs),
             options.map((name) => `${code(name)} (${defaultOfVariable(name)})`).join(', '),
           ];
         }),

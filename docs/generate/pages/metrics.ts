@@ -38,7 +38,12 @@ function serviceRegistry(): Registry {
   const metrics = new ServiceMetrics(silentLogger);
   metrics.watch({
     stock: async () => ({
-      ...{ payments: none, numbers: none, subscriptions: none, nodes: none, modems: none, waitlist: none },
+      payments: none,
+      numbers: none,
+      subscriptions: none,
+      nodes: none,
+      modems: none,
+      waitlist: none,
     }),
     stockStates: { payments: [], numbers: [], subscriptions: [], nodes: [], modems: [], waitlist: [] },
     waits: () => 0,

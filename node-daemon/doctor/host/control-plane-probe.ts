@@ -27,7 +27,8 @@ export async function probeControlPlane(url: string, clock: Clock): Promise<Cont
     // It was written about half way between.
     const ours = (began + clock.now()) / 2;
     return {
-      ...{ url, status: response.status },
+      url,
+      status: response.status,
       clockDifferenceMs: Number.isNaN(theirs) ? undefined : theirs - ours,
     };
   } catch (error) {

@@ -44,10 +44,7 @@ export function readDeviceNode(path: string, { processes, locks, own }: Programs
     const holders = processes
       .filter(({ pid, devices }) => !own.includes(pid) && (lockers.has(pid) || devices.includes(real)))
       .map(({ pid, name }) => ({ pid, name, hasLock: lockers.has(pid) }));
-    return {
-      ...{ path, holders, uid: Number(stat.uid), gid: Number(stat.gid) },
-      mode: Number(stat.mode) & 0o777,
-    };
+    return { path, holders, uid: Number(stat.uid), gid: Number(stat.gid), mode: Number(stat.mode) & 0o777 };
   } catch {
     return undefined;
   }

@@ -25,7 +25,9 @@ export interface HostRoots {
   readonly kernelLog: string;
 }
 export const SYSTEM_ROOTS: HostRoots = {
-  ...{ proc: '/proc', etc: '/etc', udevRules: UDEV_RULES_FOLDERS },
+  proc: '/proc',
+  etc: '/etc',
+  udevRules: UDEV_RULES_FOLDERS,
   kernelLog: '/dev/kmsg',
 };
 
@@ -74,7 +76,13 @@ export async function readHost(settings: Settings, roots: HostRoots, clock: Cloc
     nodeVersion: process.versions.node,
     threads: threadPoolSize(),
     user: readUser(),
-    ...{ isSimulated, dataFolder, enrolment, controlPlane, udevRules, devices, groups },
+    isSimulated,
+    dataFolder,
+    enrolment,
+    controlPlane,
+    udevRules,
+    devices,
+    groups,
     isClockSynchronized: isSynchronized,
     missingSoundPrograms: missing,
     usb: new Map(usb.map((each) => [each.usbPath, each])),

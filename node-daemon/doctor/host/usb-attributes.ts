@@ -60,13 +60,20 @@ export async function readUsbAttributes(
   const portFolder = isRoot ? `${hub}-0:1.0/${hubPath}-port${port}` : `${hub}:1.0/${hub}-port${port}`;
   const [powerControl, power, speed, version, configuration, serial, overCurrents, hubFlags] =
     await Promise.all([
-      ...[of('power/control'), of('bMaxPower'), of('speed'), of('version')],
-      ...[of('bConfigurationValue'), of('serial'), read(`${portFolder}/over_current_count`)],
+      of('power/control'),
+      of('bMaxPower'),
+      of('speed'),
+      of('version'),
+      of('bConfigurationValue'),
+      of('serial'),
+      read(`${portFolder}/over_current_count`),
       read(`${hubPath}/bmAttributes`),
     ]);
   const flags = Number.parseInt(hubFlags ?? '', 16);
   return {
-    ...{ usbPath, powerControl, serial },
+    usbPath,
+    powerControl,
+    serial,
     maxPowerMa: numberOf(power),
     speedMbps: numberOf(speed),
     usbVersion: numberOf(version),
@@ -74,7 +81,8 @@ export async function readUsbAttributes(
     configuration: configuration === '' || configuration === '0' ? null : numberOf(configuration),
     overCurrents: numberOf(overCurrents),
     hub: {
-      ...{ path: hubPath, isRoot },
+      path: hubPath,
+      isRoot,
       isSelfPowered: Number.isNaN(flags) ? undefined : (flags & SELF_POWERED) !== 0,
     },
   };

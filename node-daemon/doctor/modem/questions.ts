@@ -9,8 +9,17 @@ import { type AskModem, type ModemAnswer, ModemView } from './modem-view.ts';
 const IDENTIFICATION = ['ATI', 'AT+CGMI', 'AT+CGMM', 'AT+CGMR'] as const;
 /** 3GPP TS 27.007 and 27.005. */
 const STANDARD = [
-  ...['AT+CFUN?', 'AT+CPIN?', ...REGISTRATION_QUERIES, 'AT+CEER', 'AT+COPS?', 'AT+CSQ', 'AT+CESQ'],
-  ...['AT+CPMS?', 'AT+CSCA?', 'AT+CCLK?', 'AT+CNUM'],
+  'AT+CFUN?',
+  'AT+CPIN?',
+  ...REGISTRATION_QUERIES,
+  'AT+CEER',
+  'AT+COPS?',
+  'AT+CSQ',
+  'AT+CESQ',
+  'AT+CPMS?',
+  'AT+CSCA?',
+  'AT+CCLK?',
+  'AT+CNUM',
 ] as const;
 /** A modem that leaves so many in a row without an answer is not asked further. */
 const UNANSWERED_MAX = 2;

@@ -66,7 +66,11 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
     () => new Error('took too long'),
   ).catch((error: unknown) => nothingHeard(messageOf(error)));
   return {
-    ...{ ...found, usb, modem, audio, loop },
+    ...found,
+    usb,
+    modem,
+    audio,
+    loop,
     onHub: usb === undefined ? [] : [...host.usb.values()].filter(({ hub }) => hub.path === usb.hub.path),
     nodes: nodesOf([...(place?.ports ?? []), place?.audio?.port]),
     cardNodes: card === undefined ? [] : nodesOf(cardPaths(card, devRoot)),

@@ -13,7 +13,11 @@ function callIndication(line: string): CallEvent | undefined {
 }
 
 const STATES_OF_DSCI: Readonly<Record<number, ListedState | undefined>> = {
-  ...{ 2: 'dialing', 3: 'active', 4: 'incoming', 5: 'waiting', 7: 'alerting' },
+  2: 'dialing',
+  3: 'active',
+  4: 'incoming',
+  5: 'waiting',
+  7: 'alerting',
 };
 
 /** `^DSCI: id,direction,state,type,number,type`, with states of its own: older firmware has no "ccinfo". */

@@ -10,8 +10,12 @@ import {
 } from '#control-plane/alerts/conditions.ts';
 
 const THRESHOLDS: AlertThresholds = {
-  ...{ heartbeatMs: 10_000, slotDownMs: 60_000, storagePercent: 80, journalDepth: 500 },
-  ...{ poolMin: 5, relayerTransfersMin: 100 },
+  heartbeatMs: 10_000,
+  slotDownMs: 60_000,
+  storagePercent: 80,
+  journalDepth: 500,
+  poolMin: 5,
+  relayerTransfersMin: 100,
 };
 const START_MS = Date.UTC(2026, 0, 1);
 const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
@@ -25,15 +29,13 @@ function book() {
   const look = (second: number, change: Partial<FleetSnapshot>): void => {
     const now = new Date(START_MS + second * 1000);
     const snapshot: FleetSnapshot = {
-      ...{
-        now,
-        nodes: [NODE],
-        slots: [],
-        payments: { stuck: [], isCut: false },
-        available: 9,
-        gas: new Map(),
-        closedChains: [],
-      },
+      now,
+      nodes: [NODE],
+      slots: [],
+      payments: { stuck: [], isCut: false },
+      available: 9,
+      gas: new Map(),
+      closedChains: [],
       ...change,
     };
     const findings = findTroubles(snapshot, THRESHOLDS, (about) => open.get(keyOf(about))?.raisedAt != null);

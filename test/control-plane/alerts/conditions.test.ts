@@ -35,7 +35,10 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
     body: {
       type: 'alerts.changed',
       data: {
-        ...{ version: 1, service: 'Simrack', environment: 'test', recovered: [] },
+        version: 1,
+        service: 'Simrack',
+        environment: 'test',
+        recovered: [],
         raised: [{ id: /^alert_/, severity: 'critical', summary: /rack-1 is offline/, recovered_at: null }],
       },
     },
@@ -219,7 +222,8 @@ t.test('a pool that runs low and then empty: told once more, however it swings',
   for (const isSold of [false, true, false, true, false]) await sell(isSold);
   t.same(hook.told(), ['+pool_low pool', '!pool_low pool']);
   t.match(hook.taken[0]?.body.data, {
-    ...{ raised: [{ severity: 'warning', summary: '2 numbers are left to sell' }], escalated: [] },
+    raised: [{ severity: 'warning', summary: '2 numbers are left to sell' }],
+    escalated: [],
   });
   const { raised, escalated, recovered } = hook.taken[1]?.body.data ?? {};
   t.match({ raised, recovered }, { raised: [], recovered: [] });
@@ -282,7 +286,9 @@ t.test('a payment that comes to no end while the chain is away', TIMEOUT, async 
   const rpc = await startRpcProxy(rig.chain.rpcUrl);
   t.teardown(() => rpc.stop());
   const { url, hook, pass } = await startAlerting(t, rig, {
-    ...{ rpcUrl: rpc.url, rpcTimeoutMs: 1_000, settlementWaitMs: 500 },
+    rpcUrl: rpc.url,
+    rpcTimeoutMs: 1_000,
+    settlementWaitMs: 500,
   });
   await rig.connect(t, url, { nodeId: 'rack-1' });
   const header = await signPaymentHeader(url, ALICE.privateKey);

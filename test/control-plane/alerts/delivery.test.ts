@@ -45,7 +45,8 @@ t.test(
   async (t) => {
     const mail = await startMailServer(t);
     const { db, hook, pass } = await startAlerting(t, rig, {
-      ...{ ...mailBy(mail), alertMailTo: 'ops@example.org' },
+      ...mailBy(mail),
+      alertMailTo: 'ops@example.org',
     });
     const refused: string[] = [];
     mail.script = {
@@ -176,7 +177,9 @@ t.test('two instances tell each once, and one goes on where the other was', TIME
 t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
   const mail = await startMailServer(t);
   const { db, hook, pass } = await startAlerting(t, rig, {
-    ...{ ...mailBy(mail), alertMailTo: 'ops@example.org', environment: 'lab' },
+    ...mailBy(mail),
+    alertMailTo: 'ops@example.org',
+    environment: 'lab',
   });
   hook.reply = () => ({ status: 500 });
   await putNode(db, 'rack-1', false);
@@ -201,7 +204,9 @@ t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
 t.test('a mail server that hangs up with the mail in hand gets three, as one', TIMEOUT, async (t) => {
   const mail = await startMailServer(t);
   const { db, pass } = await startAlerting(t, rig, {
-    ...{ ...mailBy(mail), alertMailTo: 'ops@example.org', alertWebhookUrl: undefined },
+    ...mailBy(mail),
+    alertMailTo: 'ops@example.org',
+    alertWebhookUrl: undefined,
     alertWebhookSecret: undefined,
   });
   const ids: string[] = [];

@@ -27,7 +27,11 @@ const hook = await startWebhookReceiver(t);
 const { alertWebhookUrl: url, alertWebhookSecret: secret } = alertBy(hook);
 const channel = createWebhook({ url, secret }, { serviceName: 'Simrack', environment: 'test' });
 const thresholds = {
-  ...{ heartbeatMs: 10_000, slotDownMs: 60_000, storagePercent: 80, journalDepth: 500, poolMin: 0 },
+  heartbeatMs: 10_000,
+  slotDownMs: 60_000,
+  storagePercent: 80,
+  journalDepth: 500,
+  poolMin: 0,
   relayerTransfersMin: 100,
 };
 const databaseUrl = await postgres.createDatabase();

@@ -111,7 +111,10 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
 
   const next = await rig.start(t, { databaseUrl: elsewhere });
   const again = await ScriptedNode.connect(next.url, {
-    ...{ nodeId: 'rack-1', journalId: 'journal-1', identity, oldestSequence: bodies.length + 1 },
+    nodeId: 'rack-1',
+    journalId: 'journal-1',
+    identity,
+    oldestSequence: bodies.length + 1,
   });
   t.teardown(() => again.drop());
   again.sendFact(bodies.length + 1, received('the first one after it', FAR_END));

@@ -127,8 +127,12 @@ t.test('for recipients: each of them opens it, here and with age, also through p
   const pipe = `control backup - | control restore - --database-url "$NEXT" --identity-file "$IDENTITY"`;
   const piped = spawnSync('bash', ['-c', `set -o pipefail; ${program}; ${pipe}`], {
     env: {
-      ...{ PATH: String(process.env['PATH']), DATABASE_URL: url, NEXT: next },
-      ...{ BACKUP_RECIPIENT: mine.recipient, IDENTITY: mine.identityFile, TMPDIR: folder },
+      PATH: String(process.env['PATH']),
+      DATABASE_URL: url,
+      NEXT: next,
+      BACKUP_RECIPIENT: mine.recipient,
+      IDENTITY: mine.identityFile,
+      TMPDIR: folder,
     },
   });
   t.equal(piped.status, 0, String(piped.stderr));

@@ -22,7 +22,15 @@ t.test('a call is dialled: it presses, says, records, and its end is told', asyn
   const speech = join(folder, 'said.raw');
   writeFileSync(speech, Buffer.alloc(5 * FRAME_BYTES, 3));
   const calling = simrack(
-    ...['dial', FAR_END, '--say', speech, '--press', '42#', '--record', recording, '--json'],
+    'dial',
+    FAR_END,
+    '--say',
+    speech,
+    '--press',
+    '42#',
+    '--record',
+    recording,
+    '--json',
   );
   const call = await until('the call', () => line.calls[0], WAIT_MS);
   line.answer(call.call_id);
@@ -39,7 +47,10 @@ t.test('a call is dialled: it presses, says, records, and its end is told', asyn
   const called = await calling;
   t.match(called, { status: 0, stderr: '' });
   t.match(called.json(), {
-    ...{ caller: FAR_END, answered: true, end: { kind: 'call_ended', cause: 16 }, recorded_ms: Number },
+    caller: FAR_END,
+    answered: true,
+    end: { kind: 'call_ended', cause: 16 },
+    recorded_ms: Number,
   });
   const wave = readFileSync(recording);
   t.equal(wave.toString('latin1', 0, 4), 'RIFF');

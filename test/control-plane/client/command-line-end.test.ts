@@ -94,7 +94,8 @@ t.test('who reads no more ends it in peace, unless what it was given once is los
     'bash',
     ['-o', 'pipefail', '-c', 'node control-plane/client/bin.mjs messages --print body | head -1'],
     {
-      ...{ cwd: PROJECT_FOLDER, stdio: ['ignore', 'pipe', 'inherit'] },
+      cwd: PROJECT_FOLDER,
+      stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...environment, PATH: String(process.env['PATH']) },
     },
   );
@@ -132,7 +133,8 @@ t.test('a terminal shows the seconds of a wait, and answers stay apart', async (
   const command = `node control-plane/client/bin.mjs receive --wait 60 > ${answer}`;
   // script(1) of util-linux: the command has a terminal.
   const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
-    ...{ cwd: PROJECT_FOLDER, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: PROJECT_FOLDER,
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...environment, PATH: String(process.env['PATH']), SHELL: '/bin/sh', TERM: 'xterm' },
   });
   let shown = '';

@@ -5,8 +5,13 @@ import { type InboundMessage, Inbox } from '#control-plane/client/inbox.ts';
 import { until } from '../../fixtures/until.ts';
 
 const message = (id: number, from: string): InboundMessage => ({
-  ...{ id, from_number: from, to_number: '+12065550100', body: `text ${id}`, message_id: null },
-  ...{ created_at: '2026-11-21T10:00:00.000Z', received_at: null },
+  id,
+  from_number: from,
+  to_number: '+12065550100',
+  body: `text ${id}`,
+  message_id: null,
+  created_at: '2026-11-21T10:00:00.000Z',
+  received_at: null,
 });
 const ALICE = '+13105550101';
 const BOB = '+13105550102';

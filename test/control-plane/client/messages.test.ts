@@ -19,7 +19,10 @@ async function alice(t: Parameters<typeof subscriber>[0]) {
 t.test('a wait gets the message that fits, and what it passed over is not lost', async (t) => {
   const { client, node } = await alice(t);
   const waiting = client.waitForMessage({
-    ...{ timeoutMs: 10_000, pollMs: 20, from: '+13105550199', match: ({ body }) => /\d{6}/.test(body) },
+    timeoutMs: 10_000,
+    pollMs: 20,
+    from: '+13105550199',
+    match: ({ body }) => /\d{6}/.test(body),
   });
   node.sendFact(1, received('from another one'));
   node.sendFact(2, received('no digits', '+13105550199'));
@@ -76,10 +79,15 @@ t.test('messages are deleted, one, some and all', async (t) => {
 t.test('refusals have status, code, details and the time to wait', async (t) => {
   const { client, url } = await alice(t);
   await t.rejects(client.send({ to: '911', body: 'x' }), {
-    ...{ name: 'ApiError', status: 400, code: 'destination_not_allowed', message: String },
+    name: 'ApiError',
+    status: 400,
+    code: 'destination_not_allowed',
+    message: String,
   });
   await t.rejects(client.send({ to: '+13105550188', body: '' }), {
-    ...{ status: 400, code: 'invalid_request', details: { field: 'body', request_id: String } },
+    status: 400,
+    code: 'invalid_request',
+    details: { field: 'body', request_id: String },
   });
   await t.rejects(client.messages({ cursor: 'nonsense' }), { name: 'ApiError', status: 400 });
   await t.rejects(client.hangUp({ call_id: 'none' }), {
@@ -111,7 +119,8 @@ t.test('nobody there, and somebody else there, are errors of the same kind', asy
   await t.rejects(nobody.availability(), { name: 'ApiError', status: 0, code: 'unreachable' });
   const { url } = await rig.start(t);
   await t.rejects(new SimrackClient({ baseUrl: `${url}/nowhere` }).availability(), {
-    ...{ status: 404, code: 'not_found' },
+    status: 404,
+    code: 'not_found',
   });
   const chain = new SimrackClient({ baseUrl: rig.chain.rpcUrl });
   await t.rejects(chain.availability(), { name: 'ApiError' });

@@ -50,7 +50,9 @@ t.test('no more than the caller’s limit, and no refused payment, costs anythin
   });
   const poor = privateKeyToAccount(`0x${'7'.repeat(64)}`);
   await t.rejects(client.subscribe({ account: poor, maxAmount: PRICE }), {
-    ...{ name: 'ApiError', status: 402, code: 'insufficient_funds' },
+    name: 'ApiError',
+    status: 402,
+    code: 'insufficient_funds',
   });
   t.equal(await paidSoFar(), before);
   t.equal(client.token, undefined);
@@ -63,7 +65,9 @@ t.test('an empty pool is told before anything is charged', async (t) => {
   const [, bob] = BUYERS as [Wallet, Wallet];
   const second = new SimrackClient({ baseUrl: url });
   await t.rejects(second.subscribe({ account: privateKeyToAccount(bob.privateKey), maxAmount: PRICE }), {
-    ...{ status: 503, code: 'pool_exhausted', details: { available: 0 } },
+    status: 503,
+    code: 'pool_exhausted',
+    details: { available: 0 },
   });
   t.equal(await paidSoFar(), before);
 });
@@ -83,7 +87,9 @@ for (const [name, spoil] of [
     const client = new SimrackClient({ baseUrl: url });
     const waits: string[] = [];
     const bought = await client.subscribe({
-      ...{ account, maxAmount: PRICE, onWait: ({ code }) => waits.push(code) },
+      account,
+      maxAmount: PRICE,
+      onWait: ({ code }) => waits.push(code),
     });
     t.equal((await paidSoFar()) - before, PRICE);
     t.equal(bought.recovered, true);
@@ -108,13 +114,19 @@ t.test(
     const before = await paidSoFar();
     const kept: SignedPayment[] = [];
     const first = new SimrackClient({ baseUrl: url }).subscribe({
-      ...{ account, maxAmount: PRICE, settleTimeoutMs: 1, onSigned: (payment) => void kept.push(payment) },
+      account,
+      maxAmount: PRICE,
+      settleTimeoutMs: 1,
+      onSigned: (payment) => void kept.push(payment),
     });
     await t.rejects(first, { code: 'settlement_pending', message: /do not pay again/ });
     t.equal(payments.length, 1);
     const next = new SimrackClient({ baseUrl: target });
     const bought = await next.subscribe({
-      ...{ account, maxAmount: PRICE, resume: kept[0], onSigned: () => void t.fail('signed again') },
+      account,
+      maxAmount: PRICE,
+      resume: kept[0],
+      onSigned: () => void t.fail('signed again'),
     });
     t.match(bought, { recovered: true, number: slotAt(1).number });
     t.equal((await paidSoFar()) - before, PRICE);

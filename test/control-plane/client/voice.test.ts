@@ -55,7 +55,8 @@ t.test('presence tells of a ring; its stream answers; closing the stream hangs u
   const events: PresenceEvent[] = [];
   const controller = new AbortController();
   const watching = client.watchCalls(number, {
-    ...{ onEvent: (event) => events.push(event), signal: controller.signal },
+    onEvent: (event) => events.push(event),
+    signal: controller.signal,
   });
   line.ring();
   const ringing = await until('the ring', () => events[0]);
@@ -101,7 +102,8 @@ t.test('what may not be opened is an error with the code of the refusal', async 
   const onEvent = (): void => undefined;
   await t.rejects(client.watchCalls('+12065559999', { onEvent }), { name: 'ApiError', status: 404 });
   await t.rejects(new SimrackClient({ baseUrl: url, token: 'nonsense' }).watchCalls(number, { onEvent }), {
-    ...{ status: 401, code: 'unauthorized' },
+    status: 401,
+    code: 'unauthorized',
   });
   await t.rejects(new SimrackClient({ baseUrl: url, token: 'nonsense' }).stream('x'), {
     name: 'ApiError',

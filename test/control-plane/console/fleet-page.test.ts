@@ -28,7 +28,10 @@ t.test('in a browser', { skip }, async (t) => {
       t.test(`${colorScheme}, ${viewport.width} pixels wide: axe-core finds nothing`, async (t) => {
         for (const [name, fleet] of Object.entries({ full, empty })) {
           const { page, troubles } = await openPage(t, browser, {
-            ...{ colorScheme, viewport, bypassCSP: true, reducedMotion: 'reduce' },
+            colorScheme,
+            viewport,
+            bypassCSP: true,
+            reducedMotion: 'reduce',
           });
           await enter(page, fleet.consoleUrl, fleet.key);
           for (const [place, path] of Object.entries(PAGES)) {

@@ -35,10 +35,22 @@ t.test('in a browser', { skip: skipWithoutBrowser() }, async (t) => {
 
   const name = encodeURIComponent(slot);
   for (const path of [
-    ...['/', '/nodes/rack-1', `/nodes/rack-1/slot?name=${name}`, '/nodes/rack-1/slot?name=..%2F..%2Fx'],
-    ...['/numbers', '/numbers/%2B12065550001', '/subscriptions', '/payments', '/audit', '/probes'],
-    ...[`/actions/slot-out-of-service?node=rack-1&slot=${name}`, `/numbers?find=${name}`, `/${name}`],
-    ...[`/?done=${name}&range=${name}`, `/payments?state=${name}`, `/actions/${name}`],
+    '/',
+    '/nodes/rack-1',
+    `/nodes/rack-1/slot?name=${name}`,
+    '/nodes/rack-1/slot?name=..%2F..%2Fx',
+    '/numbers',
+    '/numbers/%2B12065550001',
+    '/subscriptions',
+    '/payments',
+    '/audit',
+    '/probes',
+    `/actions/slot-out-of-service?node=rack-1&slot=${name}`,
+    `/numbers?find=${name}`,
+    `/${name}`,
+    `/?done=${name}&range=${name}`,
+    `/payments?state=${name}`,
+    `/actions/${name}`,
   ]) {
     await page.goto(fleet.consoleUrl + path);
     t.same(await page.evaluate('window.hacks'), [], path);
@@ -49,7 +61,8 @@ t.test('in a browser', { skip: skipWithoutBrowser() }, async (t) => {
   await page.waitForSelector('#live:has-text("Live")');
   t.match(await page.textContent('#racks'), hostile('slot'), 'shown as it is');
   node.send({
-    ...{ type: 'slots', alarms: [hostile('new')] },
+    type: 'slots',
+    alarms: [hostile('new')],
     slots: [slotAt(1, { slot, state: 'denied', reason: hostile('now') }), slotAt(3)],
   });
   await page.waitForSelector('#attention:has-text("now\'")');
@@ -69,16 +82,30 @@ async function writeHostileRows(databaseUrl: string, number: string): Promise<vo
     await db
       .insertInto('messages')
       .values({
-        ...{ subscription_id: id, direction: 'received', from_number: hostile('from'), to_number: number },
-        ...{ body: hostile('body'), message_id: null, status: null, command_id: null, command_node_id: null },
-        ...{ fact_key: 'a', created_at: at, received_at: at, delivered_at: null },
+        subscription_id: id,
+        direction: 'received',
+        from_number: hostile('from'),
+        to_number: number,
+        body: hostile('body'),
+        message_id: null,
+        status: null,
+        command_id: null,
+        command_node_id: null,
+        fact_key: 'a',
+        created_at: at,
+        received_at: at,
+        delivered_at: null,
       })
       .execute();
     await db
       .insertInto('node_events')
       .values({
-        ...{ node_id: 'rack-1', slot: hostile('slot'), kind: hostile('kind'), detail: hostile('detail') },
-        ...{ at, received_at: at },
+        node_id: 'rack-1',
+        slot: hostile('slot'),
+        kind: hostile('kind'),
+        detail: hostile('detail'),
+        at,
+        received_at: at,
       })
       .execute();
     await db
@@ -89,12 +116,13 @@ async function writeHostileRows(databaseUrl: string, number: string): Promise<vo
     await db
       .insertInto('audit_log')
       .values({
-        ...{ at, actor: hostile('actor'), action: hostile('action'), subject: hostile('subject') },
-        ...{
-          detail: JSON.stringify({ [hostile('key')]: hostile('value') }),
-          result: 'ok',
-          why: hostile('w'),
-        },
+        at,
+        actor: hostile('actor'),
+        action: hostile('action'),
+        subject: hostile('subject'),
+        detail: JSON.stringify({ [hostile('key')]: hostile('value') }),
+        result: 'ok',
+        why: hostile('w'),
       })
       .execute();
   } finally {

@@ -19,8 +19,13 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   const number = String(slot?.number);
   await subscribeInStore(fleet.databaseUrl, ALICE, number);
   node.sendFact(1, {
-    ...{ kind: 'sms_received', iccid: String(slot?.iccid), from: '+13105550188', body: TEXT, sent_at: null },
-    ...{ received_at: new Date(Date.now() + 6_000).toISOString(), partial: false },
+    kind: 'sms_received',
+    iccid: String(slot?.iccid),
+    from: '+13105550188',
+    body: TEXT,
+    sent_at: null,
+    received_at: new Date(Date.now() + 6_000).toISOString(),
+    partial: false,
   });
   node.send({
     type: 'event',

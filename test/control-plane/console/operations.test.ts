@@ -19,12 +19,17 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   const fleet = await startFleetConsole(t, rig);
   let carrier: ScriptedNode | undefined;
   carrier = await linkRack(t, fleet, {
-    ...{ nodeId: 'rack-1', slots: SLOTS },
+    nodeId: 'rack-1',
+    slots: SLOTS,
     onCommand(command) {
       if (command.name === 'send_sms')
         carrier?.sendFact(1, {
-          ...{ kind: 'sms_received', iccid: String(SLOTS[1]?.iccid), from: String(FROM), partial: false },
-          ...{ body: String((command.params as { body: string }).body), sent_at: null },
+          kind: 'sms_received',
+          iccid: String(SLOTS[1]?.iccid),
+          from: String(FROM),
+          partial: false,
+          body: String((command.params as { body: string }).body),
+          sent_at: null,
           received_at: new Date().toISOString(),
         });
       return acceptAll(command);
@@ -143,7 +148,9 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   const key = newKey();
   const again = { code: (await registry.add('rack-7')).code, public_key: publicPartOf(key) };
   await fetch(fleet.url + ENROL_PATH, {
-    ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(again) },
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(again),
   });
   const other = await keyOf();
   t.not(other, fingerprint, 'it was enrolled with another key since');
@@ -199,10 +206,25 @@ async function reserve(db: Database, number: string): Promise<void> {
   await db
     .insertInto('payments')
     .values({
-      ...{ id: 'pay_1', chain_id: 84532, asset: '0x01', payer: '0x02', nonce: '0x01', pay_to: '0x03' },
-      ...{ value: '1', valid_after: '0', valid_before: '1', signature: '0x', state: 'claimed' },
-      ...{ reserved_number: number, raw_transaction: null, transaction_hash: null, transaction_nonce: null },
-      ...{ subscription_id: null, failure: null, created_at: new Date(), updated_at: new Date() },
+      id: 'pay_1',
+      chain_id: 84532,
+      asset: '0x01',
+      payer: '0x02',
+      nonce: '0x01',
+      pay_to: '0x03',
+      value: '1',
+      valid_after: '0',
+      valid_before: '1',
+      signature: '0x',
+      state: 'claimed',
+      reserved_number: number,
+      raw_transaction: null,
+      transaction_hash: null,
+      transaction_nonce: null,
+      subscription_id: null,
+      failure: null,
+      created_at: new Date(),
+      updated_at: new Date(),
     })
     .execute();
 }

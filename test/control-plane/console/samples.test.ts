@@ -25,9 +25,19 @@ t.test('a minute is counted once, also by two at once, and again while ends come
   const now = minuteOf(Date.now()) + 30 * MINUTE_MS;
   const at = new Date(now - 2 * MINUTE_MS + 5_000);
   const message = (id: string, status: 'delivered' | 'failed' | 'sent') => ({
-    ...{ subscription_id: subscriptionId, direction: 'sent' as const, from_number: number, to_number: 'x' },
-    ...{ body: 'secret', message_id: id, status, command_id: id, command_node_id: 'rack-1', fact_key: null },
-    ...{ created_at: at, received_at: null, delivered_at: null },
+    subscription_id: subscriptionId,
+    direction: 'sent' as const,
+    from_number: number,
+    to_number: 'x',
+    body: 'secret',
+    message_id: id,
+    status,
+    command_id: id,
+    command_node_id: 'rack-1',
+    fact_key: null,
+    created_at: at,
+    received_at: null,
+    delivered_at: null,
   });
   await db
     .insertInto('messages')
@@ -36,12 +46,28 @@ t.test('a minute is counted once, also by two at once, and again while ends come
   await db
     .insertInto('calls')
     .values({
-      ...{ id: 'call_00000001', subscription_id: subscriptionId, number, iccid: 'i', node_id: 'rack-1' },
-      ...{ direction: 'inbound', peer: null, state: 'ended', started_at: at, answered_at: at, ended_at: at },
-      ...{ reason: 'remote_hangup', cause: 16, seen_at: at },
+      id: 'call_00000001',
+      subscription_id: subscriptionId,
+      number,
+      iccid: 'i',
+      node_id: 'rack-1',
+      direction: 'inbound',
+      peer: null,
+      state: 'ended',
+      started_at: at,
+      answered_at: at,
+      ended_at: at,
+      reason: 'remote_hangup',
+      cause: 16,
+      seen_at: at,
       audio: JSON.stringify({
-        ...{ captured_frames: 600, played_frames: 400, late_frames: 3, dropped_frames: 2, lost_frames: 4 },
-        ...{ capture_gaps: 1, xruns: 0 },
+        captured_frames: 600,
+        played_frames: 400,
+        late_frames: 3,
+        dropped_frames: 2,
+        lost_frames: 4,
+        capture_gaps: 1,
+        xruns: 0,
       }),
     })
     .execute();
@@ -51,8 +77,17 @@ t.test('a minute is counted once, also by two at once, and again while ends come
   const span = { since: new Date(now - 10 * MINUTE_MS), until: new Date(now + MINUTE_MS), stepMs: MINUTE_MS };
   const counted = (await readSamples(db, span)).find(({ smsSent }) => smsSent > 0);
   t.match(counted, {
-    ...{ at: new Date(minuteOf(at.getTime())), minutes: 1, smsSent: 3, smsDelivered: 1, smsFailed: 1 },
-    ...{ callsEnded: 1, callsAnswered: 1, callsFailed: 0, audioFrames: 1_000, audioGaps: 10, slots: null },
+    at: new Date(minuteOf(at.getTime())),
+    minutes: 1,
+    smsSent: 3,
+    smsDelivered: 1,
+    smsFailed: 1,
+    callsEnded: 1,
+    callsAnswered: 1,
+    callsFailed: 0,
+    audioFrames: 1_000,
+    audioGaps: 10,
+    slots: null,
   });
   const last = (await readSamples(db, span)).at(-1);
   t.match(last, { at: new Date(now), slots: 8, slotsUp: 7, held: 1, available: 6, smsSent: 0 });

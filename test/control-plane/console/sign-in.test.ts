@@ -175,7 +175,9 @@ t.test('after signing in one goes where one wanted to, and never elsewhere', asy
     ['/\r\nSet-Cookie: a=b', '/'],
   ] as const) {
     const answer = await fetch(`${consoleUrl}/sign-in`, {
-      ...{ method: 'POST', redirect: 'manual', headers: { Origin: consoleUrl } },
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: consoleUrl },
       body: new URLSearchParams({ key, to }),
     });
     t.equal(answer.headers.get('location'), location, to);
@@ -306,12 +308,15 @@ t.test('a change comes from a page of the session, or is none', async (t) => {
   const token = /name="form_token" value="([^"]+)"/.exec(await bob.page('/audit'))?.[1] ?? '';
   t.equal((await ann.post('/actions/revoke-node', { ...fields, form_token: token })).status, 403, 'of bob');
   const without = await fetch(`${consoleUrl}/actions/revoke-node`, {
-    ...{ method: 'POST', redirect: 'manual', headers: { Cookie: ann.cookie } },
+    method: 'POST',
+    redirect: 'manual',
+    headers: { Cookie: ann.cookie },
     body: new URLSearchParams(fields),
   });
   t.equal(without.status, 403, 'no Origin');
   const text = await fetch(`${consoleUrl}/actions/revoke-node`, {
-    ...{ method: 'POST', redirect: 'manual' },
+    method: 'POST',
+    redirect: 'manual',
     headers: { Cookie: ann.cookie, Origin: consoleUrl, 'Content-Type': 'text/plain' },
     body: 'node=rack-1',
   });

@@ -41,7 +41,12 @@ export function documentedAnswers({ paths }: Described): Documented[] {
       Object.entries(responses).flatMap(([status, { content }]) => {
         const { schema = {} } = content?.['application/json'] ?? {};
         return codesOf(schema).map((code) => ({
-          ...{ id, method: method.toUpperCase(), path, status: Number(status), code, schema },
+          id,
+          method: method.toUpperCase(),
+          path,
+          status: Number(status),
+          code,
+          schema,
           hasFields: (parameters ?? requestBody) !== undefined,
         }));
       }),

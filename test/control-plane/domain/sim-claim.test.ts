@@ -9,17 +9,33 @@ const MINUTE_MS = 60_000;
 const iccidOf = (index: number): string => String(slotAt(index).iccid);
 
 const held = (index: number, change: Partial<Tenure> = {}): Tenure => ({
-  ...{ iccid: iccidOf(index), nodeId: 'holder', slot: `m${index}`, since: before(24 * 3_600_000) },
-  ...{ sighting: 'present', sightingSince: before(3_600_000), takenFrom: null },
-  ...{ isLinked: true, awaySince: before(3_600_000), isKnown: true, isUnproven: false, ...change },
+  iccid: iccidOf(index),
+  nodeId: 'holder',
+  slot: `m${index}`,
+  since: before(24 * 3_600_000),
+  sighting: 'present',
+  sightingSince: before(3_600_000),
+  takenFrom: null,
+  isLinked: true,
+  awaySince: before(3_600_000),
+  isKnown: true,
+  isUnproven: false,
+  ...change,
 });
 
 const decide = (change: Partial<ClaimInput>) =>
   decideClaims({
-    ...{ nodeId: 'claimant', slots: [slotAt(1)], tenures: [], contested: new Map(), isSuspended: false },
+    nodeId: 'claimant',
+    slots: [slotAt(1)],
+    tenures: [],
+    contested: new Map(),
+    isSuspended: false,
     heldBefore: new Set(),
-    ...{ expected: new Map(), newSims: 0 },
-    ...{ waitMs: MINUTE_MS, now: NOW, ...change },
+    expected: new Map(),
+    newSims: 0,
+    waitMs: MINUTE_MS,
+    now: NOW,
+    ...change,
   });
 
 const outcome = (change: Partial<ClaimInput>): string => {

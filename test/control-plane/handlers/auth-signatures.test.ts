@@ -58,9 +58,7 @@ const own = (
   vector: { nonce: string; signature: string },
   name: string,
   signature = vector.signature,
-): Case => ({
-  ...{ name, nonce: vector.nonce, signature },
-});
+): Case => ({ name, nonce: vector.nonce, signature });
 
 const ACCEPTED: Case[] = [
   own(V27, 'v 27'),

@@ -103,10 +103,8 @@ t.test('a message of somebody else, and what is no id', async (t) => {
   t.equal((await remove('/sms/messages/')).status, 404);
   t.match((await history()).length, 1, 'all of it left the message');
   const preflight = await fetch(`${url}/sms/messages/1`, {
-    ...{
-      method: 'OPTIONS',
-      headers: { Origin: 'https://a.example', 'Access-Control-Request-Method': 'DELETE' },
-    },
+    method: 'OPTIONS',
+    headers: { Origin: 'https://a.example', 'Access-Control-Request-Method': 'DELETE' },
   });
   t.match(preflight.headers.get('access-control-allow-methods'), 'DELETE');
 });
@@ -115,7 +113,10 @@ t.test('all, and those that filters name; a filter that is mistyped deletes noth
   const { node, send, remove, history, db, tablesWith } = await setUp(t);
   for (let sequence = 1; sequence <= 5; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
   node.sendFact(6, {
-    ...{ kind: 'sms_unreadable', iccid: String(SLOT.iccid), pdu: '0791SECRETPDU', reason: 'x' },
+    kind: 'sms_unreadable',
+    iccid: String(SLOT.iccid),
+    pdu: '0791SECRETPDU',
+    reason: 'x',
     received_at: new Date().toISOString(),
   });
   await until('committed', () => node.acknowledged === 6);
@@ -239,8 +240,15 @@ t.test('what comes late for a deleted message fails nothing and brings nothing b
   t.match(await sending, { status: 200, body: { message_id: `${id}.7`, status: 'queued' } }, 'it was sent');
   node.sendFact(1, { kind: 'sms_outcome', command_id: id, outcome: RESULT });
   node.sendFact(2, {
-    ...{ kind: 'sms_report', iccid: String(SLOT.iccid), command_id: id, message_reference: 7 },
-    ...{ recipient: '+13105550188', part: 1, parts: 1, status: 'delivered', tp_status: 0 },
+    kind: 'sms_report',
+    iccid: String(SLOT.iccid),
+    command_id: id,
+    message_reference: 7,
+    recipient: '+13105550188',
+    part: 1,
+    parts: 1,
+    status: 'delivered',
+    tp_status: 0,
     at: new Date().toISOString(),
   });
   node.sendFact(3, received('the next'));
@@ -267,8 +275,14 @@ t.test(
     const failures: unknown[] = [];
     const inbox = () =>
       new FactInbox({
-        ...{ db, bus: createLocalBus(), clock: systemClock, log: silentLogger },
-        ...{ nodeId: 'scripted', journalId: 'journal-1', acknowledged: 0, oldestSequence: 1 },
+        db,
+        bus: createLocalBus(),
+        clock: systemClock,
+        log: silentLogger,
+        nodeId: 'scripted',
+        journalId: 'journal-1',
+        acknowledged: 0,
+        oldestSequence: 1,
         slotsWritten: async () => undefined,
         acknowledge: () => undefined,
         fail: (error) => failures.push(error),

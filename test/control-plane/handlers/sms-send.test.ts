@@ -59,15 +59,15 @@ t.test(
     const report = async (command_id: string | undefined, part: number, status: keyof typeof end) => {
       sequence += 1;
       node.sendFact(sequence, {
-        ...{ kind: 'sms_report', iccid: String(SLOT.iccid), command_id: String(command_id) },
-        ...{
-          message_reference: 7,
-          recipient: '+13105550188',
-          status,
-          tp_status: end[status],
-          part,
-          parts: 3,
-        },
+        kind: 'sms_report',
+        iccid: String(SLOT.iccid),
+        command_id: String(command_id),
+        message_reference: 7,
+        recipient: '+13105550188',
+        status,
+        tp_status: end[status],
+        part,
+        parts: 3,
         at: new Date().toISOString(),
       });
       await until('committed', () => node.acknowledged === sequence);
@@ -222,7 +222,8 @@ t.test('a send behind more doubts than are asked for at once has its turn', asyn
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   const { id: _, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
   const before = Array.from({ length: 2 * UNSETTLED_MAX }, (_, index) => ({
-    ...{ ...row, delivered_parts: sql<number[]>`array[]::integer[]` },
+    ...row,
+    delivered_parts: sql<number[]>`array[]::integer[]`,
     command_id: `msg_${index}`,
   }));
   await db.deleteFrom('messages').execute();
@@ -368,11 +369,14 @@ t.test('what the modem said of a rejection is told with its class', async (t) =>
   const at = new Date().toISOString();
   const { send } = await subscriber(t, rig, {
     onCommand: ({ id }) => ({
-      ...{ type: 'result', id, ok: true },
+      type: 'result',
+      id,
+      ok: true,
       result: { status: 'rejected', code: 'cms_38', class: 'retry', message: 'network out of order', at },
     }),
   });
   t.match(await send({ to: '+13105550188', body: 'x' }), {
-    ...{ status: 502, body: { error: 'phone_node_error', reason: 'cms_38', class: 'retry' } },
+    status: 502,
+    body: { error: 'phone_node_error', reason: 'cms_38', class: 'retry' },
   });
 });

@@ -45,20 +45,46 @@ t.test('requests that race are told one time, on two instances as well', async (
 t.test('what is no address is told apart from what is no request', async (t) => {
   const { url } = await rig.start(t);
   const bad = [
-    ...[undefined, null, 7, true, ['a@example.org'], { a: 1 }, '', ' ', 'ann', '@', 'ann@', '@example.org'],
-    ...[
-      'ann@localhost',
-      'ann@example',
-      'ann@example.org ',
-      ' ann@example.org',
-      'ann@@example.org',
-      'a b@x.org',
-    ],
-    ...['.ann@example.org', 'ann.@example.org', 'a..n@example.org', 'ann@-example.org', 'ann@example-.org'],
-    ...['ann@example..org', 'ann@example.org.', 'ann@10.0.0.1', 'ann@[10.0.0.1]', '"ann"@example.org'],
-    ...['Ann <ann@example.org>', 'a@x.org,b@x.org', 'a@x.org\r\nBcc: b@x.org', 'a@x.org\n', 'a\u0000@x.org'],
-    ...['änn@example.org', 'ann@exämple.org', `${'a'.repeat(65)}@example.org`, `a@${'b'.repeat(64)}.org`],
-    ...[`a@${'b.'.repeat(125)}example.org`, `${'a.'.repeat(20_000)}@x`, `a@${'b-'.repeat(20_000)}`],
+    undefined,
+    null,
+    7,
+    true,
+    ['a@example.org'],
+    { a: 1 },
+    '',
+    ' ',
+    'ann',
+    '@',
+    'ann@',
+    '@example.org',
+    'ann@localhost',
+    'ann@example',
+    'ann@example.org ',
+    ' ann@example.org',
+    'ann@@example.org',
+    'a b@x.org',
+    '.ann@example.org',
+    'ann.@example.org',
+    'a..n@example.org',
+    'ann@-example.org',
+    'ann@example-.org',
+    'ann@example..org',
+    'ann@example.org.',
+    'ann@10.0.0.1',
+    'ann@[10.0.0.1]',
+    '"ann"@example.org',
+    'Ann <ann@example.org>',
+    'a@x.org,b@x.org',
+    'a@x.org\r\nBcc: b@x.org',
+    'a@x.org\n',
+    'a\u0000@x.org',
+    'änn@example.org',
+    'ann@exämple.org',
+    `${'a'.repeat(65)}@example.org`,
+    `a@${'b'.repeat(64)}.org`,
+    `a@${'b.'.repeat(125)}example.org`,
+    `${'a.'.repeat(20_000)}@x`,
+    `a@${'b-'.repeat(20_000)}`,
   ];
   for (const email of bad) {
     const response = await join(url, email);
@@ -73,8 +99,12 @@ t.test('what is no address is told apart from what is no request', async (t) => 
   t.equal((await post(url, 'email=a@x.org', { 'Content-Type': 'text/plain' })).status, 415);
   t.equal((await fetch(`${url}/waitlist`)).status, 405);
   const good = [
-    ...['o&o@example.org', "o'neil+tag@sub.example.co.uk", 'a@xn--exmple-cua.org', 'a@b.xn--p1ai'],
-    ...[`${'a'.repeat(64)}@example.org`, '1_2-3@4.museum'],
+    'o&o@example.org',
+    "o'neil+tag@sub.example.co.uk",
+    'a@xn--exmple-cua.org',
+    'a@b.xn--p1ai',
+    `${'a'.repeat(64)}@example.org`,
+    '1_2-3@4.museum',
   ];
   for (const email of good) t.equal((await join(url, email)).status, 200, email);
 });
@@ -138,7 +168,8 @@ t.test('looking at the link changes nothing, the button and one click delete the
 
   for (const about of ['one click', 'again']) {
     const response = await fetch(link, {
-      ...{ method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) },
+      method: 'POST',
+      body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
       redirect: 'error',
     });
     t.equal(response.status, 200, about);

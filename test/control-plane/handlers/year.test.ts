@@ -20,7 +20,9 @@ const YEAR_MS = 365 * DAY_MS;
 async function setUp(t: Test, expiresAt = (now: number) => new Date(now + YEAR_MS)) {
   const clock = new ManualClock(Math.floor(Date.now() / SECOND_MS) * SECOND_MS);
   const { url, databaseUrl } = await rig.start(t, {
-    ...{ clock, heartbeatMs: 10 * YEAR_MS, settlementWaitMs: 500 },
+    clock,
+    heartbeatMs: 10 * YEAR_MS,
+    settlementWaitMs: 500,
   });
   const node = await rig.connect(t, url, { journalId: 'journal-1' });
   const account = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));

@@ -104,7 +104,10 @@ t.test('a body has 64 KiB; who sends more reads the refusal also while it still 
   const { url } = await rig.start(t);
   const post = (body: Uint8Array | ReadableStream): Promise<Response> =>
     fetch(`${url}/auth`, {
-      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, duplex: 'half', body },
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      duplex: 'half',
+      body,
     } as RequestInit);
   const octets = new Uint8Array(8 * MEGABYTE);
   const stream = new ReadableStream({

@@ -173,7 +173,8 @@ t.test('a full pool', async (t) => {
   await holder.query('lock table waitlist');
   const ask = () =>
     fetch(`${url}/waitlist`, {
-      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email: 'someone@example.com' }),
     });
   const [first, second] = await Promise.all([ask(), ask()]);

@@ -136,8 +136,14 @@ t.test('an offer of HTTP/2 is ignored: the request is one like any other, with i
   const { url } = await setup(t);
   const offer = (lines: string[], body = ''): string =>
     [
-      ...[...lines, 'Host: x', 'Connection: Upgrade, HTTP2-Settings, close', 'Upgrade: h2c'],
-      ...['HTTP2-Settings: AAMAAABkAAQAAP__', `Content-Length: ${body.length}`, '', body],
+      ...lines,
+      'Host: x',
+      'Connection: Upgrade, HTTP2-Settings, close',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAMAAABkAAQAAP__',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
     ].join('\r\n');
   t.match(await raw(url, offer(['POST /subscribe HTTP/1.1'])), /^HTTP\/1\.1 402 /);
   const json = 'Content-Type: application/json';
@@ -182,8 +188,12 @@ t.test('who asks for a problem gets one, with the same code', async (t) => {
   t.match(problem.headers.get('content-type'), /^application\/problem\+json/);
   const { request_id: id, message } = problem.body;
   t.same(problem.body, {
-    ...{ error: 'unauthorized', message, request_id: id },
-    ...{ type: `${url}/llms.txt#unauthorized`, status: 401, detail: message },
+    error: 'unauthorized',
+    message,
+    request_id: id,
+    type: `${url}/llms.txt#unauthorized`,
+    status: 401,
+    detail: message,
     title: 'The bearer token is missing, unknown, revoked or expired.',
   });
   for (const accept of [

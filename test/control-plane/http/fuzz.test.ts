@@ -68,7 +68,9 @@ t.test('payments', async (t) => {
     const original = JSON.parse(Buffer.from(header, encoding).toString()) as unknown;
     return mutatedJson(changed(original)).map(
       (octets): FuzzRequest => ({
-        ...{ method: 'POST', target: '/subscribe', body: Buffer.alloc(0) },
+        method: 'POST',
+        target: '/subscribe',
+        body: Buffer.alloc(0),
         headers: [[name, scheme + octets.toString(encoding).slice(0, 12_000)]],
       }),
     );
@@ -116,10 +118,14 @@ t.test('calls of tools', async () => {
     ],
   );
   await flood(
-    fc.tuple(mutatedJson(messages), versions).map(([body, version]) => ({
-      ...{ method: 'POST', target: '/mcp', body },
-      headers: [...JSON_HEADERS, accept, ['Authorization', `Bearer ${alice.token}`], ...version],
-    })),
+    fc
+      .tuple(mutatedJson(messages), versions)
+      .map(([body, version]) => ({
+        method: 'POST',
+        target: '/mcp',
+        body,
+        headers: [...JSON_HEADERS, accept, ['Authorization', `Bearer ${alice.token}`], ...version],
+      })),
   );
 });
 

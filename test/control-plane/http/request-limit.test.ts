@@ -235,10 +235,8 @@ t.test('only what is refused counts as a guess, and not what fails by a fault of
     await countRefused(limit, '192.0.2.1', async () => undefined);
   }
   await t.rejects(countRefused(limit, '192.0.2.1', refuse), {
-    ...{
-      code: 'unauthorized',
-      headers: { RateLimit: /^"enrolment";r=1;t=\d+$/, 'WWW-Authenticate': 'Bearer' },
-    },
+    code: 'unauthorized',
+    headers: { RateLimit: /^"enrolment";r=1;t=\d+$/, 'WWW-Authenticate': 'Bearer' },
   });
   await t.rejects(attempt(new Refusal('enrolment_refused', 'no such code')), /code/);
   await t.rejects(countRefused(limit, '192.0.2.1', refuse), { code: 'rate_limited' });

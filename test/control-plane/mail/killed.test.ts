@@ -32,7 +32,8 @@ async function prepare(t: Test, script: MailServerScript) {
   const { url, service } = await rig.start(t, { databaseUrl, clock });
   for (let index = 0; index < ENTRIES; index += 1) {
     const response = await fetch(`${url}/waitlist`, {
-      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email: `n${index}@example.org` }),
     });
     t.equal(response.status, 200);
@@ -51,15 +52,17 @@ function live(t: Test, databaseUrl: string, mail: MailServer) {
     'control-plane',
     [],
     {
-      ...{ PORT: '0', RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) },
-      ...{
-        PAY_TO: PAY_TO.address,
-        RELAYER_KEY: RELAYER.privateKey,
-        ADMIT_NEW_SIMS: 'true',
-        DATABASE_URL: databaseUrl,
-      },
-      ...{ PUBLIC_URL: 'https://numbers.test', SMTP_URL: `smtp://127.0.0.1:${mail.port}` },
-      ...{ MAIL_FROM: 'Simrack <hello@numbers.test>', LOG_LEVEL: 'debug' },
+      PORT: '0',
+      RPC_URL: rig.chain.rpcUrl,
+      CHAIN_ID: String(rig.chain.chainId),
+      PAY_TO: PAY_TO.address,
+      RELAYER_KEY: RELAYER.privateKey,
+      ADMIT_NEW_SIMS: 'true',
+      DATABASE_URL: databaseUrl,
+      PUBLIC_URL: 'https://numbers.test',
+      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      MAIL_FROM: 'Simrack <hello@numbers.test>',
+      LOG_LEVEL: 'debug',
     },
     (child) => {
       process = child;

@@ -34,19 +34,27 @@ t.test('servers and senders as people write them', async (t) => {
   t.same(serverOf('smtp://mail.example.org/'), { ...plain, host: 'mail.example.org', port: 587 });
   t.same(serverOf('smtps://[2001:db8::1]'), { ...plain, host: '2001:db8::1', port: 465, isSecure: true });
   t.same(serverOf('smtp://me%40example.org:p%3Aa%2Fs@mail.example.org:2525'), {
-    ...{ host: 'mail.example.org', port: 2525, isSecure: false },
+    host: 'mail.example.org',
+    port: 2525,
+    isSecure: false,
     credentials: { user: 'me@example.org', pass: 'p:a/s' },
   });
   const bad = [
-    ...['', 'mail.example.org', 'mail.example.org:25', 'smtp:', 'smtp://', 'smtp://:25', 'smtp://user@host'],
-    ...[
-      'smtp://:pass@host',
-      'smtp://host:0',
-      'smtp://host:65536',
-      'smtp://host/path',
-      'smtp://host?logger=true',
-    ],
-    ...['smtp://host#a', 'smtp://%ff:pass@host', 'https://host'],
+    '',
+    'mail.example.org',
+    'mail.example.org:25',
+    'smtp:',
+    'smtp://',
+    'smtp://:25',
+    'smtp://user@host',
+    'smtp://:pass@host',
+    'smtp://host:0',
+    'smtp://host:65536',
+    'smtp://host/path',
+    'smtp://host?logger=true',
+    'smtp://host#a',
+    'smtp://%ff:pass@host',
+    'https://host',
   ];
   for (const text of bad) t.equal(serverOf(text), undefined, text);
 

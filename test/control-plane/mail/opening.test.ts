@@ -175,7 +175,10 @@ t.test('on the embedded database, too', async (t) => {
   const clock = new ManualClock();
   const dataDir = temporaryFolder(t);
   const service = await startControlPlane(rig.chain, {
-    ...{ dataDir, clock, heartbeatMs: 600_000, ...mailBy(mail) },
+    dataDir,
+    clock,
+    heartbeatMs: 600_000,
+    ...mailBy(mail),
   });
   t.teardown(() => service.stop());
   const url = `http://127.0.0.1:${service.port}`;

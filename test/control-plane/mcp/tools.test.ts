@@ -23,9 +23,15 @@ for (const revision of [STATELESS, ...HANDSHAKES])
   CLIENTS[`revision ${revision}`] = (t, url, headers = {}) => toolClient(t, url, { headers, revision });
 
 const NAMES = [
-  ...['list_services', 'check_availability', 'receive_sms', 'send_sms', 'list_messages'],
+  'list_services',
+  'check_availability',
+  'receive_sms',
+  'send_sms',
+  'list_messages',
   'delete_messages',
-  ...['get_number', 'dial_call', 'hangup_call'],
+  'get_number',
+  'dial_call',
+  'hangup_call',
 ];
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 
@@ -42,8 +48,10 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     t.same(await client.tools(), tools, 'the same again');
     for (const tool of tools) {
       t.match(tool, {
-        ...{ title: /./, description: /./ },
-        ...{ inputSchema: { type: 'object' }, outputSchema: { type: 'object' } },
+        title: /./,
+        description: /./,
+        inputSchema: { type: 'object' },
+        outputSchema: { type: 'object' },
       });
       for (const hint of HINTS)
         t.type((tool['annotations'] as Record<string, unknown>)[hint], 'boolean', `${tool['name']} ${hint}`);
@@ -132,8 +140,11 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       { error: 'phone_node_unreachable', reason: 'busy', cause: 17 },
     );
     line.dialled = ({ id }) => ({
-      ...{ type: 'refusal', id, code: 'rate_limited', message: 'as scripted' },
-      ...{ retry_after_ms: 7_000 },
+      type: 'refusal',
+      id,
+      code: 'rate_limited',
+      message: 'as scripted',
+      retry_after_ms: 7_000,
     });
     await refused(
       'dial_call',

@@ -46,7 +46,8 @@ t.test('a port that is taken ends the start with one line that names the option'
   const { port } = holder.address() as AddressInfo;
   for (const option of ['METRICS_PORT', 'PORT']) {
     const start = startServiceProcess(t, {
-      ...{ databaseUrl: await rig.postgres.createDatabase(), rpcUrl: rig.chain.rpcUrl },
+      databaseUrl: await rig.postgres.createDatabase(),
+      rpcUrl: rig.chain.rpcUrl,
       env: { [option]: String(port), LOG_LEVEL: 'info' },
     });
     const pattern = `^ended with 1: .*error: ${option}: listen EADDRINUSE: address already in use 127\\.0\\.0\\.1:${port}\\n$`;

@@ -41,7 +41,9 @@ function confirming() {
 async function setUp(t: Test) {
   const answers = confirming();
   const parts = await subscriber(t, rig, {
-    ...{ nodeId: 'first', heartbeatMs: HEARTBEAT_MS, onCommand: answers.onCommand },
+    nodeId: 'first',
+    service: { heartbeatMs: HEARTBEAT_MS },
+    onCommand: answers.onCommand,
   });
   const unbound = async (what: string) => {
     await until(what, async () => (await parts.send(TEXT)).status === 502);
@@ -60,7 +62,8 @@ t.test('a number is unbound until its node has confirmed it, which is asked agai
   const { token } = await buyNumber(url, ALICE.privateKey);
   const send = () =>
     fetch(`${url}/sms/send`, {
-      ...{ method: 'POST', body: JSON.stringify(TEXT) },
+      method: 'POST',
+      body: JSON.stringify(TEXT),
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     });
   t.match(await (await send()).json(), { error: 'phone_node_error', message: /provisioned/ });

@@ -95,7 +95,10 @@ t.test('what is sold or proven is not disputed, and who disputes cannot come bac
 
 t.test('the probe of the honest SIM wins', async (t) => {
   const { connect, operator, row } = await setUp(t, {
-    ...{ admitNewSims: false, probeMinutes: 1, probeTimeoutMs: 2_000, heartbeatMs: 10_000 },
+    admitNewSims: false,
+    probeMinutes: 1,
+    probeTimeoutMs: 2_000,
+    heartbeatMs: 10_000,
   });
   const [known, fresh] = [slotAt(40), CARDS[0]] as [Slot, Slot];
   await operator.desk.ask('importNumbers', { rows: listOf([known]) });

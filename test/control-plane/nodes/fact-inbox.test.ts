@@ -16,7 +16,10 @@ const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 const fact = (pdu: string): Fact => ({
-  ...{ kind: 'sms_unreadable', iccid: '8901000000000000001', pdu, reason: 'x' },
+  kind: 'sms_unreadable',
+  iccid: '8901000000000000001',
+  pdu,
+  reason: 'x',
   received_at: '2026-11-21T08:00:00.000Z',
 });
 
@@ -26,8 +29,14 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   const acknowledged: number[] = [];
   const failures: unknown[] = [];
   const inbox = new FactInbox({
-    ...{ db, bus: createLocalBus(), clock: systemClock, log: silentLogger },
-    ...{ nodeId: 'lab', journalId: 'journal-1', acknowledged: 0, oldestSequence: 1 },
+    db,
+    bus: createLocalBus(),
+    clock: systemClock,
+    log: silentLogger,
+    nodeId: 'lab',
+    journalId: 'journal-1',
+    acknowledged: 0,
+    oldestSequence: 1,
     slotsWritten: async () => undefined,
     acknowledge: (sequence) => acknowledged.push(sequence),
     fail: (error) => failures.push(error),
@@ -58,8 +67,14 @@ t.test('what waited for the commit of a link that was left is not older than its
   await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
     values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);
   const inbox = new FactInbox({
-    ...{ db, bus: createLocalBus(), clock, log: silentLogger },
-    ...{ nodeId: 'lab', journalId: 'journal-1', acknowledged: 1, oldestSequence: 1 },
+    db,
+    bus: createLocalBus(),
+    clock,
+    log: silentLogger,
+    nodeId: 'lab',
+    journalId: 'journal-1',
+    acknowledged: 1,
+    oldestSequence: 1,
     slotsWritten: async () => undefined,
     acknowledge: () => undefined,
     fail: (error) => t.fail(String(error)),
@@ -70,8 +85,13 @@ t.test('what waited for the commit of a link that was left is not older than its
   const other = await db.startTransaction().execute();
   await committed(other, 2);
   inbox.push(3, {
-    ...{ kind: 'sms_received', iccid: '8901000000000000001', from: '+12065550100', body: 'later' },
-    ...{ partial: false, sent_at: null, received_at: '2026-11-21T08:00:00.000Z' },
+    kind: 'sms_received',
+    iccid: '8901000000000000001',
+    from: '+12065550100',
+    body: 'later',
+    partial: false,
+    sent_at: null,
+    received_at: '2026-11-21T08:00:00.000Z',
   });
   await until('it waits', async () => (await waitingForLocks(db)) > 0);
   clock.advance(5_000);

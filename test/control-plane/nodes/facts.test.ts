@@ -12,7 +12,8 @@ const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 const accepted = (command_id: string, ...message_references: number[]): Fact => ({
-  ...{ kind: 'sms_outcome', command_id },
+  kind: 'sms_outcome',
+  command_id,
   outcome: { status: 'accepted', message_references, at: NOW.toISOString() },
 });
 
@@ -24,15 +25,16 @@ function report(
   { reference = 7, part = 1, parts = 1 } = {},
 ): Fact {
   return {
-    ...{ kind: 'sms_report', iccid: '8901000000000000017', command_id, message_reference: reference },
-    ...{
-      recipient: '+15550000012',
-      part,
-      parts,
-      status,
-      tp_status: TP_STATUS[status],
-      at: NOW.toISOString(),
-    },
+    kind: 'sms_report',
+    iccid: '8901000000000000017',
+    command_id,
+    message_reference: reference,
+    recipient: '+15550000012',
+    part,
+    parts,
+    status,
+    tp_status: TP_STATUS[status],
+    at: NOW.toISOString(),
   };
 }
 
@@ -58,11 +60,13 @@ t.test('an end that came before the acceptance stays, and the message has its id
   const after = await setUp(t);
   for (const status of ['delivered', 'failed', 'expired'] as const) {
     t.same(await after(status, [report(status, status), accepted(status, 7)]), {
-      ...{ status, message_id: `${status}.7` },
+      status,
+      message_id: `${status}.7`,
     });
   }
   t.same(await after('alone', [report('alone', 'delivered')]), {
-    ...{ status: 'delivered', message_id: 'alone.7' },
+    status: 'delivered',
+    message_id: 'alone.7',
   });
 });
 
@@ -71,23 +75,27 @@ t.test('of several segments: the id is of the first, whichever is reported', asy
   const second = { reference: 9, part: 2, parts: 2 };
   t.same(await after('a', [report('a', 'failed', second)]), { status: 'failed', message_id: null });
   t.same(await after('b', [report('b', 'failed', second), accepted('b', 8, 9)]), {
-    ...{ status: 'failed', message_id: 'b.8' },
+    status: 'failed',
+    message_id: 'b.8',
   });
   const first = report('c', 'delivered', { reference: 8, part: 1, parts: 2 });
   t.same(await after('c', [first, accepted('c', 8, 9)]), { status: 'queued', message_id: 'c.8' });
   t.same(await after('d', [report('d', 'delivered', second), accepted('d', 8, 9)]), {
-    ...{ status: 'queued', message_id: 'd.8' },
+    status: 'queued',
+    message_id: 'd.8',
   });
 });
 
 t.test('what was concluded from silence gives way to the acceptance', async (t) => {
   const after = await setUp(t);
   const silent: Fact = {
-    ...{ kind: 'sms_outcome', command_id: 'a' },
+    kind: 'sms_outcome',
+    command_id: 'a',
     outcome: { status: 'unknown', message: 'no answer', at: NOW.toISOString() },
   };
   t.same(await after('a', [silent, accepted('a', 7), report('a', 'failed')]), {
-    ...{ status: 'failed', message_id: 'a.7' },
+    status: 'failed',
+    message_id: 'a.7',
   });
   t.same(await after('b', [accepted('b', 7), accepted('b', 8)]), { status: 'queued', message_id: 'b.7' });
 });
@@ -113,8 +121,13 @@ t.test('a time of a node that cannot be is mended, and every other one kept', as
   const facts = cases.map(({ what, received, sent }): { key: string; fact: Fact } => ({
     key: what,
     fact: {
-      ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+13105550188', body: what },
-      ...{ sent_at: sent === undefined ? null : hours(sent), received_at: hours(received), partial: false },
+      kind: 'sms_received',
+      iccid: '8901000000000000017',
+      from: '+13105550188',
+      body: what,
+      sent_at: sent === undefined ? null : hours(sent),
+      received_at: hours(received),
+      partial: false,
     },
   }));
   await db.transaction().execute((trx) => applyFacts(trx, facts, NOW));

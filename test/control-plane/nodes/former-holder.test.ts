@@ -57,9 +57,17 @@ t.test('what a former holder makes long after the move does not count', async (t
   const now = new Date().toISOString();
   node.sendFact(3, { ...received('sent today'), received_at: hourAgo.toISOString(), sent_at: now });
   node.sendFact(4, {
-    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
-    ...{ peer: '+13105550199', started_at: now, answered_at: null },
-    ...{ ended_at: hourAgo.toISOString(), reason: 'no_answer', cause: 19, audio: null },
+    kind: 'call_ended',
+    call_id: `in_${randomUUID()}`,
+    iccid: VICTIM,
+    direction: 'inbound',
+    peer: '+13105550199',
+    started_at: now,
+    answered_at: null,
+    ended_at: hourAgo.toISOString(),
+    reason: 'no_answer',
+    cause: 19,
+    audio: null,
   });
   await until('all are acknowledged', () => node.acknowledged === 4);
   const waiting = await db.selectFrom('waiting_facts').select('fact').orderBy('position').execute();
@@ -84,12 +92,18 @@ t.test(
       service: FAST,
     });
     const call = (iccid: string, callId: string): LiveCall => ({
-      ...{ call_id: callId, iccid, direction: 'inbound', peer: '+13105550199' },
-      ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+      call_id: callId,
+      iccid,
+      direction: 'inbound',
+      peer: '+13105550199',
+      state: 'ringing',
+      started_at: new Date().toISOString(),
+      answered_at: null,
     });
     const dial = async () => {
       const response = await fetch(`${url}/voice/dial`, {
-        ...{ method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } },
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
         body: JSON.stringify({ phone_number: number, to: TEXT.to }),
       });
       return response.status;
@@ -156,9 +170,17 @@ t.test('a former holder dates nothing into the time after it held the SIM', asyn
   const text = (body: string, sent: number, read: number) =>
     ({ ...received(body), sent_at: ago(sent), received_at: ago(read) }) as const;
   const call = (started: number, end: number): FactOf<'call_ended'> => ({
-    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
-    ...{ peer: '+13105550199', started_at: ago(started), answered_at: null, ended_at: ago(end) },
-    ...{ reason: 'no_answer', cause: 19, audio: null },
+    kind: 'call_ended',
+    call_id: `in_${randomUUID()}`,
+    iccid: VICTIM,
+    direction: 'inbound',
+    peer: '+13105550199',
+    started_at: ago(started),
+    answered_at: null,
+    ended_at: ago(end),
+    reason: 'no_answer',
+    cause: 19,
+    audio: null,
   });
 
   await between(300, 200, 100);

@@ -25,14 +25,18 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
   const importAs = (name: string | undefined) =>
     operator.desk.ask('importNumbers', {
       rows: CARDS.map(({ number, iccid }, index) => ({
-        ...{ line: index + 1, number: String(number), iccid: String(iccid) },
+        line: index + 1,
+        number: String(number),
+        iccid: String(iccid),
         ...(name === undefined ? {} : { node: name }),
       })),
     });
   await importAs(node);
   let sequence = 0;
   return {
-    ...{ db, operator, importAs },
+    db,
+    operator,
+    importAs,
     listed: async (name: string) => (await operator.registry.list()).find((row) => row.name === name),
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,

@@ -70,12 +70,12 @@ t.test(
     const nodes: Record<string, ScriptedNode> = {};
     air.set(String(one.number), { node: () => nodes['first'] as ScriptedNode, iccid: String(one.iccid) });
     air.set(String(two.number), { node: () => nodes['second'] as ScriptedNode, iccid: String(two.iccid) });
-    nodes['first'] = await ScriptedNode.connect(url, {
-      ...{ nodeId: 'first', slots: [one], onCommand: carry('') },
-    });
+    nodes['first'] = await ScriptedNode.connect(url, { nodeId: 'first', slots: [one], onCommand: carry('') });
     // The made-up SIM has a number that its node does not hold: a text to it comes to nobody here.
     nodes['second'] = await ScriptedNode.connect(url, {
-      ...{ nodeId: 'second', slots: [two, made], onCommand: carry(String(made.number)) },
+      nodeId: 'second',
+      slots: [two, made],
+      onCommand: carry(String(made.number)),
     });
     t.teardown(() => Promise.all(Object.values(nodes).map((node) => node.drop())));
     const stateOf = async (slot: Slot) =>

@@ -17,14 +17,12 @@ const closeCode = async (socket: WebSocket): Promise<number> => (await once(sock
 
 const hello = (change: object = {}) =>
   JSON.stringify({
-    ...{
-      type: 'hello',
-      version_min: 1,
-      version_max: 1,
-      journal_id: 'journal-1',
-      oldest_sequence: 0,
-      slots: [],
-    },
+    type: 'hello',
+    version_min: 1,
+    version_max: 1,
+    journal_id: 'journal-1',
+    oldest_sequence: 0,
+    slots: [],
     ...change,
   });
 
@@ -215,8 +213,13 @@ t.test('messages for a number that nobody holds are counted', async (t) => {
   const node = await rig.connect(t, url, { journalId: 'journal-1' });
   for (const sequence of [1, 2, 3]) {
     node.sendFact(sequence, {
-      ...{ kind: 'sms_received', iccid: String(slotAt(1).iccid), from: '+13105550188', body: 'anyone?' },
-      ...{ sent_at: null, received_at: new Date().toISOString(), partial: false },
+      kind: 'sms_received',
+      iccid: String(slotAt(1).iccid),
+      from: '+13105550188',
+      body: 'anyone?',
+      sent_at: null,
+      received_at: new Date().toISOString(),
+      partial: false,
     });
   }
   await until('their acknowledgement', () => node.acknowledged === 3);

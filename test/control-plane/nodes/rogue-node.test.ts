@@ -54,23 +54,45 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
   const commandId = String(sent.body['message_id']).split('.')[0] as string;
   const watcher = await telephoneClient(t, { url, headers, number }).presence();
   const call: LiveCall = {
-    ...{ call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound', peer: '+13105550199' },
-    ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+    call_id: `in_${randomUUID()}`,
+    iccid: VICTIM,
+    direction: 'inbound',
+    peer: '+13105550199',
+    state: 'ringing',
+    started_at: new Date().toISOString(),
+    answered_at: null,
   };
   rogue.send({ type: 'call', call });
   rogue.sendFact(1, received('your bank needs your code'));
   rogue.sendFact(2, {
-    ...{ kind: 'sms_report', iccid: VICTIM, command_id: commandId, message_reference: 7, recipient: TEXT.to },
-    ...{ part: 1, parts: 1, status: 'failed', tp_status: 70, at: new Date().toISOString() },
+    kind: 'sms_report',
+    iccid: VICTIM,
+    command_id: commandId,
+    message_reference: 7,
+    recipient: TEXT.to,
+    part: 1,
+    parts: 1,
+    status: 'failed',
+    tp_status: 70,
+    at: new Date().toISOString(),
   });
   rogue.sendFact(3, {
-    ...{ kind: 'sms_outcome', command_id: commandId },
+    kind: 'sms_outcome',
+    command_id: commandId,
     outcome: { status: 'rejected', code: 'cms_50', message: 'forged', at: new Date().toISOString() },
   });
   rogue.sendFact(4, {
-    ...{ kind: 'call_ended', call_id: `in_${randomUUID()}`, iccid: VICTIM, direction: 'inbound' },
-    ...{ peer: '+13105550199', started_at: new Date().toISOString(), answered_at: null },
-    ...{ ended_at: new Date().toISOString(), reason: 'no_answer', cause: 19, audio: null },
+    kind: 'call_ended',
+    call_id: `in_${randomUUID()}`,
+    iccid: VICTIM,
+    direction: 'inbound',
+    peer: '+13105550199',
+    started_at: new Date().toISOString(),
+    answered_at: null,
+    ended_at: new Date().toISOString(),
+    reason: 'no_answer',
+    cause: 19,
+    audio: null,
   });
   await until('all are acknowledged', () => rogue.acknowledged === 4);
   node.sendFact(1, received('the real one'));
@@ -95,8 +117,13 @@ const rings: ScriptedNodeOptions['onCommand'] = (command) =>
     : acceptAll(command);
 
 const ringing = (iccid: string, change: Partial<LiveCall> = {}): LiveCall => ({
-  ...{ call_id: `in_${randomUUID()}`, iccid, direction: 'inbound', peer: '+13105550199' },
-  ...{ state: 'ringing', started_at: new Date().toISOString(), answered_at: null },
+  call_id: `in_${randomUUID()}`,
+  iccid,
+  direction: 'inbound',
+  peer: '+13105550199',
+  state: 'ringing',
+  started_at: new Date().toISOString(),
+  answered_at: null,
   ...change,
 });
 

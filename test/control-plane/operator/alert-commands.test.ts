@@ -20,12 +20,12 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
   const mail = await startMailServer(t);
   const { mailFrom, publicUrl } = mailBy(mail);
   const env = {
-    ...{ ALERT_WEBHOOK_URL: hook.url, ALERT_WEBHOOK_SECRET: WEBHOOK_SECRET, PUBLIC_URL: publicUrl },
-    ...{
-      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
-      MAIL_FROM: mailFrom.address,
-      ALERT_MAIL_TO: 'ops@example.org',
-    },
+    ALERT_WEBHOOK_URL: hook.url,
+    ALERT_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    PUBLIC_URL: publicUrl,
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    MAIL_FROM: mailFrom.address,
+    ALERT_MAIL_TO: 'ops@example.org',
   };
   const told = await alert(['test'], env);
   t.match(told, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
@@ -45,7 +45,8 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
     SMTP_URL: 'smtp://127.0.0.1:1',
   };
   t.match(await alert(['test'], away), {
-    ...{ status: 2, stderr: /webhook: unavailable \(ECONNREFUSED\)\nmail: unavailable \(/ },
+    status: 2,
+    stderr: /webhook: unavailable \(ECONNREFUSED\)\nmail: unavailable \(/,
   });
   t.match(await alert(['test'], {}), { status: 1, stderr: /give ALERT_WEBHOOK_URL or ALERT_MAIL_TO/ });
 });
@@ -53,13 +54,14 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
 t.test('half of a channel, or a wrong one, is refused in words, without the secret', async (t) => {
   const url = 'https://ops.example/alerts';
   const none = {
-    ...{
-      alertWebhookUrl: undefined,
-      alertWebhookSecret: undefined,
-      alertMailTo: undefined,
-      smtpUrl: undefined,
-    },
-    ...{ mailFrom: undefined, publicUrl: undefined, serviceName: 'Simrack', environment: 'test' },
+    alertWebhookUrl: undefined,
+    alertWebhookSecret: undefined,
+    alertMailTo: undefined,
+    smtpUrl: undefined,
+    mailFrom: undefined,
+    publicUrl: undefined,
+    serviceName: 'Simrack',
+    environment: 'test',
   };
   const half = (given: object) => () => alertChannelsOf({ ...none, ...given });
   t.throws(half({ alertWebhookUrl: url }), /give ALERT_WEBHOOK_SECRET with ALERT_WEBHOOK_URL/);

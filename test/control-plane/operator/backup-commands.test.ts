@@ -35,7 +35,8 @@ t.test('from one database into another, with words on standard error alone', TIM
   const env = { DATABASE_URL: url, NEXT: next, TMPDIR: folder };
   const piped = await shell('control backup - | control restore - --database-url "$NEXT"', env);
   t.match(piped, {
-    ...{ status: 0, stdout: /^restored \d+ rows of \d+ tables/ },
+    status: 0,
+    stdout: /^restored \d+ rows of \d+ tables/,
     stderr: 'written to standard output, and not read again\n',
   });
   const [was, is] = [

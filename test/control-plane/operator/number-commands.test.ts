@@ -77,7 +77,8 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   t.notMatch(table.stdout, '+12065550001');
   t.match(full.stdout, /^\+12065550001 /m);
   t.match(JSON.parse(second.stdout), {
-    ...{ numbers: [{ number: '+12065550002' }, { number: '+12065550003' }], next: '+12065550003' },
+    numbers: [{ number: '+12065550002' }, { number: '+12065550003' }],
+    next: '+12065550003',
   });
   t.match(free.stdout, /^\+12065550004 +available /m);
   t.notMatch(free.stdout, '+12065550002');

@@ -20,9 +20,16 @@ type Unhonoured = Awaited<ReturnType<typeof unhonoured>>;
 /** The same money to the same payer, from a wallet. */
 const byHand = ({ account }: Unhonoured, nonce: number) =>
   chain.writeContract({
-    ...{ account, chain: null, address: rig.chain.dollar.asset, abi: TRANSFER, functionName: 'transfer' },
-    ...{ args: [ALICE.address, PRICE], nonce, gas: 200_000n },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n },
+    account,
+    chain: null,
+    address: rig.chain.dollar.asset,
+    abi: TRANSFER,
+    functionName: 'transfer',
+    args: [ALICE.address, PRICE],
+    nonce,
+    gas: 200_000n,
+    maxFeePerGas: 100_000_000_000n,
+    maxPriorityFeePerGas: 50_000_000_000n,
   });
 
 const nonceOf = ({ account: { address } }: Unhonoured) =>
@@ -56,8 +63,14 @@ t.test(
     const nonce = await nonceOf(desk);
     const { account } = desk;
     await chain.sendTransaction({
-      ...{ account, chain: null, to: account.address, value: 0n, nonce, gas: 21_000n },
-      ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 50_000_000_000n },
+      account,
+      chain: null,
+      to: account.address,
+      value: 0n,
+      nonce,
+      gas: 21_000n,
+      maxFeePerGas: 100_000_000_000n,
+      maxPriorityFeePerGas: 50_000_000_000n,
     });
     const hash = await byHand(desk, nonce + 1);
     await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });

@@ -29,10 +29,8 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   t.match(without, { status: 2, stderr: /--yes sends 1800 USDC to 0x90F7/ });
   t.match(keyless, { status: 2, stderr: /give the key of 0x/ });
   t.match(stranger, {
-    ...{
-      status: 2,
-      stderr: `the key is that of ${PAY_TO.address}, and the money went to ${account.address}`,
-    },
+    status: 2,
+    stderr: `the key is that of ${PAY_TO.address}, and the money went to ${account.address}`,
   });
   t.match(elsewhere, { status: 1, stderr: /no RPC for chain 84532/ });
   await chain.setBalance({ address: account.address, value: 1n });
@@ -43,7 +41,11 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   await dollar.administer('unBlacklist', [ALICE.address]);
   t.match(blocked, { status: 2, stderr: /the token refuses the transfer: .*blacklisted/ });
   await chain.writeContract({
-    ...{ account, chain: null, address: dollar.asset, abi: TRANSFER, functionName: 'transfer' },
+    account,
+    chain: null,
+    address: dollar.asset,
+    abi: TRANSFER,
+    functionName: 'transfer',
     args: [PAY_TO.address, 2n * PRICE - 5n],
   });
   t.match(await control(order(id)), {

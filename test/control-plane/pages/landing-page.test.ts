@@ -76,7 +76,8 @@ t.test('in a browser', { skip }, async (t) => {
 
   t.test('a code is copied as it stands', async (t) => {
     const { page } = await openPage(t, browser, {
-      ...{ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] },
+      viewport: DESKTOP,
+      permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.goto(url);
     await page.click('.copy >> nth=1');
@@ -120,7 +121,10 @@ t.test('in a browser', { skip }, async (t) => {
     for (const viewport of [NARROW, PHONE, DESKTOP])
       t.test(`${colorScheme}, ${viewport.width} pixels wide: axe-core finds nothing`, async (t) => {
         const { page } = await openPage(t, browser, {
-          ...{ colorScheme, viewport, bypassCSP: true, reducedMotion: 'reduce' },
+          colorScheme,
+          viewport,
+          bypassCSP: true,
+          reducedMotion: 'reduce',
         });
         for (const [name, path] of Object.entries(PAGES)) {
           await page.goto(url + path);

@@ -202,7 +202,8 @@ t.test('one of two networks is closed: the other one sells', { timeout: 120_000 
   const base = await startPaidChain(8453);
   t.teardown(() => base.stop());
   const other = await plantTestDollar(rig.chain.rpcUrl, 84532, {
-    ...{ address: '0x00000000000000000000000000000000000d0115', name: 'Other Dollar' },
+    address: '0x00000000000000000000000000000000000d0115',
+    name: 'Other Dollar',
   });
   await other.fund(BOB.address, PRICE);
   const rpc = await proxied(t);

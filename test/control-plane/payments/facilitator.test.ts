@@ -25,13 +25,19 @@ async function setUp(t: Test) {
   const port = Number(new URL(facilitator.url).port);
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, {
-    ...{ clock, heartbeatMs: 100 * MINUTE_MS, settlementWaitMs: 500 },
-    ...{ facilitatorUrl: facilitator.url, relayerKey: undefined },
+    clock,
+    heartbeatMs: 100 * MINUTE_MS,
+    settlementWaitMs: 500,
+    facilitatorUrl: facilitator.url,
+    relayerKey: undefined,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
-    ...{ clock, databaseUrl, facilitator, url },
+    clock,
+    databaseUrl,
+    facilitator,
+    url,
     /** Another one at the same address. */
     restart: async () => {
       const next = await startFacilitator(rig.chain, { port });
@@ -220,7 +226,9 @@ t.test(
     const { nonce } = JSON.parse(Buffer.from(header, 'base64').toString()).payload.authorization;
     const signature = await privateKeyToAccount(ALICE.privateKey).signTypedData({
       domain: {
-        ...{ name: 'USDC', version: '2', chainId: rig.chain.chainId },
+        name: 'USDC',
+        version: '2',
+        chainId: rig.chain.chainId,
         verifyingContract: rig.chain.dollar.asset,
       },
       types: {

@@ -39,7 +39,11 @@ async function setUp(t: Test) {
   const line = await startRpcProxy(rig.chain.rpcUrl);
   t.teardown(() => line.stop());
   const { url, databaseUrl } = await rig.start(t, {
-    ...{ clock, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 500, rpcUrl: line.url, graceDays: 1_000 },
+    clock,
+    heartbeatMs: 1_000 * MINUTE_MS,
+    settlementWaitMs: 500,
+    rpcUrl: line.url,
+    graceDays: 1_000,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2), slotAt(3)] });
   await until('all are on sale', async () => (await availableAt(url)) === 3);

@@ -46,7 +46,10 @@ async function setUp(t: Test) {
   rpc.interfere = undefined;
   const clock = new ManualClock();
   const { url } = await rig.start(t, {
-    ...{ clock, rpcUrl: rpc.url, settlementWaitMs: 400, heartbeatMs: 1_000 * MINUTE_MS },
+    clock,
+    rpcUrl: rpc.url,
+    settlementWaitMs: 400,
+    heartbeatMs: 1_000 * MINUTE_MS,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const before = await dollar.balanceOf(PAY_TO.address);

@@ -124,7 +124,8 @@ t.test(
       const before = await sepolia.dollar.balanceOf(victim);
       const forged = { ...thief, address: victim };
       t.match(await present(url, (await signTransfer(forged, sepolia)).header), {
-        ...{ status: 402, body: { error: 'foreign_account' } },
+        status: 402,
+        body: { error: 'foreign_account' },
       });
       t.equal(await sepolia.dollar.balanceOf(victim), before, 'no money moved');
       t.equal((await signIn(url, forged)).status, 401);

@@ -58,7 +58,10 @@ async function revert<T>(pay: () => Promise<T>): Promise<T> {
   await until('in the mempool', async () => Number((await chain.getTxpoolStatus()).pending) === 1);
   const balance = await rig.chain.dollar.balanceOf(ALICE.address);
   await chain.sendTransaction({
-    ...{ account: privateKeyToAccount(ALICE.privateKey), chain: null, to: asset, gas: 200_000n },
+    account: privateKeyToAccount(ALICE.privateKey),
+    chain: null,
+    to: asset,
+    gas: 200_000n,
     data: encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [BOB.address, balance] }),
     maxPriorityFeePerGas: 50_000_000_000n,
     maxFeePerGas: 100_000_000_000n,
@@ -91,7 +94,10 @@ t.test('money that comes by a reverted authorization after all still counts', as
   const header = await signPaymentHeader(url, ALICE.privateKey);
   t.equal((await revert(() => pay(header))).status, 503);
   const hash = await chain.sendTransaction({
-    ...{ account: privateKeyToAccount(MINTER.privateKey), chain: null, to: asset, gas: 300_000n },
+    account: privateKeyToAccount(MINTER.privateKey),
+    chain: null,
+    to: asset,
+    gas: 300_000n,
     data: calldataOf(header),
   });
   await chain.waitForTransactionReceipt({ hash });
@@ -125,7 +131,10 @@ t.test('one transfer is one year, however many authorizations its transaction us
   const batcher = '0x00000000000000000000000000000000000f0f0f';
   await chain.setCode({ address: batcher, bytecode: batcherCode(asset, (selfCall.length - 2) / 2) });
   const hash = await chain.sendTransaction({
-    ...{ account, chain: null, to: batcher, gas: 1_000_000n },
+    account,
+    chain: null,
+    to: batcher,
+    gas: 1_000_000n,
     data: concat([selfCall, calldataOf(real)]),
   });
   await chain.waitForTransactionReceipt({ hash });
@@ -163,7 +172,10 @@ t.test('somebody else’s transaction that is not mined yet: 503, and a subscrip
   const header = await signPaymentHeader(url, BOB.privateKey);
   await chain.setAutomine(false);
   await chain.sendTransaction({
-    ...{ account: privateKeyToAccount(MINTER.privateKey), chain: null, to: asset, gas: 300_000n },
+    account: privateKeyToAccount(MINTER.privateKey),
+    chain: null,
+    to: asset,
+    gas: 300_000n,
     data: calldataOf(header),
   });
   t.match(await pay(header), { status: 503, body: { error: 'settlement_pending' } });

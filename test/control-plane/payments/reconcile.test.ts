@@ -33,7 +33,10 @@ async function setup(t: Test) {
   const asset = NETWORKS[rig.chain.chainId].usdc.address;
   const now = new Date(clock.now());
   const offer = {
-    ...{ chainId: rig.chain.chainId, asset, payTo: PAY_TO.address, amountAtomic: PRICE },
+    chainId: rig.chain.chainId,
+    asset,
+    payTo: PAY_TO.address,
+    amountAtomic: PRICE,
     ...(await nameOf(chain, asset)),
   };
   const header = await signPaymentHeader(url, ALICE.privateKey);
@@ -42,7 +45,14 @@ async function setup(t: Test) {
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
   return {
-    ...{ url, clock, ledger, chain, wallet, authorization, payment: claim.payment, now },
+    url,
+    clock,
+    ledger,
+    chain,
+    wallet,
+    authorization,
+    payment: claim.payment,
+    now,
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,

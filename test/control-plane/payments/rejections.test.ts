@@ -46,10 +46,7 @@ function changed(written: Written, change: Change): Written {
   return copy;
 }
 
-const DOMAIN = {
-  ...{ name: 'USDC', version: '2', chainId: chain.chainId },
-  verifyingContract: chain.dollar.asset,
-};
+const DOMAIN = { name: 'USDC', version: '2', chainId: chain.chainId, verifyingContract: chain.dollar.asset };
 
 /** The v1 payment with another authorization, signed for it. */
 async function resigned(
@@ -63,8 +60,10 @@ async function resigned(
     types: TRANSFER_WITH_AUTHORIZATION_TYPES,
     primaryType: 'TransferWithAuthorization',
     message: {
-      ...{ ...rest, value: BigInt(value) },
-      ...{ validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) },
+      ...rest,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
     },
   });
   return changed(v1, (payment) => {

@@ -40,7 +40,11 @@ async function setUp(t: Test, payer: Wallet) {
   t.equal((await present(url, signed.header)).status, 200);
   const env = { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) };
   return {
-    ...{ url, clock, line, signed, signer },
+    url,
+    clock,
+    line,
+    signed,
+    signer,
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     minute: async () => {
       clock.advance(MINUTE_MS);
@@ -155,7 +159,8 @@ t.test(
     const { id, subscription_id: subscription } = await stateOf(rigged);
     t.not(id, first.id);
     t.match(await control('subscription', 'end', subscription, '--reason', 'its renewal was taken back'), {
-      ...{ status: 0, stdout: new RegExp(`ends at ${end.slice(0, 10)}`) },
+      status: 0,
+      stdout: new RegExp(`ends at ${end.slice(0, 10)}`),
     });
     t.equal(await ends(), end, 'the year that was paid is left');
     t.match(await stateOf(rigged), { id, state: 'void' });

@@ -24,7 +24,10 @@ const FEES = { maxFeePerGas: 2_000_000_000_000n, maxPriorityFeePerGas: 500_000_0
 async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; data: Hex }) => Promise<Hex>) {
   const clock = new ManualClock();
   const { url } = await rig.start(t, {
-    ...{ clock, rpcUrl: rpc.url, heartbeatMs: 1_000 * MINUTE_MS, settlementWaitMs: 2_000 },
+    clock,
+    rpcUrl: rpc.url,
+    heartbeatMs: 1_000 * MINUTE_MS,
+    settlementWaitMs: 2_000,
   });
   await rig.connect(t, url, { slots: [slotAt(1)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -42,7 +45,10 @@ async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; da
   const response = await answering;
   await chain.setAutomine(true);
   return {
-    ...{ clock, mined, response, url },
+    clock,
+    mined,
+    response,
+    url,
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
   };
 }
@@ -50,7 +56,12 @@ async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; da
 t.test('by one that moves nothing: pending, then signed anew, and moved once', async (t) => {
   const { clock, paid, response, url } = await payReplaced(t, ({ nonce }) =>
     chain.sendTransaction({
-      ...{ account: relayer, chain: null, to: relayer.address, value: 0n, nonce, gas: 21_000n },
+      account: relayer,
+      chain: null,
+      to: relayer.address,
+      value: 0n,
+      nonce,
+      gas: 21_000n,
       ...FEES,
     }),
   );

@@ -28,7 +28,9 @@ const TROUBLES: Record<string, NonNullable<Interference>> = {
     throw new Error('lost');
   },
   'is answered with an error': async () => ({
-    ...{ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: 'header not found' } },
+    jsonrpc: '2.0',
+    id: 1,
+    error: { code: -32_000, message: 'header not found' },
   }),
 };
 
@@ -41,8 +43,11 @@ async function setUp(t: Test) {
   rpc.interfere = undefined;
   const clock = new ManualClock();
   const { url } = await rig.start(t, {
-    ...{ clock, rpcUrl: rpc.url, rpcTimeoutMs: RPC_TIMEOUT_MS },
-    ...{ settlementWaitMs: 400, heartbeatMs: 1_000 * MINUTE_MS },
+    clock,
+    rpcUrl: rpc.url,
+    rpcTimeoutMs: RPC_TIMEOUT_MS,
+    settlementWaitMs: 400,
+    heartbeatMs: 1_000 * MINUTE_MS,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   await buyNumber(url, ALICE.privateKey);

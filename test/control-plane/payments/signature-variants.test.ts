@@ -24,7 +24,9 @@ function reformed(header: string, form: (signed: Signed) => string): string {
   const digits: string = payment.payload.signature.slice(2);
   const v = Number.parseInt(digits.slice(128), 16);
   const signed: Signed = {
-    ...{ r: digits.slice(0, 64), s: BigInt(`0x${digits.slice(64, 128)}`), parity: v === 28 ? 1 : 0 },
+    r: digits.slice(0, 64),
+    s: BigInt(`0x${digits.slice(64, 128)}`),
+    parity: v === 28 ? 1 : 0,
   };
   payment.payload.signature = `0x${form(signed)}`;
   return Buffer.from(JSON.stringify(payment)).toString('base64');

@@ -68,13 +68,20 @@ async function transferOf(
   to: Address = fresh(),
 ): Promise<{ to: Address; signature: Hex; call(bare: Hex): Call }> {
   const message = {
-    ...{ from: payer.address, to, value: PRICE, validAfter: 0n, validBefore: 2n ** 40n },
+    from: payer.address,
+    to,
+    value: PRICE,
+    validAfter: 0n,
+    validBefore: 2n ** 40n,
     nonce: keccak256(toHex(`nonce ${++used}`)),
   };
   const { name } = NETWORKS[chain.chainId].usdc.domain;
   const domain = { name, version: '2', chainId: chain.chainId, verifyingContract: chain.dollar.asset };
   const signature = await payer.signTypedData({
-    ...{ domain, types: TRANSFER, primaryType: 'TransferWithAuthorization', message },
+    domain,
+    types: TRANSFER,
+    primaryType: 'TransferWithAuthorization',
+    message,
   });
   return { to, signature, call: (bare: Hex): Call => callOf(message, bare) };
 }

@@ -154,8 +154,10 @@ for (const [name, [make, gasMax]] of Object.entries(LIARS)) {
         answers.push(await attempt());
       }
       t.same(answers, [
-        ...['503 settlement_pending', '503 settlement_pending'],
-        ...['429 rate_limited', '429 rate_limited'],
+        '503 settlement_pending',
+        '503 settlement_pending',
+        '429 rate_limited',
+        '429 rate_limited',
       ]);
     });
     t.ok(spentLater <= 2n * gasMax, `${spentLater} gas`);

@@ -91,7 +91,12 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
   };
   let prober = startProber();
   return {
-    ...{ db, clock, texts, addNode, addSims, removeSims },
+    db,
+    clock,
+    texts,
+    addNode,
+    addSims,
+    removeSims,
     /** Numbers that are admitted, of those of these SIMs. */
     admitted: async (from: number, to: number): Promise<number> => {
       const rows = db.selectFrom('numbers').select('number').where('unadmitted_since', 'is', null);
@@ -168,7 +173,9 @@ t.test('nodes take turns, and scheduled probes come first', async (t) => {
   for (let round = 0; round < 3; round += 1) {
     await removeSims('rogue');
     const sims = Array.from({ length: 200 }, (_, index) => ({
-      ...{ node: 'rogue', index: 200 * round + index, isReal: false },
+      node: 'rogue',
+      index: 200 * round + index,
+      isReal: false,
     }));
     await addSims(sims);
     await look();
@@ -188,7 +195,9 @@ t.test('a rack of 64 new SIMs is admitted in an hour, beside SIMs that do not wo
   await addNode('new');
   await addSims([{ node: 'old', index: 9_000, isAdmitted: true }]);
   const sims = Array.from({ length: 64 }, (_, index) => ({
-    ...{ node: 'new', index: index + 1, isReal: index % 4 !== 0 },
+    node: 'new',
+    index: index + 1,
+    isReal: index % 4 !== 0,
   }));
   await addSims(sims);
   for (let round = 0; round < 20; round += 1) await look();

@@ -73,8 +73,14 @@ t.test(
       node.send({
         type: 'call',
         call: {
-          ...{ call_id: callId, iccid: String(called.iccid), direction: 'inbound', state: 'ringing' },
-          ...{ peer: caller.number, started_at: startedAt, answered_at: null, ...change },
+          call_id: callId,
+          iccid: String(called.iccid),
+          direction: 'inbound',
+          state: 'ringing',
+          peer: caller.number,
+          started_at: startedAt,
+          answered_at: null,
+          ...change,
         },
       });
     const outbound = { iccid: String(caller.iccid), direction: 'outbound', peer: called.number } as const;
@@ -93,9 +99,18 @@ t.test(
     );
     const end = (callId: string, change: object): Fact =>
       ({
-        ...{ kind: 'call_ended', call_id: callId, iccid: called.iccid, direction: 'inbound' },
-        ...{ peer: caller.number, started_at: startedAt, answered_at: answeredAt, ended_at: answeredAt },
-        ...{ reason: 'remote_hangup', cause: 16, audio: null, ...change },
+        kind: 'call_ended',
+        call_id: callId,
+        iccid: called.iccid,
+        direction: 'inbound',
+        peer: caller.number,
+        started_at: startedAt,
+        answered_at: answeredAt,
+        ended_at: answeredAt,
+        reason: 'remote_hangup',
+        cause: 16,
+        audio: null,
+        ...change,
       }) as Fact;
     node.sendFact(1, end(dial.id, outbound));
     node.sendFact(2, end('call_of_the_probe', {}));

@@ -17,8 +17,13 @@ function arrivalOf({ params }: Command): Extract<Fact, { kind: 'sms_received' }>
   const recipient = SLOTS.find(({ number }) => number === to);
   const at = new Date().toISOString();
   return {
-    ...{ kind: 'sms_received', iccid: String(recipient?.iccid), from: String(sender?.number), body },
-    ...{ sent_at: at, received_at: at, partial: false },
+    kind: 'sms_received',
+    iccid: String(recipient?.iccid),
+    from: String(sender?.number),
+    body,
+    sent_at: at,
+    received_at: at,
+    partial: false,
   };
 }
 
@@ -92,7 +97,8 @@ t.test(
     const second = await startServiceProcess(t, parts);
     let sequence = 1;
     const after = await ScriptedNode.connect(second.url, {
-      ...{ journalId, slots },
+      journalId,
+      slots,
       onCommand(again) {
         if (again.name !== 'send_sms') return acceptAll(again);
         sequence += 1;

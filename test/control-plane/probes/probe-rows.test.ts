@@ -27,24 +27,24 @@ const BEGIN = Date.parse('2026-11-22T12:00:00Z');
 const at = (seconds: number): Date => new Date(BEGIN + seconds * 1_000);
 
 const sim = (slot: string, carrier: string | null = 'T-Mobile') => ({
-  ...{
-    number: `+1206555000${slot}`,
-    iccid: `890100000000000000${slot}`,
-    node: 'lab',
-    slot: `m${slot}`,
-    carrier,
-  },
+  number: `+1206555000${slot}`,
+  iccid: `890100000000000000${slot}`,
+  node: 'lab',
+  slot: `m${slot}`,
+  carrier,
 });
 
 const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
-  ...{
-    id: `probe_${digit.repeat(24)}`,
-    kind: 'sms',
-    isScheduled: true,
-    isAdmission: false,
-    token: digit.repeat(20),
-  },
-  ...{ sender: sim('1'), recipient: sim('2', 'AT&T'), startedAt: at(0), deadlineAt: at(120), ...change },
+  id: `probe_${digit.repeat(24)}`,
+  kind: 'sms',
+  isScheduled: true,
+  isAdmission: false,
+  token: digit.repeat(20),
+  sender: sim('1'),
+  recipient: sim('2', 'AT&T'),
+  startedAt: at(0),
+  deadlineAt: at(120),
+  ...change,
 });
 
 const DATABASES = {

@@ -39,8 +39,13 @@ t.test('a text arrives, and is nobody’s message', { timeout: 180_000 }, async 
   const { number: from } = slotOf(0);
   const row = await between(stack).probe(0, 1);
   t.match(row, {
-    ...{ kind: 'sms', is_scheduled: false, result: 'delivered', why: null, from_number: from },
-    ...{ to_slot: slotOf(1).slot, latency_ms: Number },
+    kind: 'sms',
+    is_scheduled: false,
+    result: 'delivered',
+    why: null,
+    from_number: from,
+    to_slot: slotOf(1).slot,
+    latency_ms: Number,
   });
   t.ok(Number(row.latency_ms) > 0 && Number(row.latency_ms) < TIMEOUT_MS, 'from command to fact');
   t.same(await db.selectFrom('messages').selectAll().execute(), []);

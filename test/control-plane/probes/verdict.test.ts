@@ -5,7 +5,11 @@ import { mayLeave, type Partners, verdictOf } from '#control-plane/probes/verdic
 import type { Trial } from '#control-plane/store/probe-trials.ts';
 
 const trial = (isDelivered: boolean, partner: string, change: Partial<Trial> = {}): Trial => ({
-  ...{ kind: 'sms', role: 'recipient', isDelivered, partner, ...change },
+  kind: 'sms',
+  role: 'recipient',
+  isDelivered,
+  partner,
+  ...change,
 });
 
 /** Partners of which those in capitals are other nodes. */

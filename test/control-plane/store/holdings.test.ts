@@ -66,8 +66,13 @@ interface Case {
 
 async function becomes(db: Database, { what, sent, read = NOW.getTime(), arrivedAfter }: Case) {
   const fact: Fact = {
-    ...{ kind: 'sms_received', iccid: ICCID, from: '+13105550188', body: what, partial: false },
-    ...{ sent_at: sent === undefined ? null : at(sent), received_at: at(read) },
+    kind: 'sms_received',
+    iccid: ICCID,
+    from: '+13105550188',
+    body: what,
+    partial: false,
+    sent_at: sent === undefined ? null : at(sent),
+    received_at: at(read),
     ...(arrivedAfter === undefined ? {} : { arrived_after: at(arrivedAfter) }),
   };
   const { unheld, undated } = await db
@@ -87,7 +92,9 @@ const ALWAYS: readonly Case[] = [
   { what: 'months before', sent: BEGIN_MS - 200 * DAY_MS, is: 'unheld' },
   {
     what: 'before the sale, waited at the service centre',
-    ...{ sent: BEGIN_MS - 2 * DAY_MS, arrivedAfter: now - SECOND_MS, is: 'unheld' },
+    sent: BEGIN_MS - 2 * DAY_MS,
+    arrivedAfter: now - SECOND_MS,
+    is: 'unheld',
   },
   { what: 'by a node whose clock is behind', sent: now, read: now - 5 * HOUR_MS, is: 'stored' },
   { what: 'no stamp, read before the sale', sent: undefined, read: BEGIN_MS - HOUR_MS, is: 'undated' },
@@ -108,11 +115,15 @@ for (const [about, open] of [
       { what: 'a stamp of years ago', sent: now - 7_000 * DAY_MS, is: 'unheld' },
       {
         what: 'a stamp of years ago, came now: its clock is wrong',
-        ...{ sent: now - 7_000 * DAY_MS, arrivedAfter: now - SECOND_MS, is: 'stored' },
+        sent: now - 7_000 * DAY_MS,
+        arrivedAfter: now - SECOND_MS,
+        is: 'stored',
       },
       {
         what: 'a node that says it came later than it was read',
-        ...{ sent: undefined, arrivedAfter: now + HOUR_MS, is: 'undated' },
+        sent: undefined,
+        arrivedAfter: now + HOUR_MS,
+        is: 'undated',
       },
     ] satisfies Case[])
       t.same(await becomes(db, each), [each.is], each.what);
@@ -185,8 +196,17 @@ t.test('a number is on sale once its SIM was swept after its last holder and qua
   await db
     .insertInto('sims')
     .values({
-      ...{ iccid: ICCID, node_id: 'lab', slot: 'm1', device_id: null, state: 'registered', operator: null },
-      ...{ signal_dbm: null, model: null, usb_path: null, reason: null, updated_at: NOW },
+      iccid: ICCID,
+      node_id: 'lab',
+      slot: 'm1',
+      device_id: null,
+      state: 'registered',
+      operator: null,
+      signal_dbm: null,
+      model: null,
+      usb_path: null,
+      reason: null,
+      updated_at: NOW,
     })
     .execute();
   /** How many are on sale, and in which state the number is, when its SIM was swept at that time. */

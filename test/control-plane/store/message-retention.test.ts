@@ -99,7 +99,10 @@ t.test('MESSAGE_DAYS: the service does it, and pages and claims go on', async (t
   const { headers } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), new Date(begun));
   for (let sequence = 1; sequence <= 4; sequence += 1) node.sendFact(sequence, received(`old ${sequence}`));
   node.sendFact(5, {
-    ...{ kind: 'sms_unreadable', iccid: String(SLOT.iccid), pdu: '0791OLDPDU', reason: 'x' },
+    kind: 'sms_unreadable',
+    iccid: String(SLOT.iccid),
+    pdu: '0791OLDPDU',
+    reason: 'x',
     received_at: new Date(begun).toISOString(),
   });
   await until('committed', () => node.acknowledged === 5);

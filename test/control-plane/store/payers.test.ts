@@ -27,9 +27,16 @@ t.test(
     const claim = (runsCode: boolean, signedBy: 'key' | 'account', atMs = start) =>
       ledger.claim(
         {
-          ...{ chainId: 84532, asset: PAY_TO.address, from: privateKeyToAddress(generatePrivateKey()) },
-          ...{ to: PAY_TO.address, value: 1n, validAfter: 0n, validBefore: 2n ** 40n },
-          ...{ nonce: randomNonce(), signature: '0x01', signedBy },
+          chainId: 84532,
+          asset: PAY_TO.address,
+          from: privateKeyToAddress(generatePrivateKey()),
+          to: PAY_TO.address,
+          value: 1n,
+          validAfter: 0n,
+          validBefore: 2n ** 40n,
+          nonce: randomNonce(),
+          signature: '0x01',
+          signedBy,
         },
         { now: new Date(atMs), yearsAheadMax: 2, runsCode },
       );
@@ -45,7 +52,9 @@ t.test(
       await ledger.setReverted(id, 'refused', new Date(start));
     }
     t.match(await claim(true, 'account', start + MINUTE_MS), {
-      ...{ kind: 'refused_for_a_while', isOfAll: true, retryAfterSeconds: 59 * 60 },
+      kind: 'refused_for_a_while',
+      isOfAll: true,
+      retryAfterSeconds: 59 * 60,
     });
     t.match(await claim(false, 'key', start + MINUTE_MS), { kind: 'claimed' });
     t.match(await claim(true, 'account', start + 60 * MINUTE_MS), { kind: 'claimed' }, 'an hour later');

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '#control-plane/store/database.ts';
 import { createPaymentLedger } from '#control-plane/store/payments.ts';
 import { purgeLapsed } from '#control-plane/store/purge.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { dump } from '../../fixtures/database-dump.ts';
+import { tablesWith } from '../../fixtures/database-dump.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { lapsed, SECRET } from '../../fixtures/lapsed-subscription.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -31,9 +31,6 @@ async function connected(t: Test, url: string): Promise<Database> {
   return db;
 }
 
-const tablesWith = async (db: Database, text: string): Promise<string[]> =>
-  [...(await dump(db))].flatMap(([name, rows]) => (rows.includes(text) ? [name] : []));
-
 /** Alice's year ended `endedMs` ago; she has messages of every kind. */
 async function setUp(t: Test, endedMs: number, options: Partial<Config> = {}) {
   const clock = new ManualClock();
@@ -43,12 +40,16 @@ async function setUp(t: Test, endedMs: number, options: Partial<Config> = {}) {
   const account = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), new Date(clock.now()));
   node.sendFact(1, received(SECRET));
   node.sendFact(2, {
-    ...{ kind: 'sms_unreadable', iccid: String(slotAt(1).iccid), pdu: '0791SECRETPDU' },
-    ...{ reason: 'no such alphabet', received_at: new Date(clock.now()).toISOString() },
+    kind: 'sms_unreadable',
+    iccid: String(slotAt(1).iccid),
+    pdu: '0791SECRETPDU',
+    reason: 'no such alphabet',
+    received_at: new Date(clock.now()).toISOString(),
   });
   await until('the facts', () => node.acknowledged === 2);
   const sent = await fetch(`${url}/sms/send`, {
-    ...{ method: 'POST', headers: { ...account.headers, 'Content-Type': 'application/json' } },
+    method: 'POST',
+    headers: { ...account.headers, 'Content-Type': 'application/json' },
     body: JSON.stringify({ to: '+13105550188', body: SECRET }),
   });
   t.equal(sent.status, 200);
@@ -83,11 +84,25 @@ t.test(
     await db
       .insertInto('payments')
       .values({
-        ...{ id: 'pay_1', chain_id: 84532, asset: '0x01', payer: ALICE.address.toLowerCase(), nonce: '0x01' },
-        ...{ pay_to: PAY_TO.address, value: '1', valid_after: '0', valid_before: '1', signature: '0x' },
-        ...{ state: 'applied', reserved_number: null, raw_transaction: null, transaction_hash: null },
-        ...{ transaction_nonce: null, subscription_id: account.subscriptionId, failure: null },
-        ...{ created_at: new Date(), updated_at: new Date() },
+        id: 'pay_1',
+        chain_id: 84532,
+        asset: '0x01',
+        payer: ALICE.address.toLowerCase(),
+        nonce: '0x01',
+        pay_to: PAY_TO.address,
+        value: '1',
+        valid_after: '0',
+        valid_before: '1',
+        signature: '0x',
+        state: 'applied',
+        reserved_number: null,
+        raw_transaction: null,
+        transaction_hash: null,
+        transaction_nonce: null,
+        subscription_id: account.subscriptionId,
+        failure: null,
+        created_at: new Date(),
+        updated_at: new Date(),
       })
       .execute();
     await afterRound('it is found', async () => (await marked()) !== undefined);
@@ -268,9 +283,16 @@ t.test('two instances at once purge each subscription once', async (t) => {
 
 /** What a wallet signs to pay; the ledger does not look at the rest. */
 const authorizationOf = (from: `0x${string}`) => ({
-  ...{ chainId: 84532, asset: `0x${'aa'.repeat(20)}` as const, from, to: PAY_TO.address, value: 1n },
-  ...{ validAfter: 0n, validBefore: 1n, nonce: `0x${'01'.repeat(32)}` as const },
-  ...{ signature: '0x01' as const, signedBy: 'key' as const },
+  chainId: 84532,
+  asset: `0x${'aa'.repeat(20)}` as const,
+  from,
+  to: PAY_TO.address,
+  value: 1n,
+  validAfter: 0n,
+  validBefore: 1n,
+  nonce: `0x${'01'.repeat(32)}` as const,
+  signature: '0x01' as const,
+  signedBy: 'key' as const,
 });
 
 const waitsForLock = (db: Database, count: number) => async () => {

@@ -81,8 +81,15 @@ t.test('a call is told with all that is known of it', async (t) => {
   const [one, other] = [await instance(t, url), await instance(t, url)];
   const at = new Date('2026-11-21T08:00:00.123Z');
   const call: Omit<CallRow, 'state'> = {
-    ...{ callId: 'call_1', subscriptionId: 'sub_1', number: '+12065550001', iccid: '8901000000000000001' },
-    ...{ nodeId: 'n', direction: 'inbound', peer: 'O\'Hara \u260e "x"', startedAt: at, answeredAt: null },
+    callId: 'call_1',
+    subscriptionId: 'sub_1',
+    number: '+12065550001',
+    iccid: '8901000000000000001',
+    nodeId: 'n',
+    direction: 'inbound',
+    peer: 'O\'Hara \u260e "x"',
+    startedAt: at,
+    answeredAt: null,
   };
   const events: BusEvent[] = [
     { kind: 'call_changed', instance: 'i', call: { ...call, state: 'ringing' } },

@@ -20,7 +20,8 @@ t.test('a message keeps its text when its alert changes', { timeout: 120_000 }, 
   await db.updateTable('alerts').set({ severity: 'critical', summary: '0 numbers' }).execute();
   const attempt = { id: 'msg_1', channel: 'mail' as const, createdAt: new Date(), attempt: 1 };
   t.match(await readMessage(db, attempt), {
-    ...{ raised: [{ id: 'alert_1', severity: 'warning', summary: '1 number', advice: 'Look.' }] },
-    ...{ escalated: [], recovered: [] },
+    raised: [{ id: 'alert_1', severity: 'warning', summary: '1 number', advice: 'Look.' }],
+    escalated: [],
+    recovered: [],
   });
 });

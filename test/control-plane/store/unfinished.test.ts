@@ -25,19 +25,23 @@ async function setUp(t: Test) {
   const clock = new ManualClock();
   const now = () => new Date(clock.now());
   return {
-    ...{ ledger, clock, now },
+    ledger,
+    clock,
+    now,
     /** An authorization that was used when it came, and the chain does not show by what. */
     async open(from: Hex): Promise<string> {
       const claim = await ledger.noteUsed(
         {
-          ...{ chainId: CHAIN_ID, asset: PAY_TO.address, from, to: PAY_TO.address, value: 1n },
-          ...{
-            validAfter: 0n,
-            validBefore: 2n ** 40n,
-            nonce: randomNonce(),
-            signature: '0x01',
-            signedBy: 'key',
-          },
+          chainId: CHAIN_ID,
+          asset: PAY_TO.address,
+          from,
+          to: PAY_TO.address,
+          value: 1n,
+          validAfter: 0n,
+          validBefore: 2n ** 40n,
+          nonce: randomNonce(),
+          signature: '0x01',
+          signedBy: 'key',
         },
         now(),
       );

@@ -13,14 +13,23 @@ const rig = await createRig();
 const MINUTE_MS = 60_000;
 
 const AUDIO = {
-  ...{ captured_frames: 1000, played_frames: 900, late_frames: 1, dropped_frames: 2, lost_frames: 3 },
+  captured_frames: 1000,
+  played_frames: 900,
+  late_frames: 1,
+  dropped_frames: 2,
+  lost_frames: 3,
   capture_gaps: 4,
   xruns: 1,
 };
 
 const inbound = (call_id: string, change: Partial<LiveCall> = {}): LiveCall => ({
-  ...{ call_id, iccid: String(slotAt(1).iccid), direction: 'inbound', state: 'ringing', peer: FAR_END },
-  ...{ started_at: new Date().toISOString(), answered_at: null },
+  call_id,
+  iccid: String(slotAt(1).iccid),
+  direction: 'inbound',
+  state: 'ringing',
+  peer: FAR_END,
+  started_at: new Date().toISOString(),
+  answered_at: null,
   ...change,
 });
 
@@ -51,14 +60,17 @@ t.test('a call that was never seen live has its record; told twice it is one', a
   line.end(call, { reason: 'remote_hangup', cause: 16 }, { ended_at: endedAt, audio: AUDIO });
   await until('committed', () => node.acknowledged === 1);
   const expected = {
-    ...{
-      call_id: 'in-missed-1',
-      direction: 'inbound',
-      caller: FAR_END,
-      phone_number: number,
-      state: 'ended',
-    },
-    ...{ ...times, ended_at: endedAt, duration_ms: 30_000, reason: 'remote_hangup', cause: 16, audio: AUDIO },
+    call_id: 'in-missed-1',
+    direction: 'inbound',
+    caller: FAR_END,
+    phone_number: number,
+    state: 'ended',
+    ...times,
+    ended_at: endedAt,
+    duration_ms: 30_000,
+    reason: 'remote_hangup',
+    cause: 16,
+    audio: AUDIO,
   };
   t.same(await calls(), [expected]);
   line.end(call, { reason: 'busy', cause: 17 });
@@ -145,7 +157,9 @@ t.test(
     await until('both ring', () => watcher.texts.length === 2);
     await phone.node.drop();
     const node = await ScriptedNode.connect(url, {
-      ...{ journalId: 'journal-1', onCommand: line.onCommand, calls: [{ ...kept, state: 'active' }] },
+      journalId: 'journal-1',
+      onCommand: line.onCommand,
+      calls: [{ ...kept, state: 'active' }],
     });
     t.teardown(() => node.drop());
     line.node = node;
@@ -205,7 +219,9 @@ t.test(
     t.match(await stateOf(kept), { state: 'ringing' });
     const call = first.line.calls.find(({ call_id }) => call_id === kept);
     const node = await ScriptedNode.connect(second.url, {
-      ...{ journalId: 'journal-1', calls: call === undefined ? [] : [call], onCommand: first.line.onCommand },
+      journalId: 'journal-1',
+      calls: call === undefined ? [] : [call],
+      onCommand: first.line.onCommand,
     });
     t.teardown(() => node.drop());
     for (let minute = 0; minute < 6; minute += 1) {

@@ -139,7 +139,8 @@ t.test('who gives the request up, has the call hung up: nobody knows of it', asy
   line.dialled = () => undefined;
   const controller = new AbortController();
   const asked = fetch(`${url}/voice/dial`, {
-    ...{ method: 'POST', signal: controller.signal },
+    method: 'POST',
+    signal: controller.signal,
     headers: { ...headers, 'Content-Type': 'application/json' },
     body: JSON.stringify({ phone_number: number, to: FAR_END }),
   });
@@ -167,12 +168,13 @@ t.test(
     const startedAt = new Date().toISOString();
     line.end(
       {
-        ...{
-          call_id: callId,
-          iccid,
-          direction: 'outbound',
-        },
-        ...{ state: 'ringing', peer: FAR_END, started_at: startedAt, answered_at: null },
+        call_id: callId,
+        iccid,
+        direction: 'outbound',
+        state: 'ringing',
+        peer: FAR_END,
+        started_at: startedAt,
+        answered_at: null,
       },
       { reason: 'local_hangup', cause: 16 },
     );

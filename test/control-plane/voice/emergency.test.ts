@@ -104,7 +104,9 @@ const spaced = (separator: string) => (text: string) => [...text].join(separator
 const WRITINGS = [
   (text: string) => text,
   ...[' ', '-', '.', '\u00a0', '\u200b', '\u2011', '/', '\t'].map(spaced),
-  ...[wide, arabic, bold],
+  wide,
+  arabic,
+  bold,
   (text: string) => `(${text})`,
   (text: string) => `${text} `,
   (text: string) => ` ${text}`,
@@ -165,13 +167,13 @@ t.test('of a hundred thousand writings the few that pass reach nobody in an emer
 
 t.test('other countries’ emergency numbers neither, where those countries are allowed', async (t) => {
   const emergency = {
-    ...{
-      '+1': ['911', '112'],
-      '+44': ['999', '112'],
-      '+49': ['110', '112'],
-      '+33': ['15', '17', '18', '112'],
-    },
-    ...{ '+61': ['000', '112'], '+81': ['110', '119'], '+91': ['112', '100', '101', '102', '108'] },
+    '+1': ['911', '112'],
+    '+44': ['999', '112'],
+    '+49': ['110', '112'],
+    '+33': ['15', '17', '18', '112'],
+    '+61': ['000', '112'],
+    '+81': ['110', '119'],
+    '+91': ['112', '100', '101', '102', '108'],
   };
   const allowed = destinationListSchema.parse([...NANP_PREFIXES, ...Object.keys(emergency).slice(1)]);
   for (const [country, codes] of Object.entries(emergency))

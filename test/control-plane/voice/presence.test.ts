@@ -51,21 +51,25 @@ function scriptedPresence() {
   const presence = new Presence({
     live: live as unknown as LiveCalls,
     db: undefined as unknown as Database,
-    ...{ bus: createLocalBus(), clock: systemClock, log: silentLogger, streamUrl: (id) => id },
+    bus: createLocalBus(),
+    clock: systemClock,
+    log: silentLogger,
+    streamUrl: (id) => id,
   });
   return { presence, live: { change: (call: CallRow) => watchers.forEach((watcher) => void watcher(call)) } };
 }
 
 const ringing = (callId: string): CallRow => ({
-  ...{
-    callId,
-    subscriptionId: 'sub_1',
-    number: '+12065550001',
-    iccid: '1',
-    nodeId: 'n',
-    direction: 'inbound',
-  },
-  ...{ peer: null, state: 'ringing', startedAt: new Date(), answeredAt: null },
+  callId,
+  subscriptionId: 'sub_1',
+  number: '+12065550001',
+  iccid: '1',
+  nodeId: 'n',
+  direction: 'inbound',
+  peer: null,
+  state: 'ringing',
+  startedAt: new Date(),
+  answeredAt: null,
 });
 
 const [ALICE] = BUYERS as [Wallet];
@@ -76,7 +80,10 @@ t.test('an incoming call rings, is answered and ends, on every socket', async (t
   const call = line.ring();
   await until('ringing', () => watchers.every(({ texts }) => texts.length === 1));
   const common = {
-    ...{ call_id: call.call_id, direction: 'inbound', caller: FAR_END, phone_number: number },
+    call_id: call.call_id,
+    direction: 'inbound',
+    caller: FAR_END,
+    phone_number: number,
     stream_url: `${url.replace('http', 'ws')}/voice/stream/${call.call_id}`,
   };
   for (const { texts } of watchers) t.same(texts, [{ kind: 'ringing', ...common, at: call.started_at }]);

@@ -37,15 +37,15 @@ t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => 
   });
   const streamSid = client.texts[1]?.['streamSid'];
   t.match(client.texts[1], {
-    ...{ event: 'start', sequenceNumber: '1', streamSid: String },
+    event: 'start',
+    sequenceNumber: '1',
+    streamSid: String,
     start: {
-      ...{
-        accountSid: phone.subscriptionId,
-        streamSid,
-        callSid: callId,
-        tracks: ['inbound'],
-        customParameters: {},
-      },
+      accountSid: phone.subscriptionId,
+      streamSid,
+      callSid: callId,
+      tracks: ['inbound'],
+      customParameters: {},
       mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
     },
   });
@@ -54,7 +54,9 @@ t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => 
   t.match(
     client.of({ event: 'media' }),
     ['1', '2', '3'].map((chunk, index) => ({
-      ...{ event: 'media', sequenceNumber: String(index + 2), streamSid },
+      event: 'media',
+      sequenceNumber: String(index + 2),
+      streamSid,
       media: { track: 'inbound', chunk, timestamp: String(index * 20), payload: String },
     })),
   );

@@ -38,7 +38,9 @@ t.test('awaitingFinal', async (t) => {
     t.same(state, {
       kind: 'done',
       result: {
-        ...{ kind: 'final', final: { kind: 'ok' }, doubtful: false },
+        kind: 'final',
+        final: { kind: 'ok' },
+        doubtful: false,
         information: [{ line: '+CSQ: 21,99' }],
       },
       bodyGiven: false,
@@ -134,7 +136,8 @@ t.test('awaitingFinal', async (t) => {
       for (const error of ['ERROR', '+CME ERROR: 25']) {
         t.match(feed(beginExchange(number), line(`${error}+CNUM: "","+33671651906",145`)).state, {
           result: {
-            ...{ final: { kind: 'ok' }, doubtful: true },
+            final: { kind: 'ok' },
+            doubtful: true,
             information: [{ line: '+CNUM: "","+33671651906",145' }],
           },
         });
@@ -177,7 +180,9 @@ t.test('an information response with a body', async (t) => {
     t.strictSame(state, {
       kind: 'done',
       result: {
-        ...{ kind: 'final', final: { kind: 'ok' }, doubtful: false },
+        kind: 'final',
+        final: { kind: 'ok' },
+        doubtful: false,
         information: [{ line: '+CMGR: 0,,0' }],
       },
       bodyGiven: false,

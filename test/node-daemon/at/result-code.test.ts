@@ -7,7 +7,9 @@ t.test('final result codes are read', async (t) => {
   t.same(parseFinalResult('ERROR'), { kind: 'error' });
   t.same(parseFinalResult('ERROR+CNUM:'), { kind: 'error', trailing: '+CNUM:' });
   t.same(parseFinalResult('+CME ERROR: 25+CNUM: "","+33671651906",145'), {
-    ...{ kind: 'cme', code: 25, trailing: '+CNUM: "","+33671651906",145' },
+    kind: 'cme',
+    code: 25,
+    trailing: '+CNUM: "","+33671651906",145',
   });
   t.same(parseFinalResult('COMMAND NOT SUPPORT'), { kind: 'error' });
   t.same(parseFinalResult('+CME ERROR: 10'), { kind: 'cme', code: 10 });

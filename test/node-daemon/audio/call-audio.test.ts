@@ -11,8 +11,13 @@ import { FakePcm } from './fake-pcm.ts';
 
 const load = await loadResampler();
 const QUIET = {
-  ...{ captured_frames: 0, played_frames: 0, late_frames: 0 },
-  ...{ dropped_frames: 0, lost_frames: 0, capture_gaps: 0, xruns: 0 },
+  captured_frames: 0,
+  played_frames: 0,
+  late_frames: 0,
+  dropped_frames: 0,
+  lost_frames: 0,
+  capture_gaps: 0,
+  xruns: 0,
 };
 
 const octetsOf = (samples: Int16Array): Uint8Array =>
@@ -49,7 +54,9 @@ function setUp({
     };
   };
   const audio = new CallAudio({
-    ...{ device, createResampler, clock },
+    device,
+    createResampler,
+    clock,
     rateHz: rateHz === 'measured' ? undefined : rateHz,
     onFrame: (frame) => {
       captured.push(frame);
@@ -70,7 +77,13 @@ function setUp({
     }
   };
   return {
-    ...{ audio, captured, clock, device, digits, frameOctets, run },
+    audio,
+    captured,
+    clock,
+    device,
+    digits,
+    frameOctets,
+    run,
     /** The modem loses so many octets. */
     lose: (octets: number) => {
       at += octets;

@@ -43,12 +43,15 @@ export async function startExaminedRack(
   writeIdentity(dataDir, plane.url);
   const parsed = parseConfig(config.replaceAll('%DIR%', simulator.dir), 'node.yaml');
   const settings: Settings = {
-    ...{ dataDir, logLevel: 'error' },
-    ...{ sysfsRoot: join(simulator.dir, 'sys'), devRoot: join(simulator.dir, 'dev') },
+    dataDir,
+    logLevel: 'error',
+    sysfsRoot: join(simulator.dir, 'sys'),
+    devRoot: join(simulator.dir, 'dev'),
     config: { ...parsed, discover: parsed.discover ?? true },
   };
   return {
-    ...{ simulator, settings },
+    simulator,
+    settings,
     sysfs: (usbPath, attribute) => join(settings.sysfsRoot, 'bus/usb/devices', usbPath, attribute),
     modem(index) {
       const modem = simulator.modems[index];

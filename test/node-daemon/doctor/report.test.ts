@@ -9,9 +9,7 @@ const finding = (
   slot: string | null,
   verdict: Finding['verdict'],
   advice: string | null = null,
-) => ({
-  ...{ check, slot, verdict, advice, seen: `${check} is ${verdict}` },
-});
+) => ({ check, slot, verdict, advice, seen: `${check} is ${verdict}` });
 const report = (findings: Finding[]) =>
   reportOf({
     findings,

@@ -16,18 +16,24 @@ export const EC25: UsbDevice = {
 };
 
 export const usbAttributes = (differs: Partial<UsbAttributes> = {}): UsbAttributes => ({
-  ...{ usbPath: '1-1.1', powerControl: 'on', maxPowerMa: 500, speedMbps: 480, usbVersion: 2 },
-  ...{ configuration: 1, serial: 'a5c00000', overCurrents: 0 },
+  usbPath: '1-1.1',
+  powerControl: 'on',
+  maxPowerMa: 500,
+  speedMbps: 480,
+  usbVersion: 2,
+  configuration: 1,
+  serial: 'a5c00000',
+  overCurrents: 0,
   hub: { path: '1-1', isRoot: false, isSelfPowered: true },
   ...differs,
 });
 
 export const hostView = (differs: Partial<HostView> = {}): HostView => ({
-  ...{ nodeVersion: '22.12.0', threads: 64, user: { uid: 1000, groups: [1000, 20] }, isSimulated: false },
-  dataFolder: {
-    ...{ path: '/var/lib/simrack', state: 'writable', uid: 1000 },
-    ...{ freeBytes: 4e9, freeFiles: 100_000 },
-  },
+  nodeVersion: '22.12.0',
+  threads: 64,
+  user: { uid: 1000, groups: [1000, 20] },
+  isSimulated: false,
+  dataFolder: { path: '/var/lib/simrack', state: 'writable', uid: 1000, freeBytes: 4e9, freeFiles: 100_000 },
   enrolment: { kind: 'enrolled', nodeId: 'n-1', controlPlaneUrl: 'https://sim.example' },
   controlPlane: { url: 'https://sim.example', status: 200, clockDifferenceMs: 300 },
   isClockSynchronized: true,
@@ -45,22 +51,26 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
 });
 
 export const deskView = (differs: Partial<DeskView> = {}): DeskView => ({
-  ...{ isDaemonRunning: true, isLinked: true, configurationProblem: undefined, problem: undefined },
+  isDaemonRunning: true,
+  isLinked: true,
+  configurationProblem: undefined,
+  problem: undefined,
   ...differs,
 });
 
 export const slotOf = (differs: Partial<Slot> = {}): Slot => ({
-  ...{ slot: '1-1.1', state: 'registered', device_id: '867698040000017', iccid: '8901000000000000017' },
-  ...{
-    number: null,
-    operator: '00101',
-    signal_dbm: -71,
-    model: 'Quectel EC25',
-    usb_path: '1-1.1',
-    reason: null,
-    storage: null,
-    swept_at: null,
-  },
+  slot: '1-1.1',
+  state: 'registered',
+  device_id: '867698040000017',
+  iccid: '8901000000000000017',
+  number: null,
+  operator: '00101',
+  signal_dbm: -71,
+  model: 'Quectel EC25',
+  usb_path: '1-1.1',
+  reason: null,
+  storage: null,
+  swept_at: null,
   ...differs,
 });
 
@@ -104,7 +114,11 @@ export function modemView(
 const NODE = { path: '/dev/ttyUSB2', uid: 0, gid: 20, mode: 0o660, holders: [] };
 
 export const slotView = (differs: Partial<SlotView> = {}): SlotView => ({
-  ...{ name: '1-1.1', slot: slotOf(), device: EC25, usb: usbAttributes(), onHub: [usbAttributes()] },
+  name: '1-1.1',
+  slot: slotOf(),
+  device: EC25,
+  usb: usbAttributes(),
+  onHub: [usbAttributes()],
   place: {
     ports: ['/dev/ttyUSB2', '/dev/ttyUSB3'],
     usb: { path: '1-1.1', id: EC25.id },
@@ -114,11 +128,14 @@ export const slotView = (differs: Partial<SlotView> = {}): SlotView => ({
   modem: modemView(),
   audio: { kind: 'heard', octets: Buffer.alloc(0) },
   loop: { kind: 'back' },
-  ...{ cardRatesHz: undefined, cardNodes: [] },
+  cardRatesHz: undefined,
+  cardNodes: [],
   ...differs,
 });
 
 export const seen = (differs: Partial<Seen> = {}): Seen => ({
-  ...{ host: hostView(), desk: deskView(), slots: [slotView()] },
+  host: hostView(),
+  desk: deskView(),
+  slots: [slotView()],
   ...differs,
 });

@@ -186,7 +186,9 @@ t.test('a number that nobody knows, and one that the configuration tells', async
 
 t.test('registration: refused with its cause, searching, radio off, roaming', async (t) => {
   const all = (stat: string) => ({
-    ...{ 'AT+CREG?': `+CREG: 2,${stat}`, 'AT+CGREG?': `+CGREG: 2,${stat}`, 'AT+CEREG?': `+CEREG: 2,${stat}` },
+    'AT+CREG?': `+CREG: 2,${stat}`,
+    'AT+CGREG?': `+CGREG: 2,${stat}`,
+    'AT+CEREG?': `+CEREG: 2,${stat}`,
   });
   t.match(told('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,11' }), {
     verdict: 'problem',

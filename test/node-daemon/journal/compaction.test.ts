@@ -30,8 +30,13 @@ const open = (folder: string, change: Partial<JournalOptions> = {}): Promise<Jou
 const received = (body: string): NewRecord => ({
   kind: 'fact',
   fact: {
-    ...{ kind: 'sms_received', iccid: ICCID, from: '+15550000012', body },
-    ...{ sent_at: null, received_at: AT, partial: false },
+    kind: 'sms_received',
+    iccid: ICCID,
+    from: '+15550000012',
+    body,
+    sent_at: null,
+    received_at: AT,
+    partial: false,
   },
 });
 const sent = (commandId: string): NewRecord[] => [
@@ -39,7 +44,8 @@ const sent = (commandId: string): NewRecord[] => [
   {
     kind: 'fact',
     fact: {
-      ...{ kind: 'sms_outcome', command_id: commandId },
+      kind: 'sms_outcome',
+      command_id: commandId,
       outcome: { status: 'accepted', message_references: [7], at: AT },
     },
   },

@@ -17,10 +17,16 @@ const line = (record: object): string => {
 const HEAD = line({ kind: 'journal', format: 1, journalId: 'the-journal', nextSequence: 1, acknowledged: 0 });
 const fact = (sequence: number): string =>
   line({
-    ...{ kind: 'fact', sequence },
+    kind: 'fact',
+    sequence,
     fact: {
-      ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+1', body: `message ${sequence}` },
-      ...{ sent_at: null, received_at: '2026-11-21T08:00:00.000Z', partial: false },
+      kind: 'sms_received',
+      iccid: '8901000000000000017',
+      from: '+1',
+      body: `message ${sequence}`,
+      sent_at: null,
+      received_at: '2026-11-21T08:00:00.000Z',
+      partial: false,
     },
   });
 const synced = (bytes: number): string => line({ kind: 'synced', bytes });
@@ -100,8 +106,14 @@ t.test('the journal of an older program: no marks, no boots, outcomes without th
   const sent = { iccid: '8901000000000000017', to: '+15550001234' };
   const accepted = { status: 'accepted', message_references: [7], at };
   const part = {
-    ...{ from: '+1', text: 'p', sentAt: null, receivedAt: at },
-    ...{ reference: 1, referenceBits: 8, total: 2, part: 1 },
+    from: '+1',
+    text: 'p',
+    sentAt: null,
+    receivedAt: at,
+    reference: 1,
+    referenceBits: 8,
+    total: 2,
+    part: 1,
   };
   const journal = await openWith(
     t,
@@ -115,7 +127,13 @@ t.test('the journal of an older program: no marks, no boots, outcomes without th
   );
   const { commands, groups } = journal.state;
   t.same(commands.get('done'), {
-    ...{ ...sent, at, segments: 1, boot: undefined, references: [7], reported: [], outcome: accepted },
+    ...sent,
+    at,
+    segments: 1,
+    boot: undefined,
+    references: [7],
+    reported: [],
+    outcome: accepted,
   });
   t.match(commands.get('open'), { outcome: undefined, boot: undefined, segments: 1 });
   t.same([...commands.sentAs(sent.iccid, 7)], ['done']);

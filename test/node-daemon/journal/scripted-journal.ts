@@ -24,7 +24,9 @@ export async function setUpJournal(t: Test, log: Logger = silentLogger) {
   const clock = new ManualClock(NOW);
   const open = async (openDisk?: OpenJournalDisk): Promise<Journal> => {
     const journal = await Journal.open({
-      ...{ folder, clock, log },
+      folder,
+      clock,
+      log,
       ...(openDisk === undefined ? {} : { openDisk }),
     });
     t.teardown(() => journal.close());
@@ -34,11 +36,17 @@ export async function setUpJournal(t: Test, log: Logger = silentLogger) {
 }
 
 export const fact = (body: string): Fact => ({
-  ...{ kind: 'sms_received', iccid: ICCID, from: '+15550000012', body },
-  ...{ sent_at: null, received_at: '2026-11-21T08:00:00.000Z', partial: false },
+  kind: 'sms_received',
+  iccid: ICCID,
+  from: '+15550000012',
+  body,
+  sent_at: null,
+  received_at: '2026-11-21T08:00:00.000Z',
+  partial: false,
 });
 export const received = (body: string, entry?: StorageEntry): NewRecord => ({
-  ...{ kind: 'fact', fact: fact(body) },
+  kind: 'fact',
+  fact: fact(body),
   ...(entry === undefined ? {} : { entry }),
 });
 export const entry = (index: number): StorageEntry => ({
@@ -48,12 +56,17 @@ export const entry = (index: number): StorageEntry => ({
   digest: `d${index}`,
 });
 export const intent = (commandId: string): NewRecord => ({
-  ...{ kind: 'intent', commandId, iccid: ICCID, to: '+15550001234', at: '2026-11-21T08:00:00.000Z' },
+  kind: 'intent',
+  commandId,
+  iccid: ICCID,
+  to: '+15550001234',
+  at: '2026-11-21T08:00:00.000Z',
 });
 export const outcome = (commandId: string): NewRecord => ({
   kind: 'fact',
   fact: {
-    ...{ kind: 'sms_outcome', command_id: commandId },
+    kind: 'sms_outcome',
+    command_id: commandId,
     outcome: { status: 'accepted', message_references: [7], at: '2026-11-21T08:00:00.000Z' },
   },
 });
@@ -89,9 +102,18 @@ export function brokenDisk() {
 }
 
 export const part = (number: number) => ({
-  ...{ from: '+1', text: `part ${number}`, sentAt: null, receivedAt: '2026-11-21T08:00:00.000Z' },
-  ...{ reference: 1, referenceBits: 8 as const, total: 9, part: number },
+  from: '+1',
+  text: `part ${number}`,
+  sentAt: null,
+  receivedAt: '2026-11-21T08:00:00.000Z',
+  reference: 1,
+  referenceBits: 8 as const,
+  total: 9,
+  part: number,
 });
 export const partRecord = (number: number): NewRecord => ({
-  ...{ kind: 'part', group: 'g', iccid: ICCID, part: part(number) },
+  kind: 'part',
+  group: 'g',
+  iccid: ICCID,
+  part: part(number),
 });

@@ -114,7 +114,10 @@ t.test('commands are answered with result or refusal, also out of order', async 
   });
   const slow = plane.command('send_sms', { a: 1 }, { id: 'slow', timeLeftMs: 5 });
   t.same(await plane.command('send_sms', {}, { id: 'quick' }), {
-    ...{ type: 'refusal', id: 'quick', code: 'slot_busy', message: 'no' },
+    type: 'refusal',
+    id: 'quick',
+    code: 'slot_busy',
+    message: 'no',
   });
   finish();
   t.same(await slow, { type: 'result', id: 'slow', ok: true, result: { x: 1 } });
@@ -242,13 +245,11 @@ t.test(
         30_000,
         (plane) => {
           plane.welcome = () => ({
-            ...{
-              type: 'welcome',
-              version: LINK_VERSION + 1,
-              heartbeat_ms: 60_000,
-              window: 1,
-              acknowledged: 0,
-            },
+            type: 'welcome',
+            version: LINK_VERSION + 1,
+            heartbeat_ms: 60_000,
+            window: 1,
+            acknowledged: 0,
           });
         },
       ],

@@ -179,8 +179,13 @@ t.test('a URL without TLS that leaves this host is refused before anything is se
   for (const url of [
     // By it Linux reaches this host, and its name says nothing of that.
     `http://0.0.0.0:${port}`,
-    ...['http://sim.example', 'HTTP://sim.example', 'http://10.0.0.1:8080', 'http://[2001:db8::1]'],
-    ...['http://127.sim.example', 'http://localhost.sim.example', 'http://127.0.0.1.sim.example'],
+    'http://sim.example',
+    'HTTP://sim.example',
+    'http://10.0.0.1:8080',
+    'http://[2001:db8::1]',
+    'http://127.sim.example',
+    'http://localhost.sim.example',
+    'http://127.0.0.1.sim.example',
   ])
     await t.rejects(enrol({ folder, url, code: CODE }), /has no TLS.*https:.*--insecure/, url);
   t.equal(plane.requests, 0);
@@ -244,7 +249,8 @@ t.test('nor does audio go where the control plane names a URL without TLS', asyn
   const url = plane.url.replace('127.0.0.1', '0.0.0.0');
   const events = { onPlayout: () => undefined, onClear: () => ({ played: 0, dropped: 0 }) };
   const parts = {
-    ...{ clock: systemClock, log: silentLogger },
+    clock: systemClock,
+    log: silentLogger,
     events: { ...events, onDigits: () => undefined, onEnd: () => undefined },
   };
   await t.rejects(MediaLink.open(url, 'ticket', parts), /has no TLS/);

@@ -15,15 +15,28 @@ import { until } from '../../fixtures/until.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
 
 export const SLOT: Slot = {
-  ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: '8901000000000000017' },
-  ...{ number: null, operator: null, signal_dbm: null, model: 'EC25', usb_path: '1-1.2', reason: null },
+  slot: 'm0',
+  state: 'registered',
+  device_id: '350000000000017',
+  iccid: '8901000000000000017',
+  number: null,
+  operator: null,
+  signal_dbm: null,
+  model: 'EC25',
+  usb_path: '1-1.2',
+  reason: null,
   storage: null,
   swept_at: null,
 };
 
 export const receivedFact = (body: string): Fact => ({
-  ...{ kind: 'sms_received', iccid: '8901000000000000017', from: '+15550000012', body },
-  ...{ sent_at: null, received_at: '2026-11-21T08:00:00.000Z', partial: false },
+  kind: 'sms_received',
+  iccid: '8901000000000000017',
+  from: '+15550000012',
+  body,
+  sent_at: null,
+  received_at: '2026-11-21T08:00:00.000Z',
+  partial: false,
 });
 
 /** An identity that a test changes by hand. */
@@ -74,7 +87,12 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined, ti
   let answer: (command: LinkCommand) => Promise<CommandAnswer> = async () => ({ ok: true, result: {} });
   const identity = new ScriptedIdentity({ nodeId: 'n-1', controlPlaneUrl: plane.url, key: newKey() });
   const link = new ControlLink({
-    ...{ identity, journal, clock, log: silentLogger, alarms: () => alarms, slots: () => slots },
+    identity,
+    journal,
+    clock,
+    log: silentLogger,
+    alarms: () => alarms,
+    slots: () => slots,
     commands: {
       handle: (command) => {
         commands.push(command);
@@ -89,7 +107,14 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined, ti
     await rm(folder, { recursive: true });
   });
   return {
-    ...{ plane, journal, link, slots, alarms, commands, longWaits, identity },
+    plane,
+    journal,
+    link,
+    slots,
+    alarms,
+    commands,
+    longWaits,
+    identity,
     append: (...bodies: string[]) =>
       journal.append(...bodies.map((body) => ({ kind: 'fact' as const, fact: receivedFact(body) }))),
     sequences: (): number[] => plane.facts.map(({ sequence }) => sequence),

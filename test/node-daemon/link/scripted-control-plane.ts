@@ -29,8 +29,11 @@ export class ScriptedControlPlane {
   pings = true;
   /** What a link gets after its hello; `undefined` leaves it waiting. */
   welcome: () => ServerFrame | undefined = () => ({
-    ...{ type: 'welcome', version: LINK_VERSION, heartbeat_ms: this.heartbeatMs },
-    ...{ window: this.window, acknowledged: this.acknowledged },
+    type: 'welcome',
+    version: LINK_VERSION,
+    heartbeat_ms: this.heartbeatMs,
+    window: this.window,
+    acknowledged: this.acknowledged,
   });
   /** Refuses upgrades with this HTTP status and these headers. */
   refusal: number | undefined;

@@ -6,9 +6,17 @@ import type { Slot } from '#shared/link/messages.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 
 const SLOT: Slot = {
-  ...{ slot: 'top-left', state: 'registered', reason: null, usb_path: '1-1.2', model: 'EC25' },
-  ...{ device_id: '350000000000017', iccid: '8901000000000000017', number: '+12065550017' },
-  ...{ operator: '00101', signal_dbm: -71, storage: { used: 3, total: 20 } },
+  slot: 'top-left',
+  state: 'registered',
+  reason: null,
+  usb_path: '1-1.2',
+  model: 'EC25',
+  device_id: '350000000000017',
+  iccid: '8901000000000000017',
+  number: '+12065550017',
+  operator: '00101',
+  signal_dbm: -71,
+  storage: { used: 3, total: 20 },
   swept_at: null,
 };
 
@@ -86,24 +94,36 @@ t.test('what happened: AT commands, steps, opens, failures', async (t) => {
 });
 
 const received = (body: string) => ({
-  ...{ kind: 'sms_received' as const, iccid: '8901000000000000017', from: '+12065550199', body },
-  ...{ sent_at: null, received_at: '2026-01-01T00:00:00Z', partial: false },
+  kind: 'sms_received' as const,
+  iccid: '8901000000000000017',
+  from: '+12065550199',
+  body,
+  sent_at: null,
+  received_at: '2026-01-01T00:00:00Z',
+  partial: false,
 });
 
 t.test('a call that has ended: how, how long, and its frames', async (t) => {
   const { lines, metrics } = setUp();
   const call = {
-    ...{
-      kind: 'call_ended' as const,
-      call_id: 'call_1',
-      iccid: SLOT.iccid ?? '',
-      direction: 'inbound' as const,
-    },
-    ...{ peer: '+12065550199', started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:01:00Z' },
-    ...{ answered_at: '2026-01-01T00:00:30Z', reason: 'remote_hangup' as const, cause: 16 },
+    kind: 'call_ended' as const,
+    call_id: 'call_1',
+    iccid: SLOT.iccid ?? '',
+    direction: 'inbound' as const,
+    peer: '+12065550199',
+    started_at: '2026-01-01T00:00:00Z',
+    ended_at: '2026-01-01T00:01:00Z',
+    answered_at: '2026-01-01T00:00:30Z',
+    reason: 'remote_hangup' as const,
+    cause: 16,
     audio: {
-      ...{ captured_frames: 1500, played_frames: 700, late_frames: 3, dropped_frames: 0, lost_frames: 1 },
-      ...{ capture_gaps: 2, xruns: 4 },
+      captured_frames: 1500,
+      played_frames: 700,
+      late_frames: 3,
+      dropped_frames: 0,
+      lost_frames: 1,
+      capture_gaps: 2,
+      xruns: 4,
     },
   };
   metrics.facts.fact(call, 'top-left');
@@ -140,13 +160,12 @@ t.test('facts are counted once each, when they are durable', async (t) => {
   await Promise.all([journal.append(fact('a'), fact('b')), journal.append(fact('c'))]);
   journal.acknowledge(2);
   const at = '2026-01-01T00:00:00Z';
-  await journal.append({
-    ...{ kind: 'intent', commandId: 'x', iccid: String(SLOT.iccid), to: '+12065550199', at },
-  });
+  await journal.append({ kind: 'intent', commandId: 'x', iccid: String(SLOT.iccid), to: '+12065550199', at });
   const outcome = (commandId: string) => ({
     kind: 'fact' as const,
     fact: {
-      ...{ kind: 'sms_outcome' as const, command_id: commandId },
+      kind: 'sms_outcome' as const,
+      command_id: commandId,
       outcome: { status: 'unknown' as const, message: 'm', at },
     },
   });

@@ -18,7 +18,10 @@ function arrive(place: Place, outside: OutsideSteps) {
   const whereabouts = new Whereabouts(clock, place);
   const stopping = new AbortController();
   const reached = untilReachable({
-    ...{ whereabouts, outside, log: silentLogger, signal: stopping.signal },
+    whereabouts,
+    outside,
+    log: silentLogger,
+    signal: stopping.signal,
     isRefused: () => false,
     onAway: () => undefined,
   });

@@ -35,8 +35,15 @@ t.test('a modem is set up and told with all that is known of it', async (t) => {
   await state('registered');
   await until('the operator', () => modem.slot.operator !== null);
   t.match(modem.slot, {
-    ...{ slot: 'm0', state: 'registered', device_id: '350000000000017', iccid: TEST_ICCID },
-    ...{ number: '+12065550017', operator: '00101', signal_dbm: -71, usb_path: null, reason: null },
+    slot: 'm0',
+    state: 'registered',
+    device_id: '350000000000017',
+    iccid: TEST_ICCID,
+    number: '+12065550017',
+    operator: '00101',
+    signal_dbm: -71,
+    usb_path: null,
+    reason: null,
   });
   t.same(device.port.received.slice(0, 2), ['<ESC>', 'AT'], 'an old prompt is left first');
 });

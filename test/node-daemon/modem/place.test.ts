@@ -13,7 +13,8 @@ function device(
     usbPath: '1-1.2',
     id: { vendor, product },
     interfaces: Object.entries(interfaces).map(([number, tty]) => ({
-      ...{ number: Number(number), class: interfaceClass },
+      number: Number(number),
+      class: interfaceClass,
       ...(tty === undefined ? {} : { tty }),
     })),
   };
@@ -34,7 +35,10 @@ t.test('a known product has its AT ports, best first, whatever their numbers', a
 t.test('another product of a known vendor is a modem if it has serial ports: all are tried', async (t) => {
   t.ok(isModem(device('2c7c:6026', four)));
   t.same(placeOf(device('2c7c:6026', four), '/dev').ports, [
-    ...['/dev/ttyUSB4', '/dev/ttyUSB5', '/dev/ttyUSB6', '/dev/ttyUSB7'],
+    '/dev/ttyUSB4',
+    '/dev/ttyUSB5',
+    '/dev/ttyUSB6',
+    '/dev/ttyUSB7',
   ]);
   t.notOk(isModem(device('12d1:107e', { 0: undefined }, '06')), 'a telephone of the same vendor');
   t.notOk(isModem(device('0403:6001', { 0: 'ttyUSB0' })), 'a serial adapter is asked nothing');
@@ -43,9 +47,7 @@ t.test('another product of a known vendor is a modem if it has serial ports: all
 t.test('a stick that shows its disk is a modem to be', async (t) => {
   const stick = device('12d1:1f01', { 0: undefined }, '08');
   t.ok(isModem(stick));
-  t.same(placeOf(stick, '/dev'), {
-    ...{ ports: [], reason: 'mass_storage', usb: { path: '1-1.2', id: stick.id } },
-  });
+  t.same(placeOf(stick, '/dev'), { ports: [], reason: 'mass_storage', usb: { path: '1-1.2', id: stick.id } });
   t.ok(isModem(device('12d1:ffff', { 0: undefined }, '08')), 'also under ids that nobody has written down');
   t.notOk(isModem(device('0951:1666', { 0: undefined }, '08')), 'a disk');
 });

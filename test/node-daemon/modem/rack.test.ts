@@ -66,7 +66,11 @@ class Bus {
 async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<RackParts> = {}) {
   const host = await ScriptedHost.start(t);
   const rack = new Rack({
-    ...{ slots, discover: true, ignore: [], devRoot: '/dev', log: silentLogger },
+    slots,
+    discover: true,
+    ignore: [],
+    devRoot: '/dev',
+    log: silentLogger,
     createModem: (options) => host.create(options),
     ...parts,
   });

@@ -43,11 +43,25 @@ function play(
 t.test('each trouble has its steps, gentlest first', async (t) => {
   t.same(play('silent', 6).steps, ['reopen', 'radio', 'restart', 'usb_reset', 'power_cycle', 'give_up']);
   t.same(play('faulty', 8).steps, [
-    ...['reopen', 'reopen', 'reinitialise', 'radio', 'restart', 'usb_reset', 'power_cycle', 'give_up'],
+    'reopen',
+    'reopen',
+    'reinitialise',
+    'radio',
+    'restart',
+    'usb_reset',
+    'power_cycle',
+    'give_up',
   ]);
   t.same(play('no_service', 5).steps, ['radio', 'restart', 'usb_reset', 'power_cycle', 'give_up']);
   t.same(play('port_gone', 8).steps, [
-    ...['reopen', 'reopen', 'reopen', 'reopen', 'usb_reset', 'power_cycle', 'give_up', 'reopen'],
+    'reopen',
+    'reopen',
+    'reopen',
+    'reopen',
+    'usb_reset',
+    'power_cycle',
+    'give_up',
+    'reopen',
   ]);
   for (const trouble of ['restarted', 'sim_changed'] as const) {
     t.same(new Set(play(trouble, 50).steps), new Set(['reopen']), `${trouble} needs no more`);

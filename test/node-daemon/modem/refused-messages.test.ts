@@ -31,7 +31,9 @@ t.test('messages that stay on the modem', async (t) => {
   t.strictSame(
     told,
     Array.from({ length: 5 }, () => ({
-      ...{ level: 'warn', fields: { messages: MESSAGES, reason }, message: LINE },
+      level: 'warn',
+      fields: { messages: MESSAGES, reason },
+      message: LINE,
     })),
   );
   t.equal(lines.length - told.length, 1, 'the disk itself, once');

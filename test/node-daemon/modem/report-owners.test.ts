@@ -17,8 +17,14 @@ const HOUR_MS = 3_600_000;
 const at = (agoMs: number): string => new Date(NOW - agoMs).toISOString();
 
 const command = (agoMs: number, change: Partial<CommandState> = {}): CommandState => ({
-  ...{ iccid: ICCID, to: '+15550000012', at: at(agoMs), segments: 1, boot: undefined, references: [7] },
-  ...{ reported: [], outcome: { status: 'accepted', message_references: [7], at: at(agoMs) } },
+  iccid: ICCID,
+  to: '+15550000012',
+  at: at(agoMs),
+  segments: 1,
+  boot: undefined,
+  references: [7],
+  reported: [],
+  outcome: { status: 'accepted', message_references: [7], at: at(agoMs) },
   ...change,
 });
 const unknown = (agoMs: number, change: Partial<CommandState> = {}): CommandState =>
@@ -28,8 +34,12 @@ const unknown = (agoMs: number, change: Partial<CommandState> = {}): CommandStat
     ...change,
   });
 const report = (agoMs: number | null, change: Partial<StatusReport> = {}): StatusReport => ({
-  ...{ kind: 'statusReport', messageReference: 7, recipient: '+15550000012', status: 0 },
-  ...{ acceptedAt: agoMs === null ? null : at(agoMs), dischargedAt: at(0) },
+  kind: 'statusReport',
+  messageReference: 7,
+  recipient: '+15550000012',
+  status: 0,
+  acceptedAt: agoMs === null ? null : at(agoMs),
+  dischargedAt: at(0),
   ...change,
 });
 

@@ -55,8 +55,13 @@ export class ScriptedHost {
 
   create(parts: Pick<ModemParts, 'slot'> & Partial<ModemParts>): Modem {
     const modem = new Modem({
-      ...{ journal: this.journal, sims: NO_SIM_SETTINGS, clock: this.clock, log: silentLogger },
-      ...{ limits: LIMITS, outside: {}, admits: () => true },
+      journal: this.journal,
+      sims: NO_SIM_SETTINGS,
+      clock: this.clock,
+      log: silentLogger,
+      limits: LIMITS,
+      outside: {},
+      admits: () => true,
       openPort: async (path) => this.#open(path),
       observer: {
         onChange: () => this.onChange(),

@@ -30,7 +30,8 @@ function waitOf(limits: SendLimits, iccid: string, to: string, now: number): num
 }
 
 const settings = (change: Partial<SendLimitSettings>): SendLimitSettings => ({
-  ...{ perSim: {}, perDestination: {} },
+  perSim: {},
+  perDestination: {},
   ...change,
 });
 
@@ -109,7 +110,9 @@ t.test('a clock that was ahead, or is put back, closes no window for longer than
 t.test('with 100 000 commands remembered a message is let in at once', async (t) => {
   const commands = remembered(
     ...Array.from({ length: 100_000 }, (_, index) => ({
-      ...{ iccid: `sim${index % 64}`, to: `+${index % 5_000}`, time: NOW - DAY_MS + index * 800 },
+      iccid: `sim${index % 64}`,
+      to: `+${index % 5_000}`,
+      time: NOW - DAY_MS + index * 800,
     })),
   );
   const day = { perMinute: 100, perDay: 100_000 };

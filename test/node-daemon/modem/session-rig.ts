@@ -58,7 +58,10 @@ export class SessionRig {
     prepare(this.device.plug());
     this.channel = new AtChannel(this.device.port, this.clock, silentLogger);
     this.session = new ModemSession({
-      ...{ channel: this.channel, journal: this.journal, clock: this.clock, log: silentLogger },
+      channel: this.channel,
+      journal: this.journal,
+      clock: this.clock,
+      log: silentLogger,
       sims: NO_SIM_SETTINGS,
       report: (report) => {
         this.reports.push(report);

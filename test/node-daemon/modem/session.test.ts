@@ -69,7 +69,9 @@ t.test('what an operator’s command changed is set up again before the next mes
   rig.startTime();
   const changed = rig.session?.changing(() => rig.channel?.send(atCommand('ATZ')) ?? Promise.reject());
   const sending = rig.session?.outbox?.send({
-    ...{ commandId: 'c1', params: sent, deadlineAt: rig.clock.now() + 600_000 },
+    commandId: 'c1',
+    params: sent,
+    deadlineAt: rig.clock.now() + 600_000,
   });
   await changed;
   t.match(await sending, { status: 'accepted' });

@@ -27,8 +27,13 @@ t.test('an announced message is a fact, and then deleted', async (t) => {
   await until('the deletion', () => isEmpty(modem));
   t.same(facts(), [
     {
-      ...{ kind: 'sms_received', iccid: TEST_ICCID, from: '+15550000012', body: 'Hi', partial: false },
-      ...{ sent_at: '2025-11-12T11:00:00+00:00', received_at: '2026-11-21T08:00:00.000Z' },
+      kind: 'sms_received',
+      iccid: TEST_ICCID,
+      from: '+15550000012',
+      body: 'Hi',
+      partial: false,
+      sent_at: '2025-11-12T11:00:00+00:00',
+      received_at: '2026-11-21T08:00:00.000Z',
       arrived_after: '2026-11-21T08:00:00.000Z',
     },
   ]);

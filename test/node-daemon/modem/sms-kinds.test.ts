@@ -166,11 +166,20 @@ t.test('with more unfinished messages than there is room for, a new one is told 
   const { modem, start } = await setUpInbox(t);
   const { facts, journal } = await start();
   const part = {
-    ...{ from: '+1', text: 'x', sentAt: null, receivedAt: '2026-11-21T08:00:00.000Z' },
-    ...{ reference: 1, referenceBits: 8 as const, total: 2, part: 1 },
+    from: '+1',
+    text: 'x',
+    sentAt: null,
+    receivedAt: '2026-11-21T08:00:00.000Z',
+    reference: 1,
+    referenceBits: 8 as const,
+    total: 2,
+    part: 1,
   };
   const waiting = Array.from({ length: GROUPS_MAX }, (_, index) => ({
-    ...{ kind: 'part' as const, group: `g${index}`, iccid: TEST_ICCID, part },
+    kind: 'part' as const,
+    group: `g${index}`,
+    iccid: TEST_ICCID,
+    part,
   }));
   await journal.append(...waiting);
   modem.deliver(`${SENDER}440B915155000010F2000052112111000000090500032A02018242`);

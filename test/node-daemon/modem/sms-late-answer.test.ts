@@ -25,7 +25,9 @@ async function answerLate(t: Test, end: 'taken' | 'refused') {
   let gate: Promise<void> | undefined;
   let isSyncing = false;
   const journal = await Journal.open({
-    ...{ folder, clock, log },
+    folder,
+    clock,
+    log,
     openDisk: async (path) => {
       const file = await openJournalDisk(path);
       const sync = async (): Promise<void> => {

@@ -11,7 +11,8 @@ const DELIVERED_7 = `${REPORT}00`;
 const REPORT_AT_0800 = DELIVERED_7.replace('52112111000000', '62111280000000');
 
 const accepted = (command_id: string, at = '2026-11-21T08:00:00.000Z') => ({
-  ...{ kind: 'sms_outcome' as const, command_id },
+  kind: 'sms_outcome' as const,
+  command_id,
   outcome: { status: 'accepted' as const, message_references: [7], at },
 });
 
@@ -33,7 +34,11 @@ t.test('a report is matched to the newest command by SIM, reference and last dig
   modem.port.say(lines('+CDS: 25', DELIVERED_7));
   await until('the report', () => facts().length === 5);
   t.match(facts().at(-1), {
-    ...{ kind: 'sms_report', command_id: 'newest', message_reference: 7, status: 'delivered', tp_status: 0 },
+    kind: 'sms_report',
+    command_id: 'newest',
+    message_reference: 7,
+    status: 'delivered',
+    tp_status: 0,
     recipient: '+15550000012',
   });
 });

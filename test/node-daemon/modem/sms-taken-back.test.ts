@@ -18,12 +18,17 @@ const IDS = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5'];
 const GIVEN = IDS.slice(0, -1);
 
 const intent = (commandId: string): NewRecord => ({
-  ...{ kind: 'intent', commandId, iccid: '8901000000000000017', to: '+15550001234', at: AT },
+  kind: 'intent',
+  commandId,
+  iccid: '8901000000000000017',
+  to: '+15550001234',
+  at: AT,
 });
 const accepted = (commandId: string): NewRecord => ({
   kind: 'fact',
   fact: {
-    ...{ kind: 'sms_outcome', command_id: commandId },
+    kind: 'sms_outcome',
+    command_id: commandId,
     outcome: { status: 'accepted', message_references: [7], at: AT },
   },
 });
@@ -42,7 +47,10 @@ async function refuseOutcomes(t: Test, { refusesMarks = false } = {}) {
   const uncut: Buffer[] = [];
   const disk = { refuses: false, refusesWrites: false };
   const journal = await Journal.open({
-    ...{ folder, clock, log, bootId: BOOT },
+    folder,
+    clock,
+    log,
+    bootId: BOOT,
     openDisk: async (path) => {
       const file = await openJournalDisk(path);
       return {

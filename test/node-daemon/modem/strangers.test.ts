@@ -26,7 +26,11 @@ async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<R
   const resets: string[] = [];
   const outside = { resetUsb: async ({ path }: { path: string }) => void resets.push(path) };
   const rack = new Rack({
-    ...{ slots, discover: true, ignore: [], devRoot: '/dev', log: silentLogger },
+    slots,
+    discover: true,
+    ignore: [],
+    devRoot: '/dev',
+    log: silentLogger,
     createModem: (options) => host.create({ ...options, outside }),
     ...parts,
   });

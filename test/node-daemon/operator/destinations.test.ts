@@ -23,13 +23,12 @@ t.test(
       t.match(await plane.command('dial', { call_id: `call_${to.slice(1)}`, iccid, to }), refusal, to);
     }
     t.match(await plane.command('send_sms', { iccid, to: '+12060550123', body: 'x', segments_max: 1 }), {
-      ...{ type: 'refusal', code: 'params_invalid' },
+      type: 'refusal',
+      code: 'params_invalid',
     });
     t.match(await tool('send', '1-1.1', '+18765550123', 'x'), {
-      ...{
-        status: 1,
-        stderr: /destination_not_allowed\): only numbers of these .*: the US and its territories/,
-      },
+      status: 1,
+      stderr: /destination_not_allowed\): only numbers of these .*: the US and its territories/,
     });
     t.notMatch((modem?.commandLines ?? []).join(' '), /CMGS|ATD/, 'the modem saw none of it');
     t.match(await tool('send', '1-1.1', '+17872345678', 'x'), { status: 0 });
@@ -42,7 +41,8 @@ t.test(
     const more = { ...env, DESTINATIONS: 'US,+1876' };
     t.match(await runProgram('node-daemon', ['send', '1-1.1', '+18765550123', 'x'], more), { status: 0 });
     t.match(await runProgram('node-daemon', ['send', '1-1.1', '+19005550123', 'x'], more), {
-      ...{ status: 1, stderr: /premium numbers cannot be reached/ },
+      status: 1,
+      stderr: /premium numbers cannot be reached/,
     });
   },
 );
@@ -53,7 +53,8 @@ t.test('the file says it for daemon and tools; a list that means nothing stops b
   t.match(await tool('send', '1-1.1', '+12065550123', 'x'), { status: 1, stderr: /of these .*: PR, \+44/ });
   for (const args of [[], ['list']])
     t.match(await runProgram('node-daemon', args, { ...env, DESTINATIONS: 'UK' }), {
-      ...{ status: 1, stderr: 'error: DESTINATIONS: "UK" is no region: did you mean GB?' },
+      status: 1,
+      stderr: 'error: DESTINATIONS: "UK" is no region: did you mean GB?',
     });
   const wrong = await startToolRig(t, { modems: 0 }, 'destinations: [US, EU]');
   t.match(await wrong.tool('list'), { status: 1, stderr: /:1:20: destinations\[1\]: "EU" is no region/ });

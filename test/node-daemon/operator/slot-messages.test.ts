@@ -18,8 +18,14 @@ t.test('each entry with its place, its state and what can be read of it', async 
   t.same(storages, [{ storage: 'SM', used: 3, total: 50 }]);
   t.match(stored, [
     {
-      ...{ storage: 'SM', index: 3, status: 'unread', kind: 'message', part: null },
-      ...{ address: '+12065559999', text: 'Hello', sent_at: /^2026-05-03T12:00:00/ },
+      storage: 'SM',
+      index: 3,
+      status: 'unread',
+      kind: 'message',
+      part: null,
+      address: '+12065559999',
+      text: 'Hello',
+      sent_at: /^2026-05-03T12:00:00/,
     },
     { index: 4, status: 'read', kind: 'unreadable', text: /PDU 00FF/ },
     { index: 5, status: 'unsent', text: /^a message to send/ },

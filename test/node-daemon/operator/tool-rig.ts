@@ -44,11 +44,16 @@ export async function startToolRig(
   t.teardown(() => plane.stop());
   writeIdentity(dataDir, plane.url);
   const env = {
-    ...{ DATA_DIR: dataDir, NODE_CONFIG: configFile },
-    ...{ SYSFS_ROOT: join(simulator.dir, 'sys'), DEV_ROOT: join(simulator.dir, 'dev') },
+    DATA_DIR: dataDir,
+    NODE_CONFIG: configFile,
+    SYSFS_ROOT: join(simulator.dir, 'sys'),
+    DEV_ROOT: join(simulator.dir, 'dev'),
   };
   return {
-    ...{ simulator, dataDir, env, plane },
+    simulator,
+    dataDir,
+    env,
+    plane,
     tool: (...args) => runProgram('node-daemon', args, env),
     toolWith: (args, onStart) => runProgram('node-daemon', args, env, onStart),
     async startDaemon() {

@@ -103,14 +103,14 @@ t.test('send goes the way of the control plane: outcome, limits, and once for ea
   t.match(JSON.parse(repeated.stdout), { status: 'accepted', is_repeat: true });
   const withId = ['--id', 'operator_12345678'];
   t.match(await tool('send', '1-1.1', STRANGER, 'another text', ...withId), {
-    ...{
-      status: 1,
-      stdout: '',
-      stderr: /not sent: operator_12345678 is the id of another message \(another text\)/,
-    },
+    status: 1,
+    stdout: '',
+    stderr: /not sent: operator_12345678 is the id of another message \(another text\)/,
   });
   t.match(await tool('send', '1-1.1', '+12065550179', 'twice?', ...withId), {
-    ...{ status: 1, stdout: '', stderr: /another message \(to another number\)/ },
+    status: 1,
+    stdout: '',
+    stderr: /another message \(to another number\)/,
   });
   t.equal(heard().length, 2, 'the same id is sent once');
   await until('the control plane hears of both', () => plane.factsOf('sms_outcome').length === 2);

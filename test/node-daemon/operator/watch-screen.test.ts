@@ -10,18 +10,20 @@ import { slotOf } from '../doctor/seen.ts';
 const AT = '2026-11-22T10:00:00.000Z';
 const watched = (differs: Partial<WatchedSlot> = {}): WatchedSlot => ({
   ...slotOf({ slot: 'top-left', operator: 'T-Mobile US' }),
-  ...{
-    signals: Array.from({ length: 30 }, () => -71),
-    sms_received: 12,
-    sms_sent: 3,
-    sms_failed: 1,
-    calls: 0,
-  },
+  signals: Array.from({ length: 30 }, () => -71),
+  sms_received: 12,
+  sms_sent: 3,
+  sms_failed: 1,
+  calls: 0,
   last_event: { at: AT, text: 'recovery: usb_reset (no_service)' },
   ...differs,
 });
 const hostOf = (slots: readonly WatchedSlot[]): WatchedHost => ({
-  ...{ at: AT, is_linked: true, alarms: [], journal_depth: 0, slots },
+  at: AT,
+  is_linked: true,
+  alarms: [],
+  journal_depth: 0,
+  slots,
 });
 const LOST = watched({ state: 'lost', reason: 'gave_up', signal_dbm: null });
 

@@ -72,7 +72,9 @@ t.test('waits for a daemon that goes, and goes on with it', async (t) => {
 
 t.test('NO_COLOR, and lines where there is no terminal', async (t) => {
   const plain = startOnTerminal(t, PROGRAM, ['watch'], {
-    ...{ env: { ...env, NO_COLOR: '1' }, columns: 100, rows: 20 },
+    env: { ...env, NO_COLOR: '1' },
+    columns: 100,
+    rows: 20,
   });
   await until('the table', () => /8 of 8/.test(plain.output()));
   plain.type('\u0003');

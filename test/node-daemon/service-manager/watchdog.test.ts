@@ -20,7 +20,9 @@ const STATUS = { slots: [], isEnrolled: true, isLinked: true, callsUp: 0, isDrai
 async function watched(workers: () => readonly Worker[], clock = new ManualClock(0)) {
   const told: Assignments[] = [];
   const manager = new ServiceManager({
-    ...{ clock, log: silentLogger, pid: 7 },
+    clock,
+    log: silentLogger,
+    pid: 7,
     environment: { NOTIFY_SOCKET: '/nowhere', WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' },
     notify: async (assignments) => void told.push(assignments),
   });
@@ -58,9 +60,7 @@ t.test(
 t.test('without a service manager nothing is told, and no timer is left', async (t) => {
   const clock = new ManualClock(0);
   const notify = async (): Promise<void> => void t.fail('told');
-  const manager = new ServiceManager({
-    ...{ clock, log: silentLogger, pid: 7, environment: {}, notify },
-  });
+  const manager = new ServiceManager({ clock, log: silentLogger, pid: 7, environment: {}, notify });
   await manager.ready({ status: () => STATUS, workers: () => [] });
   manager.stopping();
   clock.advance(3_600_000);
@@ -75,8 +75,15 @@ t.test(
     t.teardown(() => journal.close());
     const modem = (openPort: () => Promise<Port>) => {
       const made = new Modem({
-        ...{ slot: 'm0', place: { ports: ['/dev/ttyUSB0'] }, journal, clock, log: silentLogger },
-        ...{ openPort, sims: NO_SIM_SETTINGS, outside: {}, admits: () => true },
+        slot: 'm0',
+        place: { ports: ['/dev/ttyUSB0'] },
+        journal,
+        clock,
+        log: silentLogger,
+        openPort,
+        sims: NO_SIM_SETTINGS,
+        outside: {},
+        admits: () => true,
         limits: { radio: 0, restart: 0, usb_reset: 0, power_cycle: 0 },
         observer: { onChange() {}, onOpen() {}, onStep() {}, onCommandEnd() {}, onLoss() {} },
       });
@@ -102,7 +109,9 @@ t.test('a journal whose disk never answers is dead; one that has nothing to writ
   const clock = new ManualClock(0);
   let hangs = false;
   const journal = await Journal.open({
-    ...{ folder: temporaryFolder(t), clock, log: silentLogger },
+    folder: temporaryFolder(t),
+    clock,
+    log: silentLogger,
     openDisk: async (path) => {
       const disk = await openJournalDisk(path);
       const sync = disk.sync.bind(disk);

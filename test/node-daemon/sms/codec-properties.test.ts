@@ -58,10 +58,17 @@ check('every segment of every text is encoded', fc.oneof(gsm7Text, anyText), (te
   const { encoding, segments } = segmentText(text);
   return segments.every((segment, index) => {
     const concatenation = {
-      ...{ reference: 7, referenceBits: 8 as const, total: segments.length, part: index + 1 },
+      reference: 7,
+      referenceBits: 8 as const,
+      total: segments.length,
+      part: index + 1,
     };
     const { pdu, length } = encodeSubmit({
-      ...{ to: '+15550001234', text: segment, encoding, statusReport: true, validityPeriod: 167 },
+      to: '+15550001234',
+      text: segment,
+      encoding,
+      statusReport: true,
+      validityPeriod: 167,
       ...(segments.length > 1 ? { concatenation } : {}),
     });
     // 3GPP TS 23.040 §9.2.2.2: 13 octets around an address of 11 digits, 140 of user data.

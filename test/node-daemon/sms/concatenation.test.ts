@@ -3,8 +3,14 @@ import t from 'tap';
 import { groupKey, joinParts, type MessagePart, placeOf } from '#node-daemon/sms/concatenation.ts';
 
 const part = (number: number, text: string, change: Partial<MessagePart> = {}): MessagePart => ({
-  ...{ reference: 7, referenceBits: 8, total: 3, part: number, from: '+15550000012', text },
-  ...{ sentAt: null, receivedAt: `2026-11-21T08:00:0${number}.000Z` },
+  reference: 7,
+  referenceBits: 8,
+  total: 3,
+  part: number,
+  from: '+15550000012',
+  text,
+  sentAt: null,
+  receivedAt: `2026-11-21T08:00:0${number}.000Z`,
   ...change,
 });
 

@@ -13,7 +13,11 @@ function submit(
 ) {
   const { encoding } = segmentText(text);
   const { pdu, length } = encodeSubmit({
-    ...{ to: '+15550001234', text, encoding, statusReport: false, validityPeriod: 0 },
+    to: '+15550001234',
+    text,
+    encoding,
+    statusReport: false,
+    validityPeriod: 0,
     ...(part === undefined ? {} : { concatenation: part }),
   });
   t.equal(length, pdu.length / 2 - 1, 'the length leaves the SMSC field out');
@@ -52,7 +56,11 @@ t.test('SMS-SUBMIT as python-gammu encodes it', async (t) => {
 
 t.test('SMS-SUBMIT asks for a status report in bit 5', async (t) => {
   const { pdu } = encodeSubmit({
-    ...{ to: '+15550001234', text: 'Hi', encoding: 'gsm7', statusReport: true, validityPeriod: 167 },
+    to: '+15550001234',
+    text: 'Hi',
+    encoding: 'gsm7',
+    statusReport: true,
+    validityPeriod: 167,
   });
   t.equal(pdu, '0031000B915155001032F40000A702C834');
 });

@@ -26,9 +26,17 @@ async function setUp(t: Test) {
 }
 
 const ended = (iccid: string | null): Fact => ({
-  ...{ kind: 'call_ended', call_id: 'call-00000017', iccid: String(iccid), direction: 'inbound' },
-  ...{ peer: '+12065559999', started_at: '2026-01-01T00:00:00Z', answered_at: null },
-  ...{ ended_at: '2026-01-01T00:01:00Z', reason: 'remote_hangup', cause: 16, audio: null },
+  kind: 'call_ended',
+  call_id: 'call-00000017',
+  iccid: String(iccid),
+  direction: 'inbound',
+  peer: '+12065559999',
+  started_at: '2026-01-01T00:00:00Z',
+  answered_at: null,
+  ended_at: '2026-01-01T00:01:00Z',
+  reason: 'remote_hangup',
+  cause: 16,
+  audio: null,
 });
 
 t.test('states as they change, steps, calls and failures are remembered, newest first', async (t) => {

@@ -26,8 +26,13 @@ export function hubSlots(count: number): Slot[] {
     const [, change = {}] = EXCEPTIONS.find(([every]) => index % every === every - 1) ?? [];
     const storage = { used: index === 5 ? 19 : index % 3, total: 20 };
     return slotAt(index, {
-      ...{ slot: path, usb_path: path, model: 'Quectel EC25-EUX', operator: '26201', storage },
-      ...{ signal_dbm: -60 - ((index * 7) % 40), ...change },
+      slot: path,
+      usb_path: path,
+      model: 'Quectel EC25-EUX',
+      operator: '26201',
+      storage,
+      signal_dbm: -60 - ((index * 7) % 40),
+      ...change,
     });
   });
 }
@@ -53,8 +58,17 @@ export const EVENTS: readonly HostEvent[] = [
 export function statusOf(slots: readonly Slot[], change: Partial<NodeStatus> = {}): NodeStatus {
   const indexes = new Map(slots.map(({ slot }, index) => [slot, index]));
   return {
-    ...{ nodeId: 'cupboard-1', controlPlane: 'sim.example', isLinked: true, alarms: [], slots, calls: [] },
-    ...{ journalDepth: 0, isJournalFailing: false, events: EVENTS, now: NOW, startedAt: NOW - 200_000_000 },
+    nodeId: 'cupboard-1',
+    controlPlane: 'sim.example',
+    isLinked: true,
+    alarms: [],
+    slots,
+    calls: [],
+    journalDepth: 0,
+    isJournalFailing: false,
+    events: EVENTS,
+    now: NOW,
+    startedAt: NOW - 200_000_000,
     signalOf: (slot) => dayOfSignal(indexes.get(slot) ?? 0),
     ...change,
   };
@@ -62,13 +76,13 @@ export function statusOf(slots: readonly Slot[], change: Partial<NodeStatus> = {
 
 /** A call of the SIM of that slot. */
 export const callOf = (slot: Slot) => ({
-  ...{
-    call_id: 'call-00000017',
-    iccid: String(slot.iccid),
-    direction: 'inbound' as const,
-    peer: '+12065559999',
-  },
-  ...{ state: 'active' as const, started_at: new Date(NOW - 130_000).toISOString(), answered_at: null },
+  call_id: 'call-00000017',
+  iccid: String(slot.iccid),
+  direction: 'inbound' as const,
+  peer: '+12065559999',
+  state: 'active' as const,
+  started_at: new Date(NOW - 130_000).toISOString(),
+  answered_at: null,
 });
 
 /** Serves a status that the test may change. */

@@ -19,7 +19,10 @@ const RACKS: Readonly<Record<string, NodeStatus>> = {
   '64 slots': statusOf(hubSlots(64), { calls: hubSlots(2).map(callOf), journalDepth: 3 }),
   '16 on hubs': statusOf([...SIXTEEN, ...byHand], { alarms: ['modem_given_up'], isLinked: false }),
   none: statusOf([], {
-    ...{ nodeId: undefined, controlPlane: undefined, isLinked: false, events: [] },
+    nodeId: undefined,
+    controlPlane: undefined,
+    isLinked: false,
+    events: [],
     alarms: ['no_modem'],
   }),
 };

@@ -27,7 +27,11 @@ t.test('a taken port is told with its option, and had as soon as it is free', as
   const clock = new ManualClock(0);
   const { log, lines } = recordedLog();
   const kept = await keepStatusPort({
-    ...{ clock, log, port, registry: new Registry(), status: () => statusOf([]) },
+    clock,
+    log,
+    port,
+    registry: new Registry(),
+    status: () => statusOf([]),
   });
   t.match(lines, [{ level: 'error', fields: { port }, message: /metrics\.port/ }]);
   clock.advance(RETRY_MS);
@@ -48,8 +52,12 @@ t.test('the daemon serves its modems meanwhile', async (t) => {
   const { port: metricsPort } = other.address() as AddressInfo;
   const dataDir = temporaryFolder(t);
   const settings = settingsOf({
-    ...{ dataDir, config: undefined, logLevel: 'silent', modemPorts: [{ slot: 'm0', path: '/nowhere' }] },
-    ...{ sysfsRoot: join(dataDir, 'sys'), devRoot: join(dataDir, 'dev') },
+    dataDir,
+    config: undefined,
+    logLevel: 'silent',
+    modemPorts: [{ slot: 'm0', path: '/nowhere' }],
+    sysfsRoot: join(dataDir, 'sys'),
+    devRoot: join(dataDir, 'dev'),
   });
   const { log, lines } = recordedLog();
   const daemon = await startDaemon({ ...settings, config: { ...settings.config, metricsPort } }, { log });
@@ -65,7 +73,11 @@ t.test('a stop ends the tries', async (t) => {
   const { port } = other.address() as AddressInfo;
   const clock = new ManualClock(0);
   const kept = await keepStatusPort({
-    ...{ clock, log: silentLogger, port, registry: new Registry(), status: () => statusOf([]) },
+    clock,
+    log: silentLogger,
+    port,
+    registry: new Registry(),
+    status: () => statusOf([]),
   });
   await kept.stop();
   t.equal(clock.untilNextMs, Number.POSITIVE_INFINITY);

@@ -13,9 +13,13 @@ import { FakeSysfs, quectel } from './fake-sysfs.ts';
 t.test('places are filled in, also twice in a word; unknown ones stay', async (t) => {
   t.same(
     fillIn(['-v', '{vendor}', '{hub}:{port}/{hub}', '{else}'], {
-      ...{ usb_path: '1-1.2', vendor: '12d1', product: '1f01', hub: '1-1', port: '2' },
+      usb_path: '1-1.2',
+      vendor: '12d1',
+      product: '1f01',
+      hub: '1-1',
+      port: '2',
     }),
-    [...['-v', '12d1', '1-1:2/1-1', '{else}']],
+    ['-v', '12d1', '1-1:2/1-1', '{else}'],
   );
 });
 

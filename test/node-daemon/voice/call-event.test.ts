@@ -55,8 +55,10 @@ t.test(
         '+CLCC: 2,1,5,0,0,"987654321",161',
       ]),
       [
-        ...[call(1, 'inbound', 'active', null), call(2, 'inbound', 'active', '123456789')],
-        ...[call(3, 'inbound', 'active', '987654321'), call(2, 'inbound', 'waiting', '987654321')],
+        call(1, 'inbound', 'active', null),
+        call(2, 'inbound', 'active', '123456789'),
+        call(3, 'inbound', 'active', '987654321'),
+        call(2, 'inbound', 'waiting', '987654321'),
       ],
     );
     // [EC2x], [log]: a bearer of LTE is a call of mode 1, and takes the first index.
@@ -76,8 +78,10 @@ t.test(
         '+CLCC: 5,1,4,0,0,"",128,"",0,1',
       ]),
       [
-        ...[call(1, 'outbound', 'active', '+13105550188'), call(2, 'outbound', 'held', '+13105550188')],
-        ...[call(3, 'outbound', 'alerting', '+13105550188'), call(4, 'outbound', 'dialing', '+13105550188')],
+        call(1, 'outbound', 'active', '+13105550188'),
+        call(2, 'outbound', 'held', '+13105550188'),
+        call(3, 'outbound', 'alerting', '+13105550188'),
+        call(4, 'outbound', 'dialing', '+13105550188'),
         call(5, 'inbound', 'incoming', null),
       ],
     );
@@ -242,7 +246,8 @@ for (const [what, voice, from, lines, expected] of [
     ...(['Quectel, ccinfo', QUECTEL_VOICE, OUT] as const),
     [
       ...[2, 3, 0, -1].map((state) => `+QIND: "ccinfo",1,0,${state},0,0,"${TO}",145`),
-      ...['NO CARRIER', `+QIND: "ccinfo",1,0,-1,0,0,"${TO}",145`],
+      'NO CARRIER',
+      `+QIND: "ccinfo",1,0,-1,0,0,"${TO}",145`,
     ],
     ['dialing', 'ringing', 'active', 'ended', '-', '-'],
   ],
@@ -254,21 +259,24 @@ for (const [what, voice, from, lines, expected] of [
   [
     ...(['Quectel, rung', QUECTEL_VOICE, undefined] as const),
     [
-      ...[`+CLIP: "${TO}",145,,,,0`, `+QIND: "ccinfo",2,1,4,0,0,"${TO}",145`, 'RING'],
-      ...[`+QIND: "ccinfo",2,1,-1,0,0,"${TO}",145`, 'NO CARRIER'],
+      `+CLIP: "${TO}",145,,,,0`,
+      `+QIND: "ccinfo",2,1,4,0,0,"${TO}",145`,
+      'RING',
+      `+QIND: "ccinfo",2,1,-1,0,0,"${TO}",145`,
+      'NO CARRIER',
     ],
     ['ringing', 'ringing', 'ringing', 'ended', '-'],
   ],
   [
     ...(['SIMCom', SIMCOM_VOICE, OUT] as const),
     [
-      ...[`+CLCC: 1,0,2,0,0,"${TO}",145`, `+CLCC: 1,0,3,0,0,"${TO}",145`, 'VOICE CALL: BEGIN'],
-      ...[
-        `+CLCC: 1,0,0,0,0,"${TO}",145`,
-        'VOICE CALL: END: 000017',
-        `+CLCC: 1,0,6,0,0,"${TO}",145`,
-        'NO CARRIER',
-      ],
+      `+CLCC: 1,0,2,0,0,"${TO}",145`,
+      `+CLCC: 1,0,3,0,0,"${TO}",145`,
+      'VOICE CALL: BEGIN',
+      `+CLCC: 1,0,0,0,0,"${TO}",145`,
+      'VOICE CALL: END: 000017',
+      `+CLCC: 1,0,6,0,0,"${TO}",145`,
+      'NO CARRIER',
     ],
     ['dialing', 'ringing', 'active', 'active', 'ended', '-', '-'],
   ],

@@ -39,7 +39,9 @@ export class LineRig {
     const channel = new AtChannel(this.port, this.clock, silentLogger);
     const parts = { channel, clock: this.clock, log: silentLogger };
     this.line = new VoiceLine({
-      ...{ ...parts, voice, isRegistered: () => true },
+      ...parts,
+      voice,
+      isRegistered: () => true,
       audioSwitch: new AudioSwitch({ ...parts, audio: voice.serial, onDegraded: () => undefined }),
       observer: {
         onCall: (call) => this.told.push(call),

@@ -10,12 +10,21 @@ const OTHER = '+12065550100';
 
 const outbound = (state: LineCall['state']): LineCall => ({ direction: 'outbound', state, peer: PEER });
 const inbound = (state: LineCall['state'], peer?: string | null): LineCall => ({
-  ...{ direction: 'inbound', state, peer },
+  direction: 'inbound',
+  state,
+  peer,
 });
 const STATES: (LineCall | undefined)[] = [
-  ...[undefined, outbound('dialing'), outbound('ringing'), outbound('active')],
-  ...[inbound('ringing'), inbound('ringing', null), inbound('ringing', PEER)],
-  ...[inbound('active'), inbound('active', null), inbound('active', PEER)],
+  undefined,
+  outbound('dialing'),
+  outbound('ringing'),
+  outbound('active'),
+  inbound('ringing'),
+  inbound('ringing', null),
+  inbound('ringing', PEER),
+  inbound('active'),
+  inbound('active', null),
+  inbound('active', PEER),
 ];
 
 const LISTED: ListedState[] = ['active', 'held', 'dialing', 'alerting', 'incoming', 'waiting'];
@@ -27,8 +36,11 @@ const listedCalls: ListedCall[] = (['inbound', 'outbound'] as const).flatMap((di
 const EVENTS: CallEvent[] = [
   { kind: 'rings' },
   ...[PEER, OTHER, null].map((number) => ({ kind: 'caller', number }) as const),
-  ...[{ kind: 'alerting' } as const, { kind: 'answered' } as const, { kind: 'released' } as const],
-  ...[{ kind: 'released', cause: 17 } as const, { kind: 'digit', digit: '5' } as const],
+  { kind: 'alerting' } as const,
+  { kind: 'answered' } as const,
+  { kind: 'released' } as const,
+  { kind: 'released', cause: 17 } as const,
+  { kind: 'digit', digit: '5' } as const,
   { kind: 'audioFlow', isPaused: true },
   ...listedCalls.map((call) => ({ kind: 'listed', call }) as const),
 ];
@@ -102,7 +114,8 @@ t.test('what begins a call, and what is late about one that has ended', async (t
 
 t.test('from the dialling to the conversation', async (t) => {
   const listed = (state: ListedState): CallEvent => ({
-    ...{ kind: 'listed', call: { index: 1, direction: 'outbound', state, number: PEER } },
+    kind: 'listed',
+    call: { index: 1, direction: 'outbound', state, number: PEER },
   });
   const cases: [LineCall, CallEvent, LineCall['state']][] = [
     [outbound('dialing'), { kind: 'alerting' }, 'ringing'],
@@ -123,7 +136,8 @@ t.test('from the dialling to the conversation', async (t) => {
 
 t.test('a caller who hides is null, one who is not told yet is undefined', async (t) => {
   const listed = (number: string | null): CallEvent => ({
-    ...{ kind: 'listed', call: { index: 1, direction: 'inbound', state: 'incoming', number } },
+    kind: 'listed',
+    call: { index: 1, direction: 'inbound', state: 'incoming', number },
   });
   const after = (...events: CallEvent[]): LineCall | undefined =>
     events.reduce<LineCall | undefined>((call, event) => callOf(nextCall(call, event)), undefined);

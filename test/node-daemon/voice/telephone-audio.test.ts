@@ -30,15 +30,21 @@ async function talking() {
   let record: AudioStatistics | null | undefined;
   const ends: unknown[] = [];
   const book = {
-    ...{ note: () => undefined, newId: () => ID },
+    note: () => undefined,
+    newId: () => ID,
     end: (_id: string, end: unknown, audio: AudioStatistics | null) => {
       ends.push(end);
       record = audio;
     },
   };
   const telephone = new Telephone({
-    ...{ iccid: '8901000000000000017', channel: new AtChannel(port, clock, silentLogger), clock },
-    ...{ log: silentLogger, voice: QUECTEL_VOICE, isRegistered: () => true, createResampler },
+    iccid: '8901000000000000017',
+    channel: new AtChannel(port, clock, silentLogger),
+    clock,
+    log: silentLogger,
+    voice: QUECTEL_VOICE,
+    isRegistered: () => true,
+    createResampler,
     access: {
       audio: QUECTEL_VOICE.serial,
       open: async () => {
@@ -74,7 +80,12 @@ async function talking() {
     sent += 1;
   };
   return {
-    ...{ clock, devices, ends, telephone, told, talk },
+    clock,
+    devices,
+    ends,
+    telephone,
+    told,
+    talk,
     client: () => ({ played, granted, sent }),
     clear: () => events?.onClear(),
     canOpen: (can: boolean) => {

@@ -8,9 +8,14 @@ import { slotAt } from '../../fixtures/scripted-node.ts';
 /** A slot of which everything is long, and some as long as it may be. */
 const longSlot = (index: number) =>
   slotAt(index, {
-    ...{ slot: `upper-cabinet-shelf-${index}`, state: 'sim_locked', reason: 'denied_roaming_in_the_area' },
-    ...{ number: '+123456789012345', operator: 'A Mobile Network With A Name', signal_dbm: -113 },
-    ...{ model: 'Quectel_EC25-EUX EC25EUXGAR08A05M1G', usb_path: `1-1.4.4.4.${index}` },
+    slot: `upper-cabinet-shelf-${index}`,
+    state: 'sim_locked',
+    reason: 'denied_roaming_in_the_area',
+    number: '+123456789012345',
+    operator: 'A Mobile Network With A Name',
+    signal_dbm: -113,
+    model: 'Quectel_EC25-EUX EC25EUXGAR08A05M1G',
+    usb_path: `1-1.4.4.4.${index}`,
     storage: { used: 2_147_483_647, total: 2_147_483_647 },
   });
 

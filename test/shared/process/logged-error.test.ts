@@ -18,7 +18,8 @@ t.test('causes and the errors of an aggregate, without end', async (t) => {
   const root = new Error('root', { cause: TEXT });
   const error = new AggregateError([root], 'both', { cause: new Error('middle', { cause: root }) });
   t.match(loggedError(error), {
-    ...{ message: 'both', errors: [{ message: 'root' }] },
+    message: 'both',
+    errors: [{ message: 'root' }],
     cause: { message: 'middle', cause: { message: 'root' } },
   });
   const circle: Error & { cause?: unknown } = new Error('circle');

@@ -90,26 +90,26 @@ t.test('messages of the control plane', async (t) => {
   ])
     t.same(parseServerMedia(JSON.stringify(message)), message);
   for (const digits of [
-    ...[
-      '',
-      '1'.repeat(33),
-      'a',
-      'E',
-      '1 2',
-      '1,2',
-      'p',
-      'w',
-      '"',
-      ';',
-      '1\r',
-      '1\n',
-      '\n1',
-      '\0',
-      '\x1a',
-      '１',
-      '١',
-    ],
-    ...['+', '1";+CFUN=0', 'ATD911;'],
+    '',
+    '1'.repeat(33),
+    'a',
+    'E',
+    '1 2',
+    '1,2',
+    'p',
+    'w',
+    '"',
+    ';',
+    '1\r',
+    '1\n',
+    '\n1',
+    '\0',
+    '\x1a',
+    '１',
+    '١',
+    '+',
+    '1";+CFUN=0',
+    'ATD911;',
   ])
     t.throws(
       () => parseServerMedia(JSON.stringify({ type: 'dtmf', digits })),
@@ -117,18 +117,21 @@ t.test('messages of the control plane', async (t) => {
       JSON.stringify(digits),
     );
   for (const message of [
-    ...[{}, null, 5, 'clear', [], { type: 'clear' }, { type: 'clear', id: -1 }, { type: 'clear', id: 0.5 }],
-    ...[
-      { type: 'clear', id: '1' },
-      { type: 'clear', id: 1e300 },
-      { type: 'dtmf' },
-      { type: 'dtmf', digits: 5 },
-    ],
-    ...[
-      { type: 'dtmf', digits: ['1'] },
-      { type: 'cleared', id: 0, played: 0, dropped: 0 },
-      { type: 'other' },
-    ],
+    {},
+    null,
+    5,
+    'clear',
+    [],
+    { type: 'clear' },
+    { type: 'clear', id: -1 },
+    { type: 'clear', id: 0.5 },
+    { type: 'clear', id: '1' },
+    { type: 'clear', id: 1e300 },
+    { type: 'dtmf' },
+    { type: 'dtmf', digits: 5 },
+    { type: 'dtmf', digits: ['1'] },
+    { type: 'cleared', id: 0, played: 0, dropped: 0 },
+    { type: 'other' },
   ])
     t.throws(() => parseServerMedia(JSON.stringify(message)), MediaFrameError, JSON.stringify(message));
 });
@@ -140,11 +143,9 @@ t.test('messages of the node', async (t) => {
   ])
     t.same(parseNodeMedia(JSON.stringify(message)), message);
   for (const message of [
-    ...[
-      { type: 'cleared', id: 3, played: -1, dropped: 2 },
-      { type: 'cleared', id: 3 },
-      { type: 'clear', id: 3 },
-    ],
+    { type: 'cleared', id: 3, played: -1, dropped: 2 },
+    { type: 'cleared', id: 3 },
+    { type: 'clear', id: 3 },
     ...['', '12', 'a', '1\n', '１', '\u0000'].map((digit) => ({ type: 'dtmf', digit })),
   ])
     t.throws(() => parseNodeMedia(JSON.stringify(message)), MediaFrameError, JSON.stringify(message));

@@ -54,9 +54,14 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
   const limited = await rig.start(t, { ...one, waitlistPerMinute: 1, proxyHops: 1 });
   const hasty = await rig.start(t, { headersTimeoutMs: 100, requestTimeoutMs: 100 });
   return {
-    ...{ good, rpc, away: await awayStage(t, rig) },
+    good,
+    rpc,
+    away: await awayStage(t, rig),
     unbound: () => unbind(good.databaseUrl, carol),
-    ...{ limited: limited.url, broken: broken.url, unavailable: unavailable.url, hasty: hasty.url },
+    limited: limited.url,
+    broken: broken.url,
+    unavailable: unavailable.url,
+    hasty: hasty.url,
     empty: (await rig.start(t)).url,
     payment: await signPaymentHeader(good.url, BOB.privateKey),
   };

@@ -11,50 +11,42 @@ export interface FuzzRequest {
 }
 
 const STRANGE = [
-  ...[
-    '',
-    ' ',
-    '\0',
-    '\ud800',
-    '\udfff\ud800',
-    '\uffff',
-    '\u202e',
-    '💥',
-    'null',
-    'true',
-    '-1',
-    '1e400',
-    '0x10',
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'toString',
-    "'; drop table numbers; --",
-    '../../etc/passwd',
-    '%00',
-    '\r\nX: y',
-  ],
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '\udfff\ud800',
+  '\uffff',
+  '\u202e',
+  '💥',
+  'null',
+  'true',
+  '-1',
+  '1e400',
+  '0x10',
+  '__proto__',
+  'constructor',
+  'toString',
+  "'; drop table numbers; --",
+  '../../etc/passwd',
+  '%00',
+  '\r\nX: y',
 ];
 const PLAUSIBLE = [
-  ...[
-    '+13105550188',
-    '+12065550001',
-    '+12065550002',
-    '+1911',
-    '+19005550100',
-    'call_1',
-    'someone@example.com',
-  ],
-  ...[
-    `0x${'11'.repeat(20)}`,
-    `0x${'11'.repeat(65)}`,
-    '00'.repeat(16),
-    'hello',
-    'both',
-    'sent',
-    '2026-01-01T00:00:00Z',
-  ],
+  '+13105550188',
+  '+12065550001',
+  '+12065550002',
+  '+1911',
+  '+19005550100',
+  'call_1',
+  'someone@example.com',
+  `0x${'11'.repeat(20)}`,
+  `0x${'11'.repeat(65)}`,
+  '00'.repeat(16),
+  'hello',
+  'both',
+  'sent',
+  '2026-01-01T00:00:00Z',
 ];
 export const texts: Arbitrary<string> = fc.oneof(
   fc.constantFrom(...STRANGE),
@@ -150,22 +142,24 @@ const headers = (token: string): Arbitrary<[string, string][]> => {
   );
   const other = fc.tuple(
     fc.constantFrom(
-      ...[
-        'Accept',
-        'Origin',
-        'If-None-Match',
-        'Range',
-        'Cookie',
-        'X-Forwarded-For',
-        'X-HTTP-Method-Override',
-      ],
-      ...[
-        'Access-Control-Request-Method',
-        'Access-Control-Request-Headers',
-        'Content-Encoding',
-        'Accept-Encoding',
-      ],
-      ...['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Mcp-Method', 'Mcp-Name', 'MCP-Protocol-Version', 'Expect', 'TE'],
+      'Accept',
+      'Origin',
+      'If-None-Match',
+      'Range',
+      'Cookie',
+      'X-Forwarded-For',
+      'X-HTTP-Method-Override',
+      'Access-Control-Request-Method',
+      'Access-Control-Request-Headers',
+      'Content-Encoding',
+      'Accept-Encoding',
+      'X-PAYMENT',
+      'PAYMENT-SIGNATURE',
+      'Mcp-Method',
+      'Mcp-Name',
+      'MCP-Protocol-Version',
+      'Expect',
+      'TE',
     ),
     fc.oneof(
       headerValues,
@@ -198,8 +192,15 @@ const encoded = (text: string): string => encodeURIComponent(Buffer.from(text).t
 
 const paths = (described: Described): Arbitrary<string> => {
   const known = [
-    ...[...Object.keys(described.paths), '/mcp', '/nodes/enrol', '/waitlist/unsubscribe', '/health/ready'],
-    ...['/openapi.json', '/voice/stream/call_1', '/voice/presence/%2B12065550001', '/.well-known/x402'],
+    ...Object.keys(described.paths),
+    '/mcp',
+    '/nodes/enrol',
+    '/waitlist/unsubscribe',
+    '/health/ready',
+    '/openapi.json',
+    '/voice/stream/call_1',
+    '/voice/presence/%2B12065550001',
+    '/.well-known/x402',
   ];
   return fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...known) },
@@ -238,7 +239,9 @@ export function requests(described: Described, token: string): Arbitrary<FuzzReq
   return fc
     .tuple(asked, queries, headers(token), bodies(described))
     .map(([{ method, path }, query, some, body]) => ({
-      ...{ method, headers: some, body },
+      method,
+      headers: some,
+      body,
       target: query === '' ? path : `${path}?${query}`,
     }));
 }

@@ -19,7 +19,12 @@ export function send(url: string, asked: FuzzRequest): Promise<FuzzAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
-        ...{ agent, hostname, port, method, path: target, timeout: 20_000 },
+        agent,
+        hostname,
+        port,
+        method,
+        path: target,
+        timeout: 20_000,
         headers: [
           ...headers,
           ['Host', 'x'],

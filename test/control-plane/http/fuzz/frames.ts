@@ -36,7 +36,11 @@ const BINARY = 2;
 
 /** A frame of text or of octets that a library would write, too. */
 const plain = (opcode: number, payload: Uint8Array): Frame => ({
-  ...{ isFinal: true, reserved: 0, opcode, isMasked: true, payload },
+  isFinal: true,
+  reserved: 0,
+  opcode,
+  isMasked: true,
+  payload,
 });
 
 /** Frames that carry these texts, and frames that are broken in every way. */
@@ -52,7 +56,8 @@ export function frames(texts: Arbitrary<Buffer>): Arbitrary<Frame> {
     isMasked: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
     payload: fc.oneof(texts, fc.uint8Array({ maxLength: 130 })),
     length: fc.option(fc.constantFrom(0n, 126n, 65_535n, 2n ** 31n, 2n ** 53n, 2n ** 64n - 1n), {
-      ...{ nil: undefined, freq: 8 },
+      nil: undefined,
+      freq: 8,
     }),
   });
   return fc.oneof(

@@ -28,17 +28,21 @@ export interface ServiceChild {
 export async function startServiceChild(t: Test, rig: Rig): Promise<ServiceChild> {
   const databaseUrl = await rig.postgres.createDatabase();
   const service = await startServiceProcess(t, {
-    ...{ databaseUrl, rpcUrl: rig.chain.rpcUrl, nodeFlags: [`--max-old-space-size=${HEAP_MEGABYTES}`] },
+    databaseUrl,
+    rpcUrl: rig.chain.rpcUrl,
+    nodeFlags: [`--max-old-space-size=${HEAP_MEGABYTES}`],
     env: {
-      ...{ CHAIN_ID: String(rig.chain.chainId), LOG_LEVEL: 'warn', DIAL_TIMEOUT_MS: '1000' },
-      ...{
-        STREAM_HOLD_MS: '0',
-        SOCKETS_PER_TOKEN: '1000',
-        CONNECTIONS_PER_ADDRESS: '100000',
-        SETTLEMENT_WAIT_MS: '2000',
-      },
-      ...{ REQUESTS_PER_MINUTE: UNLIMITED, TOKEN_REQUESTS_PER_MINUTE: UNLIMITED },
-      ...{ AUTH_NONCES_PER_MINUTE: UNLIMITED, AUTH_ATTEMPTS_PER_MINUTE: UNLIMITED },
+      CHAIN_ID: String(rig.chain.chainId),
+      LOG_LEVEL: 'warn',
+      DIAL_TIMEOUT_MS: '1000',
+      STREAM_HOLD_MS: '0',
+      SOCKETS_PER_TOKEN: '1000',
+      CONNECTIONS_PER_ADDRESS: '100000',
+      SETTLEMENT_WAIT_MS: '2000',
+      REQUESTS_PER_MINUTE: UNLIMITED,
+      TOKEN_REQUESTS_PER_MINUTE: UNLIMITED,
+      AUTH_NONCES_PER_MINUTE: UNLIMITED,
+      AUTH_ATTEMPTS_PER_MINUTE: UNLIMITED,
       WAITLIST_PER_MINUTE: UNLIMITED,
     },
   });
@@ -48,7 +52,9 @@ export async function startServiceChild(t: Test, rig: Rig): Promise<ServiceChild
   line.node = await rig.connect(t, url, { slots, onCommand: line.onCommand });
   const alice = await subscribeInStore(databaseUrl, BUYERS[0] as Wallet, String(slotAt(1).number));
   return {
-    ...{ url, alice, line },
+    url,
+    alice,
+    line,
     isAlive,
     megabytes() {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -14,7 +14,7 @@ const PROGRAMS = {
   'dev-stack': 'test/dev-stack/main.ts',
   'hardware-sim': 'hardware-sim/main.ts',
   'node-daemon': 'node-daemon/main.ts',
-  simrack: 'control-plane/client/main.ts',
+  simrack: 'control-plane/client/commands/main.ts',
 };
 
 /** They read files of their own, start threads, or are optional for ws and not installed. */

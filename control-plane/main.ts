@@ -3,7 +3,7 @@ import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { runProgram } from '#shared/process/run.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { COMMANDS } from './operator/all-commands.ts';
 
 if (!(await runCommand('control-plane', COMMANDS))) {

@@ -1,6 +1,6 @@
 // What becomes of an alert when somebody looks again. Pure; the store keeps what it says.
 import { randomBytes } from 'node:crypto';
-import type { AlertRule, OpenAlert, Trouble } from './alert.ts';
+import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 
 /** Nobody looked for longer than this: what was seen before says nothing of the time between. */
 const GAP_MS = 60_000;

@@ -1,6 +1,5 @@
 // A way to an operator, and what becomes of a message after an attempt to send it.
-import type { AlertChannelName } from './alert.ts';
-import type { AlertMessage } from './alert-message.ts';
+import type { AlertChannelName, AlertMessage } from '../domain/alert.ts';
 
 export interface AlertChannel {
   readonly name: AlertChannelName;

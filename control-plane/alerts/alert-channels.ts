@@ -1,7 +1,8 @@
 // Where alerts are sent, from the options.
-import { createAlertMail } from '../mail/alert-mail.ts';
-import { type MailAddress, mailSettingsOf, type SmtpServer } from '../mail/mail-options.ts';
+
+import { type MailAddress, mailSettingsOf, type SmtpServer } from '../config/mail-options.ts';
 import type { AlertChannel } from './alert-channel.ts';
+import { createAlertMail } from './alert-mail.ts';
 import { createWebhook } from './webhook.ts';
 
 export interface ChannelOptions {

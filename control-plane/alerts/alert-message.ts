@@ -1,16 +1,6 @@
 // What an operator is told, as JSON for a program and as text for a person.
 import { ownCommand } from '#shared/process/own-command.ts';
-import type { AlertRow } from './alert.ts';
-
-export interface AlertMessage {
-  /** The same however often it is tried. */
-  id: string;
-  createdAt: Date;
-  raised: readonly AlertRow[];
-  /** Critical now; it was told as a warning. */
-  escalated: readonly AlertRow[];
-  recovered: readonly AlertRow[];
-}
+import type { AlertMessage, AlertRow } from '../domain/alert.ts';
 
 /** Which installation speaks. */
 export interface Sender {

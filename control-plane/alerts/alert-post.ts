@@ -2,6 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';
+import type { Database } from '../store/database/database.ts';
 import {
   type AlertAttempt,
   claimMessage,
@@ -9,8 +10,7 @@ import {
   endMessage,
   readMessage,
   retryMessage,
-} from '../store/alert-messages.ts';
-import type { Database } from '../store/database.ts';
+} from '../store/operations/alert-messages.ts';
 import { type AlertChannel, afterDelivery, type Delivery } from './alert-channel.ts';
 
 /** A claim outlives the attempt that it is for, by clocks that differ somewhat, too. */

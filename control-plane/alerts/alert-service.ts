@@ -1,12 +1,13 @@
 // Alerts of a running service: a look every ten seconds, and each channel by itself, so that none holds up another.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { repeat } from '../housekeeping.ts';
-import type { Database } from '../store/database.ts';
+import { repeat } from '../housekeeping/repeat.ts';
+import type { Database } from '../store/database/database.ts';
+import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
 import { lookForTroubles } from './alert-watch.ts';
-import type { AlertThresholds, ClosedChain } from './conditions.ts';
+import type { AlertThresholds } from './conditions.ts';
 import { GasReadings } from './gas-readings.ts';
 
 const LOOK_MS = 10_000;

@@ -1,13 +1,14 @@
 // Looks at everything now and then, and notes what is wrong and what is well again: once, however many instances look.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { keyOf, type OpenAlert } from '../domain/alert.ts';
 import { observe } from '../metrics/observation.ts';
-import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/alerts.ts';
-import type { Database } from '../store/database.ts';
-import { readFleet } from '../store/fleet-snapshot.ts';
-import { keyOf, type OpenAlert } from './alert.ts';
+import type { Database } from '../store/database/database.ts';
+import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
+import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
+import { readFleet } from '../store/operations/fleet-snapshot.ts';
 import { afterLook } from './alert-book.ts';
-import { type AlertThresholds, type ClosedChain, findTroubles, rulesOf } from './conditions.ts';
+import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 
 export interface AlertWatchParts {
   db: Database;

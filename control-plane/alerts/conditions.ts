@@ -1,58 +1,9 @@
 // From how things are to what is wrong. Pure: who is told, and when, is decided elsewhere.
 import { ownCommand } from '#shared/process/own-command.ts';
-import type { AlertKind, AlertRule, OpenAlert, Trouble } from './alert.ts';
-import { keyOf } from './alert.ts';
-
-/** How things are, as the store and the chains told it last. */
-export interface FleetSnapshot {
-  now: Date;
-  /** Enrolled and not revoked. */
-  nodes: readonly NodeReading[];
-  slots: readonly SlotReading[];
-  payments: {
-    stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
-    /** There are more than these. */
-    isCut: boolean;
-  };
-  /** Numbers that can be sold now. */
-  available: number;
-  /** By chain, transfers that the relayer has gas for; undefined where nobody could read it lately. */
-  gas: ReadonlyMap<number, number | undefined>;
-  /** Chains on which nothing is sold, as this instance sees them. */
-  closedChains: readonly ClosedChain[];
-}
-
-export interface ClosedChain {
-  chainId: number;
-  reason: 'unreachable' | 'misconfigured';
-  since: Date;
-}
-
-export interface NodeReading {
-  id: string;
-  isLinked: boolean;
-  /** Facts that wait for an acknowledgement; null where the node does not tell. */
-  journalDepth: number | null;
-  claims: {
-    /** SIMs that it reports and that other nodes hold, or shall hold first. */
-    sims: number;
-    /** Numbers of its SIMs that SIMs of other nodes report, too, and nobody has proven. */
-    disputed: number;
-    /** Facts and calls of SIMs that it does not hold, ever; 0 where the last is long ago. */
-    others: number;
-    /** It takes no new SIM until an operator approves it. */
-    isSuspended: boolean;
-  };
-}
-
-export interface SlotReading {
-  nodeId: string;
-  slot: string;
-  state: string;
-  reason: string | null;
-  /** Places of the message storage; null where the node does not tell. */
-  storage: { used: number; total: number } | null;
-}
+import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
+import { keyOf } from '../domain/alert.ts';
+import type { AlertKind } from '../domain/alert-kinds.ts';
+import type { FleetSnapshot, NodeReading, SlotReading } from '../store/operations/fleet-snapshot.ts';
 
 export interface AlertThresholds {
   /** A link that is gone for two of them is an alert. */

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Database } from '../store/database.ts';
-import { dumpDatabase } from '../store/database-dump.ts';
+import type { Database } from '../store/database/database.ts';
 import { headerOf, trailerOf } from './backup-format.ts';
+import { dumpDatabase } from './database-dump.ts';
 
 /** The database keeps its snapshot, and the embedded one its only connection, no longer for a reader that sleeps. */
 const STALL_MS = 10_000;

@@ -1,5 +1,5 @@
 // What one part of an instance tells the others, and some of it other instances. Hints only: whoever misses one is wrong for a bounded time.
-import type { CallRow, EndedCall } from '../store/calls.ts';
+import type { CallRow, EndedCall } from '../store/messages/calls.ts';
 
 export type BusEvent =
   /** Tokens revoked, year extended, purged: what was remembered of the subscription is stale. */

@@ -1,6 +1,7 @@
 // One request of an operation: its query and body as the shared schemas have them, its answer checked by them.
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
+import type { RawAnswer } from './payments/raw-answer.ts';
 
 /** What waits for a block, the carrier or a far end that rings. */
 const SLOW_TIMEOUT_MS = 120_000;
@@ -15,13 +16,6 @@ export interface RequestParts<O extends Operation> {
   token?: string | undefined;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
-}
-
-/** An answer before its status was looked at. */
-export interface RawAnswer {
-  status: number;
-  headers: Headers;
-  json: unknown;
 }
 
 export class Transport {

@@ -4,14 +4,14 @@ import type { Context } from 'koa';
 import * as z from 'zod';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { ACTION_WORDS, type ActionName } from './action-words.ts';
-import { ACTIONS } from './actions.ts';
+import { ACTION_WORDS, type ActionName } from './actions/action-words.ts';
+import { ACTIONS } from './actions/actions.ts';
 import type { ConsolePageParts } from './console-parts.ts';
-import { readOwnForm } from './forms.ts';
 import { confirmForm } from './pages/confirm.ts';
 import { framed } from './pages/frame.ts';
 import { spareNumberOf } from './pages/slot-look.ts';
-import { sessionOf } from './request-state.ts';
+import { readOwnForm } from './session/forms.ts';
+import { sessionOf } from './session/request-state.ts';
 
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
 const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });

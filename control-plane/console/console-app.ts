@@ -3,18 +3,18 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { Refusal } from '../domain/refusal.ts';
 import { routeActions } from './action-routes.ts';
-import { serveAssets } from './assets.ts';
+import { serveAssets } from './browser/assets.ts';
 import type { ConsolePageParts } from './console-parts.ts';
 import { errorPages } from './error-pages.ts';
 import { routeLists } from './list-routes.ts';
 import { routeLive } from './live-routes.ts';
-import { ownPath } from './own-path.ts';
 import { comeAgain } from './pages/come-again.ts';
 import { protectPages } from './protection.ts';
-import { note, siteOfRequest } from './request-state.ts';
-import type { Sessions } from './sessions.ts';
+import { ownPath } from './session/own-path.ts';
+import { note, siteOfRequest } from './session/request-state.ts';
+import type { Sessions } from './session/sessions.ts';
+import { checkSameOrigin, type SiteOptions, siteOf } from './session/site.ts';
 import { routeSignIn } from './sign-in-routes.ts';
-import { checkSameOrigin, type SiteOptions, siteOf } from './site.ts';
 
 export function createConsoleApp(parts: ConsolePageParts): Koa {
   const { consoleUrl, proxyHops } = parts.site;

@@ -2,11 +2,11 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Desk } from '../operator/desk.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
+import type { RefundDesk } from './actions/refunds.ts';
 import type { LiveFeed } from './live/live-feed.ts';
-import type { RefundDesk } from './refunds.ts';
-import type { Sessions } from './sessions.ts';
-import type { SiteOptions } from './site.ts';
+import type { Sessions } from './session/sessions.ts';
+import type { SiteOptions } from './session/site.ts';
 import type { ConsoleView } from './view.ts';
 
 export interface ConsolePageParts {

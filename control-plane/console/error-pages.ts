@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { framed, message } from './pages/frame.ts';
-import { findSession } from './request-state.ts';
+import { findSession } from './session/request-state.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'That does not work',

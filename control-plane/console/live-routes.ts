@@ -7,14 +7,14 @@ import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { doneWords } from './action-words.ts';
+import { doneWords } from './actions/action-words.ts';
 import type { ConsolePageParts } from './console-parts.ts';
 import type { Fragment } from './live/live-topic.ts';
 import { framed } from './pages/frame.ts';
 import { nodePage } from './pages/node-page.ts';
 import { overviewPage } from './pages/overview.ts';
 import { slotPage } from './pages/slot-page.ts';
-import { sessionOf } from './request-state.ts';
+import { sessionOf } from './session/request-state.ts';
 import { rangeSchema, readTopic, type Topic, topicText } from './topic.ts';
 
 const nodeSchema = z.object({ node: nodeNameSchema });

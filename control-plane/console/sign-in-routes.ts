@@ -2,11 +2,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { Refusal } from '../domain/refusal.ts';
-import { readFields, readOwnForm } from './forms.ts';
-import { ownPath } from './own-path.ts';
 import { signInPage } from './pages/sign-in.ts';
-import { siteOfRequest } from './request-state.ts';
-import type { Sessions } from './sessions.ts';
+import { readFields, readOwnForm } from './session/forms.ts';
+import { ownPath } from './session/own-path.ts';
+import { siteOfRequest } from './session/request-state.ts';
+import type { Sessions } from './session/sessions.ts';
 
 export function routeSignIn(
   router: Router,

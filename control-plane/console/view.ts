@@ -1,23 +1,23 @@
 // What the pages that follow the fleet show now: read once for all of them, rendered for each topic.
 import type { Clock } from '#shared/clock.ts';
-import type { AlertRow } from '../alerts/alert.ts';
 import type { Bus } from '../bus/bus.ts';
+import type { AlertRow } from '../domain/alert.ts';
 import { onObservation } from '../metrics/observation.ts';
 import type { Stock } from '../metrics/stock-metrics.ts';
 import type { Desk } from '../operator/desk.ts';
 import type { Told } from '../operator/desk-answers.ts';
-import type { Database } from '../store/database.ts';
-import { type PicturedNode, pictureFleet } from '../store/fleet-picture.ts';
-import { listSlotEvents, type SlotHappening } from '../store/happenings.ts';
-import type { PaymentRow } from '../store/payment-list.ts';
-import { readSamples, readSignal, type Sample } from '../store/samples.ts';
-import { takeStock } from '../store/stock.ts';
+import type { Database } from '../store/database/database.ts';
+import { type PicturedNode, pictureFleet } from '../store/fleet/fleet-picture.ts';
+import type { PaymentRow } from '../store/money/payment-list.ts';
+import { listSlotEvents, type SlotHappening } from '../store/operations/happenings.ts';
+import { readSamples, readSignal, type Sample } from '../store/operations/samples.ts';
+import { takeStock } from '../store/operations/stock.ts';
 import type { Fragment } from './live/live-topic.ts';
 import { nodeFragments } from './pages/node-page.ts';
 import { overviewFragments } from './pages/overview.ts';
 import { slotFragments } from './pages/slot-page.ts';
+import { RANGE_NAMES, type Range, spanOf } from './pages/span.ts';
 import { Reading } from './readings.ts';
-import { RANGE_NAMES, type Range, spanOf } from './span.ts';
 import { readTopic } from './topic.ts';
 
 /** What tells of itself when it changes is read again all the same, for words that get lost. */

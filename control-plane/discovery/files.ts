@@ -2,6 +2,7 @@
 import type { Sale } from '../payments/offer.ts';
 import { API_CATALOG_PATH, apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
+import type { DiscoveryParts } from './discovery-parts.ts';
 import { llmsText } from './llms-text.ts';
 import { openApiDocument } from './open-api-document.ts';
 import { PROTECTED_RESOURCE_PATH, protectedResource } from './protected-resource.ts';
@@ -9,15 +10,6 @@ import { securityText } from './security-text.ts';
 import { serverCard } from './server-card.ts';
 import { skillIndex, skillText } from './skill.ts';
 import { x402Manifest } from './x402-manifest.ts';
-
-export interface DiscoveryParts {
-  /** Absolute, without a slash at its end. */
-  baseUrl: string;
-  serviceName: string;
-  sale: Sale;
-  /** Where a flaw is told of: a mailto: or https: URL. Undefined: there is no security.txt. */
-  securityContact: string | undefined;
-}
 
 export interface DiscoveryFile {
   path: `/${string}`;

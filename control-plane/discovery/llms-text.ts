@@ -1,7 +1,7 @@
 // /llms.txt: all that a language model must know to use the service (llmstxt.org).
 import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { REFUSALS } from '#shared/api/refusals.ts';
-import type { DiscoveryParts } from './files.ts';
+import type { DiscoveryParts } from './discovery-parts.ts';
 import { pricesText } from './price.ts';
 import { voiceText } from './voice-text.ts';
 

@@ -1,6 +1,6 @@
 // A skill for agents that collect them: when to use a telephone number, and how.
 import { createHash } from 'node:crypto';
-import type { DiscoveryParts } from './files.ts';
+import type { DiscoveryParts } from './discovery-parts.ts';
 import { llmsText } from './llms-text.ts';
 
 const NAME = 'phone-number';

@@ -11,10 +11,10 @@ import { signatureBytes } from '../payments/account-signature.ts';
 import type { AccountsByChain } from '../payments/authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
-import { consumeNonce, insertNonce, replaceTokens } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
-import { openPaymentOf, payingAccountChain } from '../store/payers.ts';
-import { findSubscriptionByWallet } from '../store/subscriptions.ts';
+import type { Database } from '../store/database/database.ts';
+import { consumeNonce, insertNonce, replaceTokens } from '../store/money/credentials.ts';
+import { openPaymentOf, payingAccountChain } from '../store/money/payers.ts';
+import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
 
 export interface AuthParts {
   db: Database;

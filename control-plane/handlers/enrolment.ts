@@ -7,8 +7,8 @@ import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { hashCode } from '../nodes/registry.ts';
-import type { Database } from '../store/database.ts';
-import { useCode } from '../store/nodes.ts';
+import type { Database } from '../store/database/database.ts';
+import { useCode } from '../store/fleet/nodes.ts';
 
 export interface EnrolParts {
   db: Database;

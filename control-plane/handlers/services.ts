@@ -6,7 +6,7 @@ import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import { PLAN } from '../domain/subscription.ts';
 import type { Sale } from '../payments/offer.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import { type CatalogParts, catalog } from './catalog.ts';
 import { availability } from './subscription.ts';
 

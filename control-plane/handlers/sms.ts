@@ -10,15 +10,15 @@ import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
-import type { Database } from '../store/database.ts';
-import { deleteMessage, deleteMessages } from '../store/message-deletion.ts';
+import type { Database } from '../store/database/database.ts';
+import { deleteMessage, deleteMessages } from '../store/messages/message-deletion.ts';
 import {
   claimReceived,
   findFilledInboxes,
   listMessages,
   type MessageRow,
   releaseReceived,
-} from '../store/messages.ts';
+} from '../store/messages/messages.ts';
 import { decodeCursor, encodeCursor } from './history-cursor.ts';
 
 export interface SmsParts extends OutboundParts {

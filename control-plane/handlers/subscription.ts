@@ -9,9 +9,9 @@ import { type Challenge, challengeFor } from '../payments/challenge.ts';
 import { type CheckoutParts, checkout } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
 import { PaymentRejected, unavailable } from '../payments/rejection.ts';
-import { insertToken } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
-import { countAvailable } from '../store/number-pool.ts';
+import type { Database } from '../store/database/database.ts';
+import { countAvailable } from '../store/fleet/number-pool.ts';
+import { insertToken } from '../store/money/credentials.ts';
 
 export interface SubscribeParts extends CheckoutParts {
   db: Database;

@@ -1,9 +1,9 @@
 // POST /waitlist, and the way off it.
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Database } from '../store/database.ts';
-import { notePool } from '../store/pool-openings.ts';
-import { register, unsubscribe } from '../store/waitlist.ts';
+import type { Database } from '../store/database/database.ts';
+import { notePool } from '../store/fleet/pool-openings.ts';
+import { register, unsubscribe } from '../store/messages/waitlist.ts';
 
 export interface WaitlistParts {
   db: Database;

@@ -6,8 +6,8 @@ import { Remembered } from '../bus/remembered.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
-import type { Database } from '../store/database.ts';
-import { findSubscriptionByToken } from '../store/subscriptions.ts';
+import type { Database } from '../store/database/database.ts';
+import { findSubscriptionByToken } from '../store/money/subscriptions.ts';
 import { countRefused } from './attempt-limit.ts';
 import type { RequestLimit } from './request-limit.ts';
 

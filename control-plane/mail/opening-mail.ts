@@ -1,7 +1,7 @@
 // The mail that says that numbers are there.
 import MailComposer from 'nodemailer/lib/mail-composer';
+import type { MailAddress } from '../config/mail-options.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
-import type { MailAddress } from './mail-options.ts';
 
 export interface OpeningMail {
   from: MailAddress;

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import type { NodemailerError } from 'nodemailer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { SmtpServer } from '../config/mail-options.ts';
 import type { MailOutcome } from '../domain/waitlist-mail.ts';
-import type { SmtpServer } from './mail-options.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;

@@ -1,6 +1,7 @@
 // Tells the waitlist that the pool has opened: each entry once, whichever instance does it.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { MailSettings } from '../config/mail-options.ts';
 import {
   afterAttempt,
   isHopeless,
@@ -9,7 +10,7 @@ import {
   pauseAfter,
 } from '../domain/waitlist-mail.ts';
 import { observe } from '../metrics/observation.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import {
   claimDue,
   type MailAttempt,
@@ -18,8 +19,7 @@ import {
   noteRefused,
   noteRetry,
   releaseClaim,
-} from '../store/waitlist.ts';
-import type { MailSettings } from './mail-options.ts';
+} from '../store/messages/waitlist.ts';
 import { composeOpeningMail } from './opening-mail.ts';
 import { MailTrouble, SEND_DEADLINE_MS, SmtpSession } from './smtp-session.ts';
 

@@ -1,5 +1,7 @@
 // What is wrong now, and whether somebody could be told.
-import { ALERT_CHANNELS, ALERT_KINDS } from '../alerts/alert.ts';
+
+import { ALERT_CHANNELS } from '../domain/alert.ts';
+import { ALERT_KINDS } from '../domain/alert-kinds.ts';
 import type { Instruments, Listeners } from './instruments.ts';
 
 export function alertMetrics(make: Instruments): Listeners {

@@ -3,7 +3,8 @@ import { channel } from 'node:diagnostics_channel';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { CallDirection } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
-import type { AlertChannelName, AlertKind } from '../alerts/alert.ts';
+import type { AlertChannelName } from '../domain/alert.ts';
+import type { AlertKind } from '../domain/alert-kinds.ts';
 
 /** How a payer paid; `none` where no payment came. */
 export const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;

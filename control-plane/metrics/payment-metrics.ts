@@ -1,5 +1,4 @@
 // Payments from the request to the money, and what the relayer has for gas.
-import type { RelayerFunds } from '../payments/gas-watch.ts';
 import type { Instruments, Listeners } from './instruments.ts';
 import { PAYMENT_OUTCOMES } from './observation.ts';
 
@@ -44,8 +43,11 @@ export function paymentMetrics(make: Instruments): Listeners {
   };
 }
 
-/** What the relayer has, as it was seen last. */
-export function relayerMetrics(make: Instruments): (chainId: number, funds: RelayerFunds) => void {
+/** `transfers`: so many the balance pays for now. */
+export type ShowFunds = (chainId: number, funds: { balanceWei: bigint; transfers: number }) => void;
+
+/** The relayer's balance, as it was last read. */
+export function relayerMetrics(make: Instruments): ShowFunds {
   const balance = make.gauge('relayer_balance_ether', 'Ether balance of the relayer, for gas', ['chain']);
   const left = make.gauge(
     'relayer_transfers_left',

@@ -2,7 +2,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { RelayerFunds } from '../payments/gas-watch.ts';
 import { alertMetrics } from './alert-metrics.ts';
 import { type CallView, callMetrics } from './call-metrics.ts';
 import { type Connections, databaseMetrics } from './database-metrics.ts';
@@ -10,7 +9,7 @@ import { housekeepingMetrics } from './housekeeping-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
 import { type Observation, onObservation } from './observation.ts';
-import { paymentMetrics, relayerMetrics } from './payment-metrics.ts';
+import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 import { type Stock, type StockStates, stockMetrics } from './stock-metrics.ts';
@@ -28,7 +27,7 @@ export interface ServiceView extends CallView {
 export class ServiceMetrics {
   readonly registry = new Registry();
   readonly #make = new Instruments(this.registry);
-  readonly relayerFunds: (chainId: number, funds: RelayerFunds) => void = relayerMetrics(this.#make);
+  readonly relayerFunds: ShowFunds = relayerMetrics(this.#make);
   readonly #listeners: Map<string, Array<(observation: Observation) => void>> = new Map();
   readonly #unsubscribe: () => void;
 

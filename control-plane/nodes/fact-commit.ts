@@ -2,9 +2,9 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { Database, DatabaseTransaction } from '../store/database.ts';
-import { countUnheld } from '../store/node-links.ts';
-import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/waiting-facts.ts';
+import type { Database, DatabaseTransaction } from '../store/database/database.ts';
+import { countUnheld } from '../store/fleet/node-links.ts';
+import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
 import { applyFacts } from './facts.ts';
 import { observeFacts } from './observed-facts.ts';
 

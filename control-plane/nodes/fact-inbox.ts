@@ -3,9 +3,9 @@ import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { Database } from '../store/database.ts';
-import { setAcknowledged } from '../store/node-links.ts';
-import { keepOwnFacts } from '../store/waiting-facts.ts';
+import type { Database } from '../store/database/database.ts';
+import { setAcknowledged } from '../store/fleet/node-links.ts';
+import { keepOwnFacts } from '../store/fleet/waiting-facts.ts';
 import { commitFacts } from './fact-commit.ts';
 
 /** Facts that a node may send without an acknowledgement. */

@@ -3,9 +3,10 @@ import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
 import { storableText } from '../domain/storable-text.ts';
-import { endCall } from '../store/calls.ts';
-import type { DatabaseTransaction } from '../store/database.ts';
-import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/holdings.ts';
+import type { DatabaseTransaction } from '../store/database/database.ts';
+import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/fleet/holdings.ts';
+import type { KeyedFact } from '../store/fleet/waiting-facts.ts';
+import { endCall } from '../store/messages/calls.ts';
 import {
   insertReceived,
   insertUnreadable,
@@ -14,9 +15,8 @@ import {
   recordReport,
   settleOutcome,
   type UnassignedMessages,
-} from '../store/messages.ts';
-import { settleArrival } from '../store/probes.ts';
-import type { KeyedFact } from '../store/waiting-facts.ts';
+} from '../store/messages/messages.ts';
+import { settleArrival } from '../store/operations/probes.ts';
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
 

@@ -3,8 +3,8 @@ import { createPublicKey, verify } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { PROOF_LIFETIME_MS, readProof, SERVER_TIME_HEADER, textToSign } from '#shared/link/proof.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { Database } from '../store/database.ts';
-import { findKey, useProof } from '../store/nodes.ts';
+import type { Database } from '../store/database/database.ts';
+import { findKey, useProof } from '../store/fleet/nodes.ts';
 
 /** An operator who compares fingerprints takes longer, and then waits for the node. */
 const APPROVAL_RETRY_SECONDS = 5;

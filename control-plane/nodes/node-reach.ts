@@ -1,8 +1,13 @@
 // Reaches a node for an operator: over its link here, or through the instance that has it.
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { Database } from '../store/database.ts';
-import { findAnswer, leaveRequest, nodeStanding, withdrawRequest } from '../store/operator-requests.ts';
+import type { Database } from '../store/database/database.ts';
+import {
+  findAnswer,
+  leaveRequest,
+  nodeStanding,
+  withdrawRequest,
+} from '../store/operations/operator-requests.ts';
 import type { Fleet } from './fleet.ts';
 
 /** What an operator may want of a node, and what it is answered. */

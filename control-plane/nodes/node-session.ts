@@ -19,7 +19,7 @@ import {
 } from '#shared/link/messages.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
-import { closeLink, type LinkStanding, openLink, renewLink } from '../store/node-links.ts';
+import { closeLink, type LinkStanding, openLink, renewLink } from '../store/fleet/node-links.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import { type CallWatch, type NodeLink, NodeUnavailable } from './fleet.ts';
 import { Heartbeat } from './heartbeat.ts';

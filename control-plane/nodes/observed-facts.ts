@@ -3,7 +3,7 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { observe } from '../metrics/observation.ts';
-import type { UnassignedMessages } from '../store/messages.ts';
+import type { UnassignedMessages } from '../store/messages/messages.ts';
 
 export function observeFacts(
   facts: readonly Fact[],

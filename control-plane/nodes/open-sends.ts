@@ -1,7 +1,12 @@
 // Settles what a node alone knows: sends that were open when its link, or this process, ended.
 import type { Logger } from '#shared/log.ts';
-import type { Database } from '../store/database.ts';
-import { findUnsettled, settleOutcome, setUnsettled, type UnsettledSend } from '../store/messages.ts';
+import type { Database } from '../store/database/database.ts';
+import {
+  findUnsettled,
+  settleOutcome,
+  setUnsettled,
+  type UnsettledSend,
+} from '../store/messages/messages.ts';
 import type { NodeLink } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 

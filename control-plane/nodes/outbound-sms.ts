@@ -7,9 +7,9 @@ import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { observe, type SendOutcome } from '../metrics/observation.ts';
-import type { Database } from '../store/database.ts';
-import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages.ts';
-import { locateNumber } from '../store/sims.ts';
+import type { Database } from '../store/database/database.ts';
+import { locateNumber } from '../store/fleet/sims.ts';
+import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages/messages.ts';
 import { type Fleet, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { Database } from '../store/database.ts';
-import { findUnbound, locateNumber, setBound } from '../store/sims.ts';
+import type { Database } from '../store/database/database.ts';
+import { findUnbound, locateNumber, setBound } from '../store/fleet/sims.ts';
 import type { Fleet, NodeLink } from './fleet.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;

@@ -3,11 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
-import { insertAudit } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
-import { type Refusals, readRefusals } from '../store/node-refusals.ts';
-import { listNodes, type NodeRow, putCode } from '../store/nodes.ts';
-import type { UnregisteredSlot } from '../store/tables.ts';
+import type { Database } from '../store/database/database.ts';
+import type { UnregisteredSlot } from '../store/database/tables.ts';
+import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
+import { listNodes, type NodeRow, putCode } from '../store/fleet/nodes.ts';
+import { insertAudit } from '../store/operations/audit-log.ts';
 
 /** An operator walks to the rack within a day. */
 export const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;

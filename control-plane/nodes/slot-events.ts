@@ -3,8 +3,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { Database } from '../store/database.ts';
-import { insertEvents } from '../store/node-links.ts';
+import type { Database } from '../store/database/database.ts';
+import { insertEvents } from '../store/fleet/node-links.ts';
 
 /** Events of one link that wait to be written; a rack tells a few a minute. */
 const WAITING_MAX = 256;

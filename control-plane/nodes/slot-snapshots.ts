@@ -1,9 +1,9 @@
 // What a node tells of its slots and of itself, written as it comes: when several come during a write, only the last.
 import type { Slot } from '#shared/link/messages.ts';
-import { setAlarms, setJournalDepth } from '../store/node-links.ts';
-import { countRefused } from '../store/node-refusals.ts';
-import { countTenures } from '../store/sim-tenures.ts';
-import { type ClaimRules, replaceSlots, type SlotChange } from '../store/sims.ts';
+import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
+import { countRefused } from '../store/fleet/node-refusals.ts';
+import { countTenures } from '../store/fleet/sim-tenures.ts';
+import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './fleet.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';

@@ -4,8 +4,8 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
-import { ALERT_OPTIONS } from '../alerts/alert-options.ts';
-import { OPTIONS } from '../config.ts';
+import { ALERT_OPTIONS } from '../config/alert-options.ts';
+import { OPTIONS } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { LIST_OPTIONS, shownTime, WHERE, withOperator } from './where.ts';
 

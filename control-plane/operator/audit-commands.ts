@@ -4,7 +4,7 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { withMaskedNumbers } from '../domain/masked-number.ts';
-import type { AuditRow } from '../store/audit-log.ts';
+import type { AuditRow } from '../store/operations/audit-log.ts';
 import type { Told } from './desk-answers.ts';
 import {
   FULL_OPTION,

@@ -1,7 +1,7 @@
 // Does what somebody asked for, and writes down that it was asked and what came of it.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type AuditEntry, endAudit, insertAudit } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { type AuditEntry, endAudit, insertAudit } from '../store/operations/audit-log.ts';
 
 type Asked = Omit<AuditEntry, 'at' | 'result' | 'why'>;
 

@@ -2,7 +2,7 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { KEY_OPTIONS, LOCK_OPTIONS } from '../backup/secret-files.ts';
-import { OPTIONS } from '../config.ts';
+import { OPTIONS } from '../config/config.ts';
 
 const { databaseUrl, dataDir } = OPTIONS;
 const PLACE = { databaseUrl, dataDir };

@@ -9,11 +9,11 @@ import { saveBackup, withCopy } from '../backup/backup-file.ts';
 import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
 import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
+import { restoreDatabase } from '../backup/database-restore.ts';
 import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
 import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database.ts';
-import { restoreDatabase } from '../store/database-restore.ts';
+import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
 import { inTurn } from './in-turn.ts';
 import { connectOperator, type RunningOperator } from './operator-socket.ts';
 

@@ -1,15 +1,15 @@
 // What each call of the desk answers.
-import type { AlertRow } from '../alerts/alert.ts';
+import type { AlertRow } from '../domain/alert.ts';
 import type { RefundLedger } from '../payments/refund.ts';
-import type { AuditRow } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
-import type { importNumbers, NumberRow } from '../store/numbers.ts';
-import type { OperatorRow } from '../store/operators.ts';
-import type { PaymentEvent } from '../store/payment-events.ts';
-import type { PaymentRow } from '../store/payment-list.ts';
-import type { ProbeRow, ProbeSummaryRow } from '../store/probe-list.ts';
-import type { SlotRow } from '../store/slot-service.ts';
-import type { SubscriptionRow } from '../store/subscription-list.ts';
+import type { Database } from '../store/database/database.ts';
+import type { importNumbers, NumberRow } from '../store/fleet/numbers.ts';
+import type { SlotRow } from '../store/fleet/slot-service.ts';
+import type { PaymentEvent } from '../store/money/payment-events.ts';
+import type { PaymentRow } from '../store/money/payment-list.ts';
+import type { SubscriptionRow } from '../store/money/subscription-list.ts';
+import type { AuditRow } from '../store/operations/audit-log.ts';
+import type { OperatorRow } from '../store/operations/operators.ts';
+import type { ProbeRow, ProbeSummaryRow } from '../store/operations/probe-list.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 
 /** What JSON makes of a value. */

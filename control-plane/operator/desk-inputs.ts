@@ -6,7 +6,7 @@ import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { NUMBER_STATES } from '../domain/number-state.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { PROBE_RESULTS } from '../store/operation-tables.ts';
+import { PROBE_RESULTS } from '../store/database/operation-tables.ts';
 
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;

@@ -2,9 +2,9 @@
 // down with who asked for it.
 import type { Clock } from '#shared/clock.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
-import { listAlerts } from '../store/alerts.ts';
-import { listAudit } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { listAlerts } from '../store/operations/alerts.ts';
+import { listAudit } from '../store/operations/audit-log.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { auditedCall } from './audited-calls.ts';
 import { type DeskAnswers, type DeskCalls, page, type Told } from './desk-answers.ts';

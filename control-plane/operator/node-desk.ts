@@ -2,10 +2,10 @@
 
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
-import { approveNode } from '../store/node-approval.ts';
-import { revokeNode } from '../store/nodes.ts';
-import { transferSim } from '../store/sim-transfer.ts';
-import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../store/slot-service.ts';
+import { approveNode } from '../store/fleet/node-approval.ts';
+import { revokeNode } from '../store/fleet/nodes.ts';
+import { transferSim } from '../store/fleet/sim-transfer.ts';
+import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../store/fleet/slot-service.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type NodeCall =

@@ -1,13 +1,13 @@
 // What an operator does with numbers, and sees of their subscriptions.
-import { admitNumber } from '../store/number-admission.ts';
+import { admitNumber } from '../store/fleet/number-admission.ts';
 import {
   importNumbers,
   listNumbers,
   releaseNumber,
   retireNumber,
   setOutOfService,
-} from '../store/numbers.ts';
-import { endSubscription, listSubscriptions } from '../store/subscription-list.ts';
+} from '../store/fleet/numbers.ts';
+import { endSubscription, listSubscriptions } from '../store/money/subscription-list.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type NumberCall =

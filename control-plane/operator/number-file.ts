@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { problemOfIccid, problemOfNumber } from '../domain/sim-number.ts';
-import type { ImportedNumber } from '../store/numbers.ts';
+import type { ImportedNumber } from '../store/fleet/numbers.ts';
 import { IMPORT_LINES_MAX } from './desk-inputs.ts';
 
 const BYTES_MAX = 1024 * 1024;

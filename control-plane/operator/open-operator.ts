@@ -2,11 +2,11 @@
 // embedded database, or on that database itself while no service runs.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
+import { tellInstances } from '../bus/shared-bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
 import { createNodeRegistry } from '../nodes/registry.ts';
-import { openDatabase, openExisting } from '../store/database.ts';
-import { tellInstances } from '../store/shared-bus.ts';
+import { openDatabase, openExisting } from '../store/database/database.ts';
 import { COMMAND_LINE, createDesk, type Desk } from './desk.ts';
 import { inTurn } from './in-turn.ts';
 import { connectOperator } from './operator-socket.ts';

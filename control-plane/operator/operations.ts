@@ -4,15 +4,15 @@ import type { Destinations } from '#shared/destination-list.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { repeat } from '../housekeeping.ts';
+import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { restartModem } from '../nodes/modem-restart.ts';
 import { createNodeReach, type NodeAnswers, type NodeRequest, type ServeNode } from '../nodes/node-reach.ts';
 import { serveNodeRequests } from '../nodes/node-requests.ts';
 import { Arrivals } from '../probes/arrivals.ts';
 import { Prober } from '../probes/prober.ts';
-import type { Database } from '../store/database.ts';
-import { deleteOldRequests } from '../store/operator-requests.ts';
+import type { Database } from '../store/database/database.ts';
+import { deleteOldRequests } from '../store/operations/operator-requests.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import { createDesk, type Desk } from './desk.ts';
 

@@ -2,7 +2,7 @@
 import { hashSecret, mintOperatorKey } from '../domain/operator-key.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { sessionLimitsAt } from '../domain/operator-session.ts';
-import { deleteOperator, insertOperator, listOperators } from '../store/operators.ts';
+import { deleteOperator, insertOperator, listOperators } from '../store/operations/operators.ts';
 import type { DeskCalls } from './desk-answers.ts';
 
 export const operatorDesk = ({

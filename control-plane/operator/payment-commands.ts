@@ -2,11 +2,11 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { OPTIONS } from '../config.ts';
+import { OPTIONS } from '../config/config.ts';
+import { keyFileSchema, keySchema } from '../config/private-key.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { keyFileSchema, keySchema } from '../private-key.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './desk-inputs.ts';
 import { shownPayment, shownPayments } from './shown-payment.ts';
 import {

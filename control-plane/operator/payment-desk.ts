@@ -1,11 +1,9 @@
-// What an operator sees of payments, and the ledger of refunds behind a desk.
+// Lists payments, and books refunds, for an operator.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { RefundLedger } from '../payments/refund.ts';
-import { listPaymentEvents } from '../store/payment-events.ts';
-import { findPaymentRow, listPayments } from '../store/payment-list.ts';
-import { createPaymentLedger } from '../store/payments.ts';
-import { createRefundLedger } from '../store/refunds.ts';
-import type { Desk } from './desk.ts';
+import { listPaymentEvents } from '../store/money/payment-events.ts';
+import { findPaymentRow, listPayments } from '../store/money/payment-list.ts';
+import { createPaymentLedger } from '../store/money/payments.ts';
+import { createRefundLedger } from '../store/money/refunds.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 type PaymentCall =
@@ -41,25 +39,3 @@ export const paymentDesk = ({ now }: { now: () => Date }): DeskCalls<PaymentCall
     return null;
   },
 });
-
-/** The ledger of refunds behind a desk. */
-export function refundLedgerOf(desk: Desk): RefundLedger {
-  return {
-    async find(id) {
-      const { transfer, ...payment } = await desk.ask('refundable', { id });
-      return {
-        ...payment,
-        transfer: { ...transfer, value: BigInt(transfer.value) },
-      };
-    },
-    start: (id, refund, transferHash, reason) =>
-      desk.ask('startRefund', { id, refund, transferHash, reason }),
-    replace: (id, hash, refund, reason) => desk.ask('replaceRefund', { id, hash, refund, reason }),
-    adopt: async (id, hash, mined) => {
-      await desk.ask('adoptRefund', { id, hash, mined });
-    },
-    end: async (id, hash) => {
-      await desk.ask('endRefund', { id, hash });
-    },
-  };
-}

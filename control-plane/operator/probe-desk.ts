@@ -1,8 +1,8 @@
 // What an operator sees of delivery probes, and one that is made now.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
-import { findProbe, listProbes, summarizeProbes } from '../store/probe-list.ts';
-import { findTestPair } from '../store/probe-pairs.ts';
+import { findProbe, listProbes, summarizeProbes } from '../store/operations/probe-list.ts';
+import { findTestPair } from '../store/operations/probe-pairs.ts';
 import { type DeskCalls, page } from './desk-answers.ts';
 
 export const probeDesk = ({

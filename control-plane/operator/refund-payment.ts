@@ -1,13 +1,13 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
 import { systemClock } from '#shared/clock.ts';
-import type { rpcUrlOf } from '../config.ts';
+import type { rpcUrlOf } from '../config/config.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { connectChain } from '../payments/chain.ts';
 import { refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Desk } from './desk.ts';
-import { refundLedgerOf } from './payment-desk.ts';
+import { refundLedgerOf } from './refund-ledger.ts';
 import { shownValue } from './shown-payment.ts';
 import { rpcFor } from './void-payment.ts';
 

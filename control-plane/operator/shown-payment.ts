@@ -4,7 +4,7 @@ import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { listedNumber } from '../domain/masked-number.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
-import type { PaymentRow } from '../store/payment-list.ts';
+import type { PaymentRow } from '../store/money/payment-list.ts';
 import type { Told } from './desk-answers.ts';
 import { shownTime } from './where.ts';
 

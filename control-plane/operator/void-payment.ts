@@ -1,6 +1,6 @@
 // Ends a payment by hand, where the chain proves that it can move no money any more.
 import type { Hex } from 'viem';
-import { rpcUrlOf } from '../config.ts';
+import { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { endedUnused } from '../payments/authorization-end.ts';
 import { type Chain, connectChain } from '../payments/chain.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { OPTIONS } from '../config.ts';
+import { OPTIONS } from '../config/config.ts';
 import { LIMIT_MAX } from './desk-inputs.ts';
 import type { Operator } from './open-operator.ts';
 

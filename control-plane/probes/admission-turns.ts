@@ -1,5 +1,5 @@
 // Which of the texts that are due to prove numbers are sent now. Pure: a node is bounded by the day, and nodes take turns.
-import type { AdmissionText } from '../store/number-admission.ts';
+import type { AdmissionText } from '../store/operations/probe-admission.ts';
 
 /**
  * Texts to and from SIMs of one node in 24 hours, without those of SIMs that they proved. A rack of 64 working SIMs is admitted

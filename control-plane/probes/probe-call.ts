@@ -3,9 +3,9 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import { type CallRow, deleteUntriedCall, putCall } from '../store/calls.ts';
-import type { Database } from '../store/database.ts';
-import type { Probe, ProbeOutcome } from '../store/probes.ts';
+import type { Database } from '../store/database/database.ts';
+import { type CallRow, deleteUntriedCall, putCall } from '../store/messages/calls.ts';
+import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 
 export interface CallParts {

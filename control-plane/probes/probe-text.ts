@@ -3,7 +3,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import { probeText } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import type { Probe, ProbeOutcome } from '../store/probes.ts';
+import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { Arrivals } from './arrivals.ts';
 
 export interface TextParts {

@@ -6,9 +6,10 @@ import { maskedNumber } from '../domain/masked-number.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
 import { observe } from '../metrics/observation.ts';
-import { admitProven, findAdmissionTexts } from '../store/number-admission.ts';
-import type { ProbeKind } from '../store/operation-tables.ts';
-import { findSpareSims, findTestPair, type ProbeSim } from '../store/probe-pairs.ts';
+import type { ProbeKind } from '../store/database/operation-tables.ts';
+import { proveByProbes } from '../store/fleet/sim-proof.ts';
+import { admitProven, findAdmissionTexts } from '../store/operations/probe-admission.ts';
+import { findSpareSims, findTestPair, type ProbeSim } from '../store/operations/probe-pairs.ts';
 import {
   abandonOverdue,
   deleteOldProbes,
@@ -19,8 +20,7 @@ import {
   type Probe,
   type ProbeOutcome,
   takeTurn,
-} from '../store/probes.ts';
-import { proveByProbes } from '../store/sim-proof.ts';
+} from '../store/operations/probes.ts';
 import { inTurns } from './admission-turns.ts';
 import { pairsOf } from './pairs.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';

@@ -1,9 +1,9 @@
 // Slots leave the pool when probes say so, and come back by themselves.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Database } from '../store/database.ts';
-import { changeByProbe, findTrials, partnerOf, shareOf } from '../store/probe-trials.ts';
-import type { SlotPlace } from '../store/slot-service.ts';
+import type { Database } from '../store/database/database.ts';
+import type { SlotPlace } from '../store/fleet/slot-service.ts';
+import { changeByProbe, findTrials, partnerOf, shareOf } from '../store/operations/probe-trials.ts';
 import { mayLeave, verdictOf } from './verdict.ts';
 
 export interface JudgeParts {

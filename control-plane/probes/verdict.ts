@@ -1,5 +1,5 @@
 // Judges a slot by its probes. Pure.
-import { TRIALS_COUNTED, type Trial } from '../store/probe-trials.ts';
+import { TRIALS_COUNTED, type Trial } from '../store/operations/probe-trials.ts';
 
 /** `open`: not known yet. */
 export type Verdict = { is: 'bad'; reason: string } | { is: 'good' } | { is: 'open' };

@@ -9,7 +9,7 @@ import { MEDIA_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import type { CallRow } from '../store/calls.ts';
+import type { CallRow } from '../store/messages/calls.ts';
 import { CallAudio } from './call-audio.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';

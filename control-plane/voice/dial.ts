@@ -9,9 +9,9 @@ import type { Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import { deleteUntriedCall, putCall } from '../store/calls.ts';
-import type { Database } from '../store/database.ts';
-import { locateNumber } from '../store/sims.ts';
+import type { Database } from '../store/database/database.ts';
+import { locateNumber } from '../store/fleet/sims.ts';
+import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 

@@ -3,9 +3,9 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import { findCall } from '../store/calls.ts';
-import type { Database } from '../store/database.ts';
-import { deviceOfSim } from '../store/sims.ts';
+import type { Database } from '../store/database/database.ts';
+import { deviceOfSim } from '../store/fleet/sims.ts';
+import { findCall } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /**

@@ -8,6 +8,9 @@ import type { Bus } from '../bus/bus.ts';
 import { storableText } from '../domain/storable-text.ts';
 import { observe } from '../metrics/observation.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
+import type { Database } from '../store/database/database.ts';
+import { countRefused } from '../store/fleet/node-refusals.ts';
+import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {
   type CallRow,
   deleteUnheldCalls,
@@ -17,11 +20,8 @@ import {
   putCall,
   setStreamStatistics,
   vouchForCalls,
-} from '../store/calls.ts';
-import type { Database } from '../store/database.ts';
-import { countRefused } from '../store/node-refusals.ts';
-import { ownerOfCall } from '../store/probe-calls.ts';
-import { findHeldAs } from '../store/sim-tenures.ts';
+} from '../store/messages/calls.ts';
+import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
 /** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */

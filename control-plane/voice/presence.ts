@@ -5,8 +5,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { type CallRow, type EndedCall, findRinging } from '../store/calls.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { type CallRow, type EndedCall, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /** Who has not read this much is cut off: hundreds of events. */

@@ -1,7 +1,7 @@
 // Floods of bad credentials: what they do to others' requests, and how many of them a core refuses.
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../dev-stack/wallets.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { signPaymentHeader } from '../fixtures/payer.ts';

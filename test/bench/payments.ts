@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { PRICE, startPaidChain } from '../fixtures/paid-chain.ts';
 import { signPaymentHeader } from '../fixtures/payer.ts';

@@ -1,8 +1,8 @@
 // /sms/receive: empty against a bare Koa route; claiming against the same SQL straight on Postgres.
 import autocannon from 'autocannon';
 import { sql } from 'kysely';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
-import { claimReceived } from '#control-plane/store/messages.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import { claimReceived } from '#control-plane/store/messages/messages.ts';
 import { BUYERS, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
 import { DURABLE, startPostgres } from '../fixtures/postgres.ts';

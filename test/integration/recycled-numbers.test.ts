@@ -2,8 +2,8 @@
 // nobody's inbox, and those that were sent to the next holder are all in theirs.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
-import { purgeLapsed } from '#control-plane/store/purge.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import { parseFault } from '#hardware-sim/modem/faults.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, types } from 'pg';
 import type { PaymentState } from '#control-plane/payments/payment.ts';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { insertNumbersOnSale } from '../fixtures/number-stock.ts';
 
 export const NUMBERS_MAX = 3;

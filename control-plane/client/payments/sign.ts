@@ -1,7 +1,7 @@
 // One payment for one 402, by the way that the caller chose.
 import type { LocalAccount } from 'viem/accounts';
-import type { RawAnswer } from '../transport.ts';
 import { type Offer, payableOffer, type SpendLimit } from './offer.ts';
+import type { RawAnswer } from './raw-answer.ts';
 import type { PaymentWay, SignedPayment } from './signed-payment.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';

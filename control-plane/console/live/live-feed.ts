@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { keyOfSession, type Session, type Sessions } from '../sessions.ts';
+import { keyOfSession, type Session, type Sessions } from '../session/sessions.ts';
 import { CURRENT, type Fragment, LiveTopic, oldSince } from './live-topic.ts';
 import { Viewers } from './viewers.ts';
 

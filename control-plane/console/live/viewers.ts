@@ -1,7 +1,7 @@
 // The streams that are open: written to in bounded memory, and ended with the session that opened them.
 import type { ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.ts';
-import { keyOfSession, type Session } from '../sessions.ts';
+import { keyOfSession, type Session } from '../session/sessions.ts';
 
 const VIEWERS_MAX = 500;
 const VIEWERS_PER_SESSION_MAX = 20;

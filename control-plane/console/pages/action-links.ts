@@ -1,6 +1,6 @@
 // Links to what can be done here; each leads to a page that asks once more.
 import { type Html, html } from '#shared/html.ts';
-import { ACTION_WORDS, type ActionName } from '../action-words.ts';
+import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 
 export type ActionLink = readonly [name: ActionName, fields: Readonly<Record<string, string>>];
 

@@ -1,12 +1,14 @@
 // What somebody should look at now, the worst on top.
 
 import { type Html, html } from '#shared/html.ts';
-import type { AlertKind, AlertRow } from '../../alerts/alert.ts';
+import type { AlertRow } from '../../domain/alert.ts';
+import type { AlertKind } from '../../domain/alert-kinds.ts';
 import type { Told } from '../../operator/desk-answers.ts';
 import { shownValue } from '../../operator/shown-payment.ts';
-import type { PicturedNode } from '../../store/fleet-picture.ts';
-import type { PaymentRow } from '../../store/payment-list.ts';
-import { nodePath, paymentPath, plain, shownAt, slotPath } from './shown.ts';
+import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
+import { nodePath, paymentPath, slotPath } from '../actions/paths.ts';
+import { plain, shownAt } from './shown.ts';
 import { sign } from './signs.ts';
 import { lookOf, type Sign, type Tone } from './slot-look.ts';
 

@@ -4,9 +4,10 @@ import { isE164 } from '#shared/e164.ts';
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber, withMaskedNumbers } from '../../domain/masked-number.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import type { AuditRow } from '../../store/audit-log.ts';
+import type { AuditRow } from '../../store/operations/audit-log.ts';
+import { numberPath } from '../actions/paths.ts';
 import { further, nothing } from './lists.ts';
-import { badge, numberPath, shownAt, table } from './shown.ts';
+import { badge, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<AuditRow['result'], Look>> = {

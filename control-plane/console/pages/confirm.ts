@@ -1,9 +1,9 @@
 // Asks once more before something is changed: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
-import { ACTION_WORDS, type ActionName } from '../action-words.ts';
-import type { Action } from '../actions.ts';
-import { formTokenField } from '../forms.ts';
-import type { Session } from '../sessions.ts';
+import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
+import type { Action } from '../actions/actions.ts';
+import { formTokenField } from '../session/forms.ts';
+import type { Session } from '../session/sessions.ts';
 
 const REASON_LENGTH_MAX = 200;
 

@@ -1,7 +1,7 @@
 // The frame of every page of the console: head, way around, who is signed in.
 import { type Html, html } from '#shared/html.ts';
-import { pathOfAsset } from '../assets.ts';
-import type { Session } from '../sessions.ts';
+import { pathOfAsset } from '../browser/assets.ts';
+import type { Session } from '../session/sessions.ts';
 import { MARK, SIGN_SHEET } from './signs.ts';
 
 const PLACES = [

@@ -2,8 +2,9 @@
 
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';
-import type { NumberHappening, SlotHappening } from '../../store/happenings.ts';
-import { paymentPath, plain, shownAt, slotLink } from './shown.ts';
+import type { NumberHappening, SlotHappening } from '../../store/operations/happenings.ts';
+import { paymentPath } from '../actions/paths.ts';
+import { plain, shownAt, slotLink } from './shown.ts';
 
 export function slotEvents(id: string, events: readonly SlotHappening[]): Html {
   if (events.length === 0) return html`<div id="${id}" class="nothing"><p>Nothing happened yet.</p></div>`;

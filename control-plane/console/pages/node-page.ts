@@ -2,13 +2,14 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownRefusals } from '../../operator/shown-refusals.ts';
-import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
-import type { SlotHappening } from '../../store/happenings.ts';
+import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { SlotHappening } from '../../store/operations/happenings.ts';
+import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './action-links.ts';
 import { slotEvents } from './happenings.ts';
 import { cell, idOf } from './rack.ts';
-import { badge, facts, numberPath, plain, shownAt, slotPath, table } from './shown.ts';
+import { badge, facts, plain, shownAt, table } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isUp, lookOf, lookOfNode, USE_WORDS } from './slot-look.ts';
 

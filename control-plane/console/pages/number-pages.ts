@@ -5,12 +5,13 @@ import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import { NUMBER_STATES, type NumberState } from '../../domain/number-state.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import type { NumberHappening } from '../../store/happenings.ts';
-import type { NumberRow } from '../../store/numbers.ts';
+import type { NumberRow } from '../../store/fleet/numbers.ts';
+import type { NumberHappening } from '../../store/operations/happenings.ts';
+import { numberPath } from '../actions/paths.ts';
 import { type ActionLink, actionLinks } from './action-links.ts';
 import { numberEvents } from './happenings.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, facts, numberPath, shownAt, slotLink, table } from './shown.ts';
+import { badge, facts, shownAt, slotLink, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<NumberState, Look>> = {

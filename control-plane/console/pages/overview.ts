@@ -1,30 +1,23 @@
 // The first page: the whole fleet at a glance, and what it does.
 
 import { type Html, html } from '#shared/html.ts';
-import type { AlertRow } from '../../alerts/alert.ts';
+import type { AlertRow } from '../../domain/alert.ts';
 import type { Stock } from '../../metrics/stock-metrics.ts';
 import type { Told } from '../../operator/desk-answers.ts';
-import type { PicturedNode } from '../../store/fleet-picture.ts';
-import type { SlotHappening } from '../../store/happenings.ts';
-import type { PaymentRow } from '../../store/payment-list.ts';
-import type { Sample, Span } from '../../store/samples.ts';
+import type { SlotHappening } from '../../store/operations/happenings.ts';
+import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { fleetPlots } from '../plots.ts';
-import type { Range } from '../span.ts';
 import { attention } from './attention.ts';
 import { slotEvents } from './happenings.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
+import { fleetPlots } from './plots.ts';
 import { legend, rackFragments } from './rack.ts';
 import { plain } from './shown.ts';
-import { tiles } from './tiles.ts';
+import type { Range } from './span.ts';
+import { type TileFacts, tiles } from './tiles.ts';
 
-export interface Overview {
-  fleet: readonly PicturedNode[];
-  stock: Stock;
-  stuck: readonly Told<PaymentRow>[];
+export interface Overview extends TileFacts {
   alerts: readonly Told<AlertRow>[];
-  /** Of the last hour. */
-  lately: readonly Sample[];
   samples: readonly Sample[];
   span: Span;
   events: readonly SlotHappening[];

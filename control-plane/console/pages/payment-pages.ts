@@ -6,10 +6,11 @@ import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
 import { shownValue } from '../../operator/shown-payment.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
-import type { PaymentEvent } from '../../store/payment-events.ts';
-import type { PaymentRow } from '../../store/payment-list.ts';
+import type { PaymentEvent } from '../../store/money/payment-events.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
+import { numberPath, paymentPath } from '../actions/paths.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, facts, numberPath, paymentPath, plain, shownAt, table } from './shown.ts';
+import { badge, facts, plain, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 const LOOKS: Readonly<Record<PaymentState, Omit<Look, 'words'>>> = {

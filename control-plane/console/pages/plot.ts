@@ -1,7 +1,7 @@
 // A plot on a page: drawn here, so that it is there without a script; the script makes one of it that can be read off.
 import { type Html, html } from '#shared/html.ts';
-import { type Plot, type Series, summaryOf } from '../plots.ts';
-import { RANGE_NAMES, type Range } from '../span.ts';
+import { type Plot, type Series, summaryOf } from './plots.ts';
+import { RANGE_NAMES, type Range } from './span.ts';
 
 const WIDTH = 300;
 const HEIGHT = 84;

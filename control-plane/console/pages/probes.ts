@@ -3,7 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import type { ProbeRow, ProbeSummaryRow } from '../../store/probe-list.ts';
+import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
 import { further, nothing } from './lists.ts';
 import { badge, shownAt, slotLink, table } from './shown.ts';
 import type { Look } from './slot-look.ts';

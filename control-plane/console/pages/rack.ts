@@ -1,9 +1,10 @@
 // A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
 import { type Html, html } from '#shared/html.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import type { PicturedNode, PicturedSlot } from '../../store/fleet-picture.ts';
+import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import { nodePath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { badge, nodePath, slotPath } from './shown.ts';
+import { badge } from './shown.ts';
 import { sign, signalBars } from './signs.ts';
 import { barsOf, isUp, lookOf, lookOfNode, type Tone, USE_WORDS } from './slot-look.ts';
 

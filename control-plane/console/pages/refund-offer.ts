@@ -4,8 +4,8 @@ import { type Html, html } from '#shared/html.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Told } from '../../operator/desk-answers.ts';
 import type { PaymentState } from '../../payments/payment.ts';
-import type { PaymentRow } from '../../store/payment-list.ts';
-import type { RefundDesk } from '../refunds.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
+import type { RefundDesk } from '../actions/refunds.ts';
 import { actionLinks } from './action-links.ts';
 
 /** In which money may have come and bought nothing, where a transfer was seen; or is on its way back. */

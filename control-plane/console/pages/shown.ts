@@ -1,7 +1,7 @@
 // Times, numbers and states as the pages write them.
 
 import { type Html, html } from '#shared/html.ts';
-import type { PicturedSlot } from '../../store/fleet-picture.ts';
+import { slotPath } from '../actions/paths.ts';
 import { sign } from './signs.ts';
 import type { Look } from './slot-look.ts';
 
@@ -15,12 +15,6 @@ export function shownAt(at: Date | string | null): Html {
 /** A state: sign and words in its colour. */
 export const badge = ({ tone, sign: name, words }: Look): Html =>
   html`<span class="badge ${tone}">${sign(name)}${words}</span>`;
-
-export const numberPath = (number: string): string => `/numbers/${encodeURIComponent(number)}`;
-export const nodePath = (node: string): string => `/nodes/${encodeURIComponent(node)}`;
-export const slotPath = ({ node, slot }: Pick<PicturedSlot, 'node' | 'slot'>): string =>
-  `${nodePath(node)}/slot?name=${encodeURIComponent(slot)}`;
-export const paymentPath = (id: string): string => `/payments/${encodeURIComponent(id)}`;
 
 /** Words of the service, such as `out_of_service`, as people write them. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');

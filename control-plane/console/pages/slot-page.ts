@@ -3,18 +3,19 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
-import type { PicturedSlot } from '../../store/fleet-picture.ts';
-import type { SlotHappening } from '../../store/happenings.ts';
-import type { Span } from '../../store/samples.ts';
+import type { PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { SlotHappening } from '../../store/operations/happenings.ts';
+import type { Span } from '../../store/operations/samples.ts';
+import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { signalPlot } from '../plots.ts';
-import type { Range } from '../span.ts';
 import { actionLinks } from './action-links.ts';
 import { slotEvents } from './happenings.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
-import { badge, facts, nodePath, numberPath, plain, shownAt, slotPath } from './shown.ts';
+import { signalPlot } from './plots.ts';
+import { badge, facts, plain, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isClaim, lookOf, spareNumberOf, USE_WORDS } from './slot-look.ts';
+import type { Range } from './span.ts';
 
 export interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;

@@ -5,9 +5,10 @@ import { maskedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import type { SubscriptionRow } from '../../store/subscription-list.ts';
+import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
+import { numberPath } from '../actions/paths.ts';
 import { choice, further, nothing } from './lists.ts';
-import { badge, numberPath, shownAt, table } from './shown.ts';
+import { badge, shownAt, table } from './shown.ts';
 import type { Look } from './slot-look.ts';
 
 export function subscriptionsPage(

@@ -1,7 +1,10 @@
 // The figures on top of the first page: what there is, what is used, how well it goes.
 import { type Html, html } from '#shared/html.ts';
-import type { Sample } from '../../store/samples.ts';
-import type { Overview } from './overview.ts';
+import type { Stock } from '../../metrics/stock-metrics.ts';
+import type { Told } from '../../operator/desk-answers.ts';
+import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
+import type { Sample } from '../../store/operations/samples.ts';
 import { isUp, type Tone } from './slot-look.ts';
 
 interface Tile {
@@ -12,7 +15,15 @@ interface Tile {
   tone: Tone;
 }
 
-/** Below these a rate is told as a trouble, percent. */
+export interface TileFacts {
+  fleet: readonly PicturedNode[];
+  stock: Stock;
+  stuck: readonly Told<PaymentRow>[];
+  /** Of the last hour. */
+  lately: readonly Sample[];
+}
+
+/** Below these a rate is shown as a trouble, percent. */
 const DELIVERY_GOOD = 95;
 const DELIVERY_BAD = 80;
 
@@ -20,13 +31,13 @@ const DELIVERY_BAD = 80;
 const GAPS_GOOD = 5;
 const GAPS_BAD = 20;
 
-export const tiles = (overview: Overview): Html =>
-  html`<section id="tiles" class="tiles" aria-label="At a glance">${tilesOf(overview).map(
+export const tiles = (facts: TileFacts): Html =>
+  html`<section id="tiles" class="tiles" aria-label="At a glance">${tilesOf(facts).map(
     ({ path, name, figure, note, tone }) =>
       html`<a class="tile ${tone}" href="${path}"><span>${name}</span><b>${figure}</b><small>${note}</small></a>`,
   )}</section>`;
 
-function tilesOf({ fleet, stock, stuck, lately }: Overview): Tile[] {
+function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
   const slots = fleet.flatMap((node) => node.slots);
   const up = slots.filter(isUp).length;
   const calls = slots.filter(({ call }) => call !== null).length;

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { ALERTS } from '../../../control-plane/alerts/alert.ts';
-import { ALERT_OPTIONS } from '../../../control-plane/alerts/alert-options.ts';
 import { rulesOf } from '../../../control-plane/alerts/conditions.ts';
-import { OPTIONS } from '../../../control-plane/config.ts';
+import { ALERT_OPTIONS } from '../../../control-plane/config/alert-options.ts';
+import { OPTIONS } from '../../../control-plane/config/config.ts';
+import { ALERTS } from '../../../control-plane/domain/alert-kinds.ts';
 import { block, code, shownMs, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { PROJECT_FOLDER } from '../source/doc-comments.ts';

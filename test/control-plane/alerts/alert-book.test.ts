@@ -1,13 +1,9 @@
 // When a trouble counts and when it is over: what swings, what comes and goes, what nobody looked at.
 import t from 'tap';
-import { keyOf, type OpenAlert } from '#control-plane/alerts/alert.ts';
 import { afterLook } from '#control-plane/alerts/alert-book.ts';
-import {
-  type AlertThresholds,
-  type FleetSnapshot,
-  findTroubles,
-  rulesOf,
-} from '#control-plane/alerts/conditions.ts';
+import { type AlertThresholds, findTroubles, rulesOf } from '#control-plane/alerts/conditions.ts';
+import { keyOf, type OpenAlert } from '#control-plane/domain/alert.ts';
+import type { FleetSnapshot } from '#control-plane/store/operations/fleet-snapshot.ts';
 
 const THRESHOLDS: AlertThresholds = {
   heartbeatMs: 10_000,

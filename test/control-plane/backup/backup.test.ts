@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { identityOf } from '../../fixtures/enrolled-node.ts';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { readBackup } from '#control-plane/backup/backup-reader.ts';
-import { openAsItIs } from '#control-plane/store/database.ts';
+import { openAsItIs } from '#control-plane/store/database/database.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';

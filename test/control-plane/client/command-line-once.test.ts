@@ -1,7 +1,7 @@
 // `simrack subscribe` for a wallet that has a number, where nothing is known of it: it signs in, and pays once.
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { commandLine } from '../../fixtures/command-line.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';

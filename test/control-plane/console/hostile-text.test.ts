@@ -1,6 +1,6 @@
 // What a node, a carrier, a customer or an operator may write anywhere is text on every page, and in the live stream.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import { enter, linkRack, startFleetConsole } from '../../fixtures/fleet-console.ts';

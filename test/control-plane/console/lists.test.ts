@@ -1,6 +1,6 @@
 // The lists and what is behind them: where a number is, what befell it; wallets, numbers of others and texts are not shown.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';

@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
 import { identityOf, newKey } from '../../fixtures/enrolled-node.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';

@@ -1,8 +1,13 @@
 // Plots: a sample a minute by whichever instance is first, of what happened and of how the fleet was; and not for ever.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
-import { pictureFleet } from '#control-plane/store/fleet-picture.ts';
-import { deleteOldSamples, readSamples, readSignal, takeSample } from '#control-plane/store/samples.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { pictureFleet } from '#control-plane/store/fleet/fleet-picture.ts';
+import {
+  deleteOldSamples,
+  readSamples,
+  readSignal,
+  takeSample,
+} from '#control-plane/store/operations/samples.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';

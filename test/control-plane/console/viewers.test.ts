@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { Viewers } from '#control-plane/console/live/viewers.ts';
-import type { Session } from '#control-plane/console/sessions.ts';
+import type { Session } from '#control-plane/console/session/sessions.ts';
 import { until } from '../../fixtures/until.ts';
 
 const session: Session = { operator: 'ann', formToken: '', hash: Buffer.from('a') };

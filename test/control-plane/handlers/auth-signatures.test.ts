@@ -1,6 +1,6 @@
 // POST /auth: every form of a signature and of a wallet's address, and what each does to the nonce. Vectors of ethers 6.17.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';

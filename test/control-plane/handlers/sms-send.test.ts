@@ -1,8 +1,8 @@
 // /sms/send: what goes to the node, what comes of it, and what is refused before.
 import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
-import { UNSETTLED_MAX } from '#control-plane/store/messages.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { UNSETTLED_MAX } from '#control-plane/store/messages/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';

@@ -1,6 +1,6 @@
 // The year of a subscription on a clock that tests move: its last second, its end, grace time, renewal, clocks set back.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { buyNumber, paySubscribe, recoverToken } from '../../fixtures/payer.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
-import { isUnavailable } from '#control-plane/store/availability.ts';
+import { isUnavailable } from '#control-plane/store/database/availability.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';

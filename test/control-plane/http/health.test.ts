@@ -1,7 +1,7 @@
 // What a proxy and a supervisor are told.
 import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';

@@ -1,7 +1,7 @@
 // How often an address may ask for a nonce and sign in, through HTTP with the clock in hand.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Config } from '#control-plane/config.ts';
+import type { Config } from '#control-plane/config/config.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { countRefused } from '#control-plane/http/attempt-limit.ts';
 import { createAddressLimit, createRequestLimit } from '#control-plane/http/request-limit.ts';

@@ -1,7 +1,7 @@
 // Tokens: what is stored of them, and how soon a revoked one is refused, by two instances on one Postgres.
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';

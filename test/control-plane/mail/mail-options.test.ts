@@ -1,6 +1,6 @@
 // What an operator who mistypes an option of mail is told, and that it is not shown.
 import t from 'tap';
-import { OPTIONS } from '#control-plane/config.ts';
+import { OPTIONS } from '#control-plane/config/config.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 
 const PASSWORD = 'hunter2';

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { buyNumber } from '../../fixtures/payer.ts';

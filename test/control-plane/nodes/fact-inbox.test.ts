@@ -3,8 +3,12 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { createLocalBus } from '#control-plane/bus/bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
-import { type Database, type DatabaseTransaction, openDatabase } from '#control-plane/store/database.ts';
-import { setAcknowledged } from '#control-plane/store/node-links.ts';
+import {
+  type Database,
+  type DatabaseTransaction,
+  openDatabase,
+} from '#control-plane/store/database/database.ts';
+import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';

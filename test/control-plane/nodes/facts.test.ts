@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { applyFacts } from '#control-plane/nodes/facts.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
-import { insertSending } from '#control-plane/store/messages.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { insertSending } from '#control-plane/store/messages/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 

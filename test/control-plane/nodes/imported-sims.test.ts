@@ -1,7 +1,7 @@
 // Numbers that an operator imported before their cards are in a rack: a stolen node key that guesses ICCIDs gets none of them.
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';

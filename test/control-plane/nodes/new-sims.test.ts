@@ -1,7 +1,7 @@
 // SIMs that nobody knew are sold once an operator or a probe has admitted them.
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { heard, tell } from '../../fixtures/heard.ts';
 import { createRig } from '../../fixtures/rig.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type WebSocket from 'ws';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { createRig } from '../../fixtures/rig.ts';

@@ -1,6 +1,6 @@
 // Snapshots of slots: subscriptions that wait for their SIM are bound when its slot comes up, storage and journal are kept.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, slotAt } from '../../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../../fixtures/subscribed.ts';

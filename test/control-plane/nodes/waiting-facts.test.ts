@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';

@@ -1,7 +1,7 @@
 // `control-plane alert …` as an operator runs it, and the options of alerts that are half or wrong.
 import t from 'tap';
 import { alertChannelsOf } from '#control-plane/alerts/alert-channels.ts';
-import { ALERT_OPTIONS } from '#control-plane/alerts/alert-options.ts';
+import { ALERT_OPTIONS } from '#control-plane/config/alert-options.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';

@@ -1,7 +1,7 @@
 // Slots, the audit log and quarantine as an operator meets them, on both databases; a modem that is restarted over its link.
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';

@@ -4,7 +4,7 @@ import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
 import { publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { startFacilitator } from '../../fixtures/facilitator.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';

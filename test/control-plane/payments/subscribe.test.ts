@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { Config } from '#control-plane/config.ts';
+import type { Config } from '#control-plane/config/config.ts';
 import type { Clock } from '#shared/clock.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';

@@ -1,6 +1,6 @@
 // Rounds of probes on a schedule: texts, and calls that are answered here; they are nobody's calls, also where a number was sold.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';

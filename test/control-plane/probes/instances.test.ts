@@ -1,6 +1,6 @@
 // Probes of more than one process on one database: each SIM has its turn once, and one that dies in the middle harms nobody.
 import t, { type Test } from 'tap';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { judgeSlot } from '#control-plane/probes/slot-judge.ts';
-import { type Database, openDatabase } from '#control-plane/store/database.ts';
-import { listProbes, summarizeProbes } from '#control-plane/store/probe-list.ts';
+import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import { listProbes, summarizeProbes } from '#control-plane/store/operations/probe-list.ts';
 import {
   abandonOverdue,
   deleteOldProbes,
@@ -15,7 +15,7 @@ import {
   type Probe,
   settleArrival,
   takeTurn,
-} from '#control-plane/store/probes.ts';
+} from '#control-plane/store/operations/probes.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { pairsOf } from '#control-plane/probes/pairs.ts';
 import { mayLeave, type Partners, verdictOf } from '#control-plane/probes/verdict.ts';
-import type { Trial } from '#control-plane/store/probe-trials.ts';
+import type { Trial } from '#control-plane/store/operations/probe-trials.ts';
 
 const trial = (isDelivered: boolean, partner: string, change: Partial<Trial> = {}): Trial => ({
   kind: 'sms',

@@ -1,7 +1,7 @@
 // Records of calls: each ends once, whatever was seen of it; GET /voice/calls; purges, later holders, lost nodes.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
-import { purgeLapsed } from '#control-plane/store/purge.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';

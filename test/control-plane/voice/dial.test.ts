@@ -1,6 +1,6 @@
 // POST /voice/dial: answers for what becomes of a call, and for calls that may not be made.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import type { Answer, Command } from '../../fixtures/scripted-node.ts';
 import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';

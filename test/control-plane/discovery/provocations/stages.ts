@@ -1,7 +1,7 @@
 // Services in every state that an answer depends on: one that works, and those to which something has happened.
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
 import { signPaymentHeader } from '../../../fixtures/payer.ts';
 import type { Rig } from '../../../fixtures/rig.ts';

@@ -1,0 +1,64 @@
+// All rows of all tables as they are at one moment, as JSON: Postgres writes the text, so that nothing is lost on the way.
+import { sql } from 'kysely';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { Database, DatabaseTransaction } from '../store/database/database.ts';
+import { newestMigration } from '../store/database/migrations.ts';
+import { listSequences, listTables } from '../store/database/table-catalog.ts';
+import type { Contents } from './backup-format.ts';
+
+const ROWS_A_FETCH = 500;
+
+export interface DumpSink {
+  begin(contents: Contents): Promise<void>;
+  /** Rows of the tables in their order, one line each. */
+  rows(rows: readonly string[]): Promise<void>;
+}
+
+/** Reads all of one snapshot. Rejects with what `sink` rejects with. */
+export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> {
+  await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await sql`select set_config('timezone', 'UTC', true), set_config('bytea_output', 'hex', true)`.execute(
+        trx,
+      );
+      const migration = await newestMigration(trx);
+      if (migration === undefined)
+        throw new OperatorRefusal('there is nothing to back up: the database is empty');
+      const tables = await listTables(trx);
+      const counted = [];
+      for (const table of tables) counted.push({ ...table, rows: await countRows(trx, table.name) });
+      await sink.begin({ migration, tables: counted, sequences: await readSequences(trx) });
+      for (const { name } of tables) await dumpTable(trx, name, sink);
+    });
+}
+
+async function dumpTable(trx: DatabaseTransaction, table: string, sink: DumpSink): Promise<void> {
+  await sql`declare backup no scroll cursor for
+    select row_to_json(told)::text as line from ${sql.table(table)} as told`.execute(trx);
+  for (;;) {
+    const { rows } = await sql<{ line: string }>`fetch ${sql.lit(ROWS_A_FETCH)} from backup`.execute(trx);
+    if (rows.length === 0) break;
+    await sink.rows(rows.map(({ line }) => line));
+  }
+  await sql`close backup`.execute(trx);
+}
+
+async function countRows(trx: DatabaseTransaction, table: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${sql.table(table)}`.execute(trx);
+  return Number(rows[0]?.count);
+}
+
+/** Read after the rows were frozen: never behind them. */
+async function readSequences(trx: DatabaseTransaction): Promise<Contents['sequences']> {
+  const read = [];
+  for (const { table, column, sequence } of await listSequences(trx)) {
+    const { rows } = await sql<{ last: string; is_called: boolean }>`
+      select last_value::text as last, is_called from ${sql.raw(sequence)}`.execute(trx);
+    for (const row of rows) read.push({ table, column, ...row });
+  }
+  return read;
+}

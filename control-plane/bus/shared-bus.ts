@@ -1,0 +1,118 @@
+// The bus of several instances on one Postgres: what one of them tells is heard by the others some milliseconds later.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Database } from '../store/database/database.ts';
+import { type Bus, type BusEvent, createLocalBus } from './bus.ts';
+
+const CHANNEL = 'simrack_bus';
+/** Worth a statement each; of messages none is told, for whoever waits for them asks again within a second. */
+const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
+  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
+  ...(['node_asked', 'probe_arrived'] as const),
+  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled', 'node_asked'] as const),
+  'node_changed' as const,
+]);
+/** Who tells it, and an event as JSON. */
+const PAYLOAD = /^(\S+) (.*)$/s;
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_MS = 1_000;
+
+export interface SharedBus extends Bus {
+  stop(): Promise<void>;
+}
+
+export interface SharedBusParts {
+  url: string;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Opens a connection of its own that listens. While it is broken the others' events are missed, as hints may be; it is
+ * opened again every second. Rejects when it cannot be had at the start.
+ */
+export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Promise<SharedBus> {
+  const local = createLocalBus();
+  const self = randomUUID();
+  let isStopped = false;
+  let listener: Client | undefined;
+  let retry: Timer | undefined;
+
+  const hear = (payload: string | undefined): void => {
+    const [, sender, text] = PAYLOAD.exec(payload ?? '') ?? [];
+    if (sender === self || text === undefined) return;
+    const event = readEvent(text);
+    if (event === undefined) log.warn({}, 'another instance told what is not understood here');
+    else local.publish(event);
+  };
+  const keep = (client: Client): void => {
+    listener = client;
+    client.on('notification', ({ payload }) => hear(payload));
+    client.once('end', () => {
+      if (isStopped) return;
+      log.warn({}, 'other instances are not heard: the connection broke');
+      listenAgain();
+    });
+    if (isStopped) void client.end();
+  };
+  const listenAgain = (): void => {
+    if (!isStopped) retry = clock.after(RECONNECT_MS, () => void listenOn(url).then(keep, listenAgain));
+  };
+
+  keep(await listenOn(url));
+  return {
+    publish(event) {
+      local.publish(event);
+      if (!SHARED.has(event.kind)) return;
+      tellInstances(db, event, self).catch((error: unknown) =>
+        log.warn({ err: error }, 'other instances were not told'),
+      );
+    },
+    subscribe: (listener) => local.subscribe(listener),
+    async stop() {
+      isStopped = true;
+      retry?.cancel();
+      await listener?.end().catch(() => undefined);
+    },
+  };
+}
+
+/** Tells all instances but `sender`; without one also from outside of the service. */
+export async function tellInstances(db: Database, event: BusEvent, sender: string = randomUUID()) {
+  await sql`select pg_notify(${CHANNEL}, ${`${sender} ${JSON.stringify(event)}`})`.execute(db);
+}
+
+/** Whoever may write to the database may write anything else, too: the shape is not checked, only that it is known. */
+function readEvent(text: string): BusEvent | undefined {
+  try {
+    const event = JSON.parse(text, (key, value) =>
+      key.endsWith('At') && value !== null ? new Date(value) : value,
+    ) as BusEvent;
+    return SHARED.has(event.kind) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function listenOn(url: string): Promise<Client> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'simrack-control-plane-bus',
+  });
+  // What ends a connection is told by its end, too; without a listener it would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`listen ${CHANNEL}`);
+    return client;
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,397 @@
+// The control plane's options: the only reader of its environment and flags.
+import { type Address, getAddress, type Hex } from 'viem';
+import * as z from 'zod';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
+import {
+  booleanOption,
+  integerOption,
+  LOG_LEVEL_OPTION,
+  type OptionsOf,
+  optionalInteger,
+  readOptions,
+} from '#shared/process/options.ts';
+import { type PaymentNetwork, SAFE_DEPTH_BLOCKS } from '../payments/offer.ts';
+import { ALERT_OPTIONS } from './alert-options.ts';
+import { CONSOLE_OPTIONS } from './console-options.ts';
+import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
+import { readPaymentsFile } from './payments-file.ts';
+import { keyFileSchema, keySchema } from './private-key.ts';
+import { PROBE_OPTIONS } from './probe-options.ts';
+
+const addressSchema = z
+  .string({ error: 'required: a 0x-prefixed address' })
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
+  .transform((text): Address => getAddress(text.toLowerCase()));
+
+const urlSchema = (protocols: RegExp, about: string) =>
+  z.string({ error: `required: ${about}` }).refine((text) => {
+    try {
+      return protocols.test(new URL(text).protocol);
+    } catch {
+      return false;
+    }
+  }, `must be ${about}`);
+
+/** Every option of the service; an operator's commands take some of them. */
+export const OPTIONS = {
+  port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
+  host: { env: 'HOST', about: 'Address of the API', schema: z.string().min(1).default('127.0.0.1') },
+  publicUrl: {
+    env: 'PUBLIC_URL',
+    about: 'Base URL that clients use; default http://<host>:<port>',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  serviceName: {
+    env: 'SERVICE_NAME',
+    about: 'Name of the service, as the catalog and the pages show it',
+    schema: z.string().min(1).max(60).default('Simrack'),
+  },
+  environment: {
+    env: 'ENVIRONMENT',
+    about: 'Name of this installation in the catalog, such as production or staging',
+    schema: z.string().min(1).max(30).default('production'),
+  },
+  securityContact: {
+    env: 'SECURITY_CONTACT',
+    about: 'mailto: or https: URL for security.txt; unset: no security.txt',
+    schema: urlSchema(/^(mailto|https):$/, 'a mailto: or https: URL').optional(),
+  },
+  serviceDomain: {
+    env: 'SERVICE_DOMAIN',
+    about: 'Domain in the text that wallets sign; default: the host of the public URL',
+    schema: z
+      .string()
+      .regex(/^[a-z0-9.-]{1,253}$/i, 'must be a domain name')
+      .optional(),
+  },
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    about: 'Postgres to use; unset: PGlite in the data folder',
+    schema: urlSchema(/^postgres(ql)?:$/, 'a postgres:// URL').optional(),
+  },
+  databaseConnections: {
+    env: 'DATABASE_CONNECTIONS',
+    about: 'Maximum number of connections to Postgres',
+    schema: integerOption(1, 100, 10),
+  },
+  dataDir: {
+    env: 'DATA_DIR',
+    about: 'Folder of the embedded database and of the socket for operator commands',
+    schema: z.string().min(1).default('data'),
+  },
+  paymentsFile: {
+    env: 'PAYMENTS_FILE',
+    about: 'File that lists several networks and assets; replaces the options for one network',
+    schema: z.string().min(1).optional(),
+  },
+  chainId: {
+    env: 'CHAIN_ID',
+    about: 'Chain that payments settle on: 8453 (Base) or 84532 (Base Sepolia)',
+    schema: z
+      .enum(Object.keys(NETWORKS) as [`${ChainId}`], {
+        error: `must be ${Object.keys(NETWORKS).join(' or ')}`,
+      })
+      .transform((text) => Number(text) as ChainId)
+      .default(84532),
+  },
+  rpcUrl: {
+    env: 'RPC_URL',
+    about: 'JSON-RPC URL of the chain',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  rpcTimeoutMs: {
+    env: 'RPC_TIMEOUT_MS',
+    about: 'Time limit for one JSON-RPC call; a failed call is tried once more',
+    schema: integerOption(100, 60_000, 10_000),
+  },
+  facilitatorUrl: {
+    env: 'FACILITATOR_URL',
+    about: 'x402 facilitator that submits the transfers; unset: the built-in relayer submits them',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  asset: {
+    env: 'ASSET',
+    about: 'Token contract; default: USDC of the chain',
+    schema: addressSchema.optional(),
+  },
+  payTo: {
+    env: 'PAY_TO',
+    about: 'Address that receives the payments; never share it between services',
+    schema: addressSchema.optional(),
+  },
+  relayerKey: {
+    env: 'RELAYER_KEY',
+    about: 'Private key of the relayer, which submits transfers and pays their gas; prefer the file',
+    schema: keySchema.optional(),
+  },
+  relayerKeyFile: {
+    env: 'RELAYER_KEY_FILE',
+    about: 'File that holds this key',
+    schema: keyFileSchema.optional(),
+  },
+  relayerTransfersMin: {
+    env: 'RELAYER_TRANSFERS_MIN',
+    about: 'Warn when the relayer has gas for fewer transfers than this',
+    schema: integerOption(0, 1_000_000, 100),
+  },
+  metricsPort: {
+    env: 'METRICS_PORT',
+    about: 'Port of GET /metrics, for Prometheus; 0: a free port; unset: no metrics',
+    schema: optionalInteger(0, 65_535).optional(),
+  },
+  metricsHost: {
+    env: 'METRICS_HOST',
+    about: 'Address that GET /metrics listens on',
+    schema: z.string().min(1).default('127.0.0.1'),
+  },
+  priceAtomic: {
+    env: 'PRICE_ATOMIC',
+    about: 'Price of a year, in the smallest unit of the token',
+    schema: z
+      .string()
+      .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer of at most 18 digits')
+      .transform(BigInt)
+      .default(1_800_000_000n),
+  },
+  paidAheadYearsMax: {
+    env: 'PAID_AHEAD_YEARS_MAX',
+    about: 'How many years ahead a subscription may be paid; later payments are refused',
+    schema: integerOption(1, 100, 2),
+  },
+  safeDepthBlocks: {
+    env: 'SAFE_DEPTH_BLOCKS',
+    about: 'Number of blocks after which a transfer is final, if the RPC has no `safe` block',
+    schema: integerOption(1, 100_000, SAFE_DEPTH_BLOCKS),
+  },
+  settlementWaitMs: {
+    env: 'SETTLEMENT_WAIT_MS',
+    about: 'How long /subscribe waits for a block; then the service finishes the payment later',
+    schema: integerOption(100, 120_000, 20_000),
+  },
+  requestsPerMinute: {
+    env: 'REQUESTS_PER_MINUTE',
+    about: 'Requests per minute and address, without a token',
+    schema: integerOption(1, 10_000_000, 300),
+  },
+  tokenRequestsPerMinute: {
+    env: 'TOKEN_REQUESTS_PER_MINUTE',
+    about: 'Requests per minute and subscription, over all its tokens',
+    schema: integerOption(1, 10_000_000, 1_200),
+  },
+  noncesPerMinute: {
+    env: 'AUTH_NONCES_PER_MINUTE',
+    about: 'Requests to /auth/nonce per minute and address',
+    schema: integerOption(1, 1_000_000, 60),
+  },
+  signInsPerMinute: {
+    env: 'AUTH_ATTEMPTS_PER_MINUTE',
+    about: 'Requests to /auth per minute and address',
+    schema: integerOption(1, 1_000_000, 30),
+  },
+  waitlistPerMinute: {
+    env: 'WAITLIST_PER_MINUTE',
+    about: 'Requests to /waitlist per minute and address',
+    schema: integerOption(1, 1_000_000, 10),
+  },
+  linkAttemptsPerMinute: {
+    env: 'LINK_ATTEMPTS_PER_MINUTE',
+    about: 'Refused node links and media links per minute and address',
+    schema: integerOption(1, 1_000_000, 600),
+  },
+  connectionsPerAddress: {
+    env: 'CONNECTIONS_PER_ADDRESS',
+    about: 'Open connections per address; an IPv6 /64 is one address; no effect with PROXY_HOPS',
+    schema: integerOption(1, 1_000_000, 512),
+  },
+  smtpUrl: {
+    env: 'SMTP_URL',
+    about: 'Mail server for the waitlist and alerts, smtp(s)://user:password@host:port; unset: no mail',
+    schema: smtpUrlSchema.optional(),
+  },
+  mailFrom: {
+    env: 'MAIL_FROM',
+    about: 'Sender of this mail: an address, or Name <address>',
+    schema: mailFromSchema.optional(),
+  },
+  ...ALERT_OPTIONS,
+  proxyHops: {
+    env: 'PROXY_HOPS',
+    about: 'Proxies in front; so many entries at the end of X-Forwarded-For are trusted',
+    schema: integerOption(0, 10, 0),
+  },
+  headersTimeoutMs: {
+    env: 'HEADERS_TIMEOUT_MS',
+    about: 'Time limit for the headers of a request',
+    schema: integerOption(100, 600_000, 10_000),
+  },
+  requestTimeoutMs: {
+    env: 'REQUEST_TIMEOUT_MS',
+    about: 'Time limit for a whole request',
+    schema: integerOption(100, 600_000, 30_000),
+  },
+  // Longer than the idle time-out of common proxies (60 s), so that they close first.
+  keepAliveTimeoutMs: {
+    env: 'KEEP_ALIVE_TIMEOUT_MS',
+    about: 'How long an idle connection stays open',
+    schema: integerOption(100, 600_000, 65_000),
+  },
+  unreadTimeoutMs: {
+    env: 'UNREAD_TIMEOUT_MS',
+    about: 'How long a client may leave its answer unread until it is disconnected',
+    schema: integerOption(100, 600_000, 30_000),
+  },
+  heartbeatMs: {
+    env: 'HEARTBEAT_MS',
+    about: 'Interval between heartbeats on a node link',
+    schema: integerOption(100, 600_000, 10_000),
+  },
+  enrolmentApproval: {
+    env: 'ENROLMENT_APPROVAL',
+    about: 'Keep a newly enrolled node waiting until an operator approves its key',
+    schema: booleanOption,
+  },
+  admitNewSims: {
+    env: 'ADMIT_NEW_SIMS',
+    about: 'Sell a new SIM at once; if false, an operator or a probe must admit it first',
+    schema: booleanOption,
+  },
+  handoverWaitMs: {
+    env: 'HANDOVER_WAIT_MS',
+    about: 'How long a disconnected node keeps its SIMs before another node can take them',
+    schema: integerOption(0, 3_600_000, 60_000),
+  },
+  graceDays: {
+    env: 'GRACE_DAYS',
+    about: 'Days after the year in which paying brings the number back; then its messages are deleted',
+    schema: integerOption(0, 3_650, 30),
+  },
+  quarantineDays: {
+    env: 'QUARANTINE_DAYS',
+    about: 'Days after the grace time in which the number, which still gets old messages, is not sold',
+    schema: integerOption(0, 3_650, 90),
+  },
+  messageDays: {
+    env: 'MESSAGE_DAYS',
+    about: 'Days after which messages are deleted; unset: they live as long as the subscription',
+    schema: optionalInteger(1, 3_650).optional(),
+  },
+  ...PROBE_OPTIONS,
+  sendTimeoutMs: {
+    env: 'SEND_TIMEOUT_MS',
+    about: 'How long /sms/send waits for the carrier',
+    schema: integerOption(100, 300_000, 45_000),
+  },
+  segmentsMax: {
+    env: 'SMS_SEGMENTS_MAX',
+    about: 'Maximum number of segments in one outgoing SMS',
+    schema: integerOption(1, 10, 1),
+  },
+  dialTimeoutMs: {
+    env: 'DIAL_TIMEOUT_MS',
+    about: 'How long /voice/dial waits for the far end to ring',
+    schema: integerOption(1_000, 90_000, 60_000),
+  },
+  streamHoldMs: {
+    env: 'STREAM_HOLD_MS',
+    about: 'How long a call stays up for a client whose stream broke',
+    schema: integerOption(0, 60_000, 5_000),
+  },
+  unclaimedCallMs: {
+    env: 'UNCLAIMED_CALL_MS',
+    about: 'How long an answered call may have no stream before the service hangs up',
+    schema: integerOption(1_000, 600_000, 30_000),
+  },
+  playoutQueueMs: {
+    env: 'PLAYOUT_QUEUE_MS',
+    about: 'How much audio of a client may wait; beyond that the oldest is dropped',
+    schema: integerOption(100, 600_000, 60_000),
+  },
+  mediaBaseUrl: {
+    env: 'MEDIA_BASE_URL',
+    about: 'Base URL at which nodes reach this instance; needed if several instances share one URL',
+    schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
+  },
+  socketsPerToken: {
+    env: 'SOCKETS_PER_TOKEN',
+    about: 'Open WebSockets per token',
+    schema: integerOption(1, 100_000, 100),
+  },
+  waitsPerToken: {
+    env: 'SMS_WAITS_PER_TOKEN',
+    about: 'Waiting calls of receive_sms per token',
+    schema: integerOption(1, 10_000, 16),
+  },
+  destinations: {
+    ...destinationsOption,
+    envAlias: 'ALLOWED_DESTINATIONS',
+    schema: destinationsOption.schema.default(DEFAULT_DESTINATIONS),
+  },
+  ...CONSOLE_OPTIONS,
+  logLevel: LOG_LEVEL_OPTION,
+} as const;
+
+export type Config = OptionsOf<typeof OPTIONS>;
+
+/** Ends the process with one line when a value is missing or bad. `notes` are lines for --help. */
+export function readConfig(notes: string): Config {
+  return readOptions(
+    'control-plane',
+    `Sell numbers, store messages, and route texts and calls to the nodes.\n\n${notes}`,
+    OPTIONS,
+  );
+}
+
+/** The relayer's key, from where it was given; `undefined` when there is none. Throws when it was given twice. */
+export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex | undefined {
+  if (config.relayerKeyFile !== undefined && config.relayerKey !== undefined) {
+    throw new Error('give one of RELAYER_KEY_FILE and RELAYER_KEY');
+  }
+  return config.relayerKeyFile ?? config.relayerKey;
+}
+
+type PaymentOptions = Pick<
+  Config,
+  'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
+>;
+
+/** Where chain `chainId` is asked; undefined when no option says it. Throws `ConfigFileError`. */
+export function rpcUrlOf(
+  { paymentsFile, chainId, rpcUrl }: Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl'>,
+  wanted: number,
+): string | undefined {
+  if (paymentsFile === undefined) return chainId === wanted ? rpcUrl : undefined;
+  return readPaymentsFile(paymentsFile).find((network) => network.chainId === wanted)?.rpcUrl;
+}
+
+/**
+ * Where and in what is paid. Throws when nothing says it, when two places do, and for a network on which nobody would
+ * settle.
+ */
+export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | undefined): PaymentNetwork[] {
+  const networks = writtenNetworks(config);
+  for (const { chainId, facilitatorUrl } of networks) {
+    if (facilitatorUrl === undefined && relayerKey === undefined) {
+      throw new Error(`chain ${chainId} has no facilitator: give RELAYER_KEY_FILE or RELAYER_KEY`);
+    }
+  }
+  return networks;
+}
+
+function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
+  const { paymentsFile, chainId, rpcUrl, facilitatorUrl, payTo, priceAtomic } = config;
+  if (paymentsFile !== undefined) {
+    const given = { RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_URL: facilitatorUrl, ASSET: config.asset };
+    const double = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    if (double.length > 0)
+      throw new Error(`with a PAYMENTS_FILE that stands there: leave out ${double.join(', ')}`);
+    return readPaymentsFile(paymentsFile);
+  }
+  if (rpcUrl === undefined || payTo === undefined)
+    throw new Error('give RPC_URL and PAY_TO, or a PAYMENTS_FILE');
+  const { usdc } = NETWORKS[chainId];
+  const asset = config.asset ?? usdc.address;
+  const domain = asset === usdc.address ? usdc.domain : {};
+  const assets = [{ asset, payTo, amountAtomic: priceAtomic, ...domain }];
+  return [{ chainId, rpcUrl, facilitatorUrl, assets }];
+}

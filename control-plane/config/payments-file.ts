@@ -1,0 +1,85 @@
+// The file of payment networks: where money may come in, in what, how much, and who puts it on the chain.
+import { type Address, getAddress } from 'viem';
+import * as z from 'zod';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
+import { choice, map, text } from '#shared/process/config-values.ts';
+import type { PaymentNetwork } from '../payments/offer.ts';
+
+/** Two networks with so many fill 14 KB of headers; clients in Node take 16 KiB. */
+const ASSETS_MAX = 8;
+
+const url = z.string('must be an http(s) URL').refine((value) => {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}, 'must be an http(s) URL');
+const address = text(/^0x[0-9a-fA-F]{40}$/, 'a 0x-prefixed address of 20 bytes').transform(
+  (value): Address => getAddress(value.toLowerCase()),
+);
+const amount = text(/^[1-9]\d{0,17}$/, 'a positive whole number of at most 18 digits').transform(BigInt);
+const name = z.string('must be a text').min(1, 'must be a text').max(64);
+
+const asset = map({
+  asset: address.optional(),
+  pay_to: address,
+  price_atomic: amount,
+  name: name.optional(),
+  version: name.optional(),
+});
+
+const network = map({
+  chain_id: choice(Object.keys(NETWORKS) as [`${ChainId}`]).transform((value) => Number(value) as ChainId),
+  rpc_url: url,
+  facilitator_url: url.optional(),
+  assets: z
+    .array(asset, 'must be a list')
+    .min(1, 'must name an asset')
+    .max(ASSETS_MAX, `must have at most ${ASSETS_MAX} assets`),
+});
+
+const fileSchema = map({
+  networks: z
+    .array(network, 'must be a list')
+    .min(1, 'must name a network')
+    .superRefine((networks, context) => {
+      const seen = new Set<number>();
+      networks.forEach(({ chain_id, assets }, position) => {
+        const here = [position, 'chain_id'];
+        if (seen.has(chain_id)) context.addIssue({ code: 'custom', path: here, message: 'is there twice' });
+        seen.add(chain_id);
+        const tokens = assets.map((written) => written.asset ?? NETWORKS[chain_id].usdc.address);
+        tokens.forEach((token, index) => {
+          if (tokens.indexOf(token) === index) return;
+          context.addIssue({ code: 'custom', path: [position, 'assets', index], message: 'is there twice' });
+        });
+      });
+    }),
+});
+
+/** Throws `ConfigFileError` with a line for each problem. */
+export function readPaymentsFile(file: string): PaymentNetwork[] {
+  const written = readConfigText(file);
+  if (written === undefined) throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
+  return parsePayments(written, file);
+}
+
+/** Reads the text of the file; `file` is its name in problems. Throws `ConfigFileError`. */
+export function parsePayments(written: string, file: string): PaymentNetwork[] {
+  const parsed = parseConfigText(fileSchema, written, file);
+  if (parsed === undefined) throw new ConfigFileError(`${file}: is empty: networks is missing`);
+  return parsed.networks.map(({ chain_id: chainId, rpc_url: rpcUrl, facilitator_url, assets }) => ({
+    chainId,
+    rpcUrl,
+    facilitatorUrl: facilitator_url,
+    assets: assets.map(({ asset: token, pay_to: payTo, price_atomic: amountAtomic, name, version }) => ({
+      payTo,
+      amountAtomic,
+      asset: token ?? NETWORKS[chainId].usdc.address,
+      // What USDC is called differs by chain, and payers sign it.
+      ...(token === undefined || token === NETWORKS[chainId].usdc.address
+        ? NETWORKS[chainId].usdc.domain
+        : {}),
+      ...(name === undefined ? {} : { name }),
+      ...(version === undefined ? {} : { version }),
+    })),
+  }));
+}

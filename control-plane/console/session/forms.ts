@@ -1,0 +1,26 @@
+// What the forms of the console send: with a token that only a page of the session has.
+import { timingSafeEqual } from 'node:crypto';
+import type { Context } from 'koa';
+import { type Html, html } from '#shared/html.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { readForm } from '../../http/request-body.ts';
+import type { Session } from './sessions.ts';
+
+const FIELD = 'form_token';
+
+export const formTokenField = ({ formToken }: Session): Html =>
+  html`<input type="hidden" name="${FIELD}" value="${formToken}">`;
+
+/** The fields of a form of this session. Throws `Refusal` `origin_not_allowed` for any other. */
+export async function readOwnForm(ctx: Context, { formToken }: Session): Promise<Record<string, string>> {
+  const { [FIELD]: token = '', ...fields } = await readFields(ctx);
+  const [shown, known] = [Buffer.from(token), Buffer.from(formToken)];
+  if (shown.length === known.length && timingSafeEqual(shown, known)) return fields;
+  throw new Refusal('origin_not_allowed', 'this form is of another session: open the page again');
+}
+
+/** Throws `Refusal` `unsupported_media_type`, `payload_too_large`. */
+export async function readFields(ctx: Context): Promise<Record<string, string>> {
+  if (!ctx.is('urlencoded')) throw new Refusal('unsupported_media_type', 'this is no form');
+  return readForm(ctx);
+}

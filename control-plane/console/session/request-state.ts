@@ -1,0 +1,29 @@
+// What is known of a request to the console on its way: by which name it came, and who asks.
+import type { Context } from 'koa';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Session } from './sessions.ts';
+import type { Site } from './site.ts';
+
+interface Known {
+  site?: Site;
+  session?: Session;
+}
+
+const known = (ctx: Context): Known => ctx.state as unknown as Known;
+
+export const note = (ctx: Context, what: Known): void => void Object.assign(known(ctx), what);
+
+export function siteOfRequest(ctx: Context): Site {
+  const { site } = known(ctx);
+  if (site === undefined) throw new Error('the site of a request is looked at first');
+  return site;
+}
+
+export const findSession = (ctx: Context): Session | undefined => known(ctx).session;
+
+/** Who asks. Throws `Refusal` `unauthorized` where nobody is signed in. */
+export function sessionOf(ctx: Context): Session {
+  const { session } = known(ctx);
+  if (session === undefined) throw new Refusal('unauthorized', 'sign in first');
+  return session;
+}

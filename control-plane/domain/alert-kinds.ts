@@ -1,0 +1,72 @@
+// The kinds of alerts: when each is raised and when it is over, in words.
+/** For people. The conditions themselves are in alerts/conditions.ts. */
+interface AlertText {
+  /** `warning, critical`: it begins as a warning and can become critical. */
+  severity: 'warning' | 'critical' | 'warning, critical';
+  raised: string;
+  over: string;
+  /** Environment variables that set the thresholds. */
+  options: readonly string[];
+}
+
+/** All kinds, in the order in which they are shown. */
+export const ALERTS = {
+  node_offline: {
+    severity: 'critical',
+    raised: 'A node has no link. Revoked nodes and nodes without an approved key and SIM do not count.',
+    over: 'The node is linked.',
+    options: ['HEARTBEAT_MS'],
+  },
+  node_claims: {
+    severity: 'warning, critical',
+    raised:
+      'A node reports SIMs, numbers, texts or calls that belong to other nodes. Critical once the node takes no new SIM.',
+    over: 'An hour has passed since the last such report, and an operator has approved the node if it was critical.',
+    options: [],
+  },
+  slot_down: {
+    severity: 'warning',
+    raised: 'A slot that no operator took out of service is not `registered`.',
+    over: 'The slot is `registered`.',
+    options: ['ALERT_SLOT_DOWN_MS'],
+  },
+  storage_full: {
+    severity: 'warning, critical',
+    raised: 'A message storage is as full as the threshold. Critical when it is completely full.',
+    over: 'The storage is 10 percentage points below the threshold.',
+    options: ['ALERT_STORAGE_PERCENT'],
+  },
+  journal_growing: {
+    severity: 'critical',
+    raised: 'As many facts as the threshold wait at a node, and their number grows.',
+    over: 'Less than half of the threshold waits.',
+    options: ['ALERT_JOURNAL_DEPTH'],
+  },
+  relayer_low: {
+    severity: 'warning, critical',
+    raised: 'The relayer has gas for fewer transfers than the threshold. Critical when it has gas for none.',
+    over: 'The relayer has gas for a quarter more than the threshold.',
+    options: ['RELAYER_TRANSFERS_MIN'],
+  },
+  chain_unavailable: {
+    severity: 'critical',
+    raised: 'The RPC of a chain has not answered for a minute, or the chain differs from the configuration.',
+    over: 'Every instance gets answers.',
+    options: [],
+  },
+  payment_stuck: {
+    severity: 'critical',
+    raised: 'A payment is listed by `control-plane payment list --stuck`. A refund counts after ten minutes.',
+    over: 'The payment is no longer stuck.',
+    options: [],
+  },
+  pool_low: {
+    severity: 'warning, critical',
+    raised: 'Fewer numbers than the threshold are available. Critical when none is available.',
+    over: 'A fifth more than the threshold is available.',
+    options: ['ALERT_POOL_MIN'],
+  },
+} as const satisfies Record<string, AlertText>;
+
+export type AlertKind = keyof typeof ALERTS;
+export const ALERT_KINDS = Object.keys(ALERTS) as readonly AlertKind[];

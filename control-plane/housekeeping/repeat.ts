@@ -1,0 +1,36 @@
+// Work that comes back: what is done every so often, and how to end it.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { observe, type Task } from '../metrics/observation.ts';
+
+/** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */
+export function repeat(
+  { clock, log, task, everyMs }: { clock: Clock; log: Logger; task: Task; everyMs: number },
+  work: () => Promise<void>,
+): { stop(): Promise<void> } {
+  let isStopped = false;
+  let timer: Timer | undefined;
+  let run: Promise<void>;
+  const once = (): void => {
+    run = work()
+      .then(
+        () => true,
+        (error: unknown) => {
+          log.error({ err: error, task }, 'housekeeping failed');
+          return false;
+        },
+      )
+      .then((isDone) => {
+        observe({ kind: 'housekept', task, isDone, atMs: clock.now() });
+        if (!isStopped) timer = clock.after(everyMs, once);
+      });
+  };
+  once();
+  return {
+    async stop() {
+      isStopped = true;
+      timer?.cancel();
+      await run;
+    },
+  };
+}

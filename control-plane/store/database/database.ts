@@ -1,0 +1,142 @@
+// Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
+import { Pool, types } from 'pg';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
+import type { Connections } from '../../metrics/database-metrics.ts';
+import { observe } from '../../metrics/observation.ts';
+import { watched } from './availability.ts';
+import { migrate, newestMigration } from './migrations.ts';
+import { openPglitePool } from './pglite-pool.ts';
+import type { Tables } from './tables.ts';
+
+export type Database = Kysely<Tables>;
+export type DatabaseTransaction = Transaction<Tables>;
+
+const INT8_OID = 20;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** No statement of ours is slow; one that hangs must not hold a connection for ever. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+/** A server that is gone does not even say that a statement took too long. */
+const ANSWER_TIMEOUT_MS = 20_000;
+
+export interface OpenDatabase {
+  db: Database;
+  /** Undefined for the embedded database, which has one. */
+  connections(): Connections | undefined;
+  close(): Promise<void>;
+}
+
+export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
+
+/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when neither can be opened. */
+export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> {
+  const opened = await openAsItIs(where);
+  try {
+    await migrate(opened.db);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** As `openDatabase`, but makes none; undefined where no service has used it. */
+export async function openExisting(where: DatabasePlace): Promise<OpenDatabase | undefined> {
+  if ('folder' in where && !isMade(where.folder)) return undefined;
+  const opened = await openAsItIs(where);
+  try {
+    if ((await newestMigration(opened.db)) !== undefined) {
+      await migrate(opened.db);
+      return opened;
+    }
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  await opened.close();
+  return undefined;
+}
+
+/** Whether the folder has an embedded database. */
+export const isMade = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
+
+/** Opens it with the schema that it has, if it has one. */
+export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
+  let pool: PostgresPool;
+  let connections: OpenDatabase['connections'] = () => undefined;
+  let unlock = async (): Promise<void> => undefined;
+  if ('url' in where) {
+    const postgres = openPostgresPool(where.url, where.connectionsMax);
+    connections = () => connectionsOf(postgres);
+    pool = watched(postgres, () => observe({ kind: 'query_failed', errorClass: 'connection' }));
+  } else {
+    unlock = await lockFolder(
+      where.folder,
+      'control-plane',
+      0o700,
+      `another control-plane (pid ${process.pid})`,
+    );
+    pool = await openPglitePool(where.folder);
+  }
+  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }), log: observeQuery });
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    await unlock();
+  };
+  return { db, connections, close };
+}
+
+/** Does `work` in a transaction: that of `db` where it is one, else one of its own. */
+export const inTransaction = <T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db as DatabaseTransaction) : db.transaction().execute(work);
+
+/** Rejects when the database does not answer. */
+export async function checkDatabase(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}
+
+const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connections => ({
+  busy: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
+});
+
+function observeQuery(event: LogEvent): void {
+  observe({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
+  if (event.level === 'error') observe({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
+}
+
+/** What Postgres says has a SQLSTATE (five characters); what the way to it says has none. */
+function errorClassOf(error: unknown): string {
+  const said = error instanceof DatabaseUnavailable ? error.cause : error;
+  const code = (said as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code.slice(0, 2) : 'connection';
+}
+
+function openPostgresPool(url: string, connectionsMax: number): Pool {
+  const pool = new Pool({
+    connectionString: url,
+    max: connectionsMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'simrack-control-plane',
+    types: {
+      // Our bigints are counters: they fit a number.
+      getTypeParser: ((oid: number, format: 'text') =>
+        oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    },
+  });
+  // An idle connection that breaks is replaced by the pool, and who has one learns of it from the next statement. Without
+  // listeners it would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}

@@ -1,0 +1,79 @@
+// PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. One connection, used in turns.
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { PGlite, types } from '@electric-sql/pglite';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
+
+/** Callers that may wait for the one connection; more means that the embedded database is the wrong choice. */
+const WAITERS_MAX = 10_000;
+
+/** ENOSPC, as the file system of WebAssembly has it. */
+const NO_SPACE = 51;
+
+/** Opens (or makes) the database in `folder`, which exists. The caller makes sure that no other process has it open. */
+export async function openPglitePool(folder: string): Promise<PostgresPool> {
+  if (readdirSync(folder).length === 0) await make(folder);
+  const pglite = await open(folder);
+  const waiters: Array<(client: PostgresPoolClient) => void> = [];
+  let busy = false;
+
+  const client: PostgresPoolClient = {
+    query: (async (text: string, parameters: readonly unknown[]) => {
+      const result = await pglite.query(text, [...parameters]);
+      return {
+        command: commandOf(text),
+        rowCount: result.affectedRows ?? result.rows.length,
+        rows: result.rows,
+      };
+    }) as PostgresPoolClient['query'],
+    release() {
+      const next = waiters.shift();
+      if (next === undefined) busy = false;
+      else next(client);
+    },
+  };
+
+  return {
+    async connect() {
+      if (!busy) {
+        busy = true;
+        return client;
+      }
+      if (waiters.length >= WAITERS_MAX)
+        throw new DatabaseUnavailable(new Error('too many requests wait for the embedded database'));
+      return new Promise((resolve) => waiters.push(resolve));
+    },
+    end: () => pglite.close(),
+  };
+}
+
+/** Beside its place first: one that was half made, by a process that was killed or on a full disk, cannot be opened. */
+async function make(folder: string): Promise<void> {
+  const beside = `${resolve(folder)}.new`;
+  rmSync(beside, { recursive: true, force: true });
+  mkdirSync(beside, { mode: 0o700 });
+  try {
+    const pglite = await open(beside);
+    await pglite.close();
+    renameSync(beside, folder);
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function open(folder: string): Promise<PGlite> {
+  try {
+    return await PGlite.create(folder, { parsers: { [types.INT8]: Number } });
+  } catch (cause) {
+    const { errno, message } = cause as { errno?: unknown; message?: unknown };
+    const why = errno === NO_SPACE ? 'no space is left' : (message ?? `error ${String(errno)}`);
+    throw new Error(`the embedded database in ${folder} cannot be opened: ${String(why)}`, { cause });
+  }
+}
+
+function commandOf(text: string): PostgresQueryResult<unknown>['command'] {
+  const word = /^\s*(insert|update|delete|merge)\b/i.exec(text)?.[1];
+  return (word?.toUpperCase() ?? 'SELECT') as PostgresQueryResult<unknown>['command'];
+}

@@ -1,0 +1,208 @@
+// All nodes and their slots as they are now: what sits where, which number it has, who uses it, which call is up.
+import { sql } from 'kysely';
+import type { SlotState } from '#shared/link/messages.ts';
+import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
+import { keyFingerprint } from '../../domain/key-fingerprint.ts';
+import type { Database } from '../database/database.ts';
+import type { UnregisteredSlot } from '../database/tables.ts';
+import { isSwept } from './holdings.ts';
+import { type Refusals, readRefusals } from './node-refusals.ts';
+
+/** `pending`: enrolled, and waits for an operator's word. */
+export type NodeStanding = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
+
+/**
+ * What the number of a slot is to the market, the first that fits: `held` or `reserved`, in service or not; `out_of_service`,
+ * itself or its slot; `quarantined`; `unadmitted`; `unswept`, not sold until its SIM is swept; `on_sale`; `offline`, its SIM is not on the
+ * network or not in a linked node.
+ */
+export type NumberUse =
+  | ('held' | 'reserved' | 'out_of_service' | 'quarantined')
+  | ('unadmitted' | 'unswept' | 'on_sale' | 'offline');
+
+export interface PicturedSlot {
+  node: string;
+  slot: string;
+  state: SlotState | 'node_away';
+  /** Why it is not in service. */
+  reason: string | null;
+  carrier: string | null;
+  signalDbm: number | null;
+  model: string | null;
+  usbPath: string | null;
+  imei: string | null;
+  iccid: string | null;
+  number: string | null;
+  use: NumberUse | null;
+  /** Why an operator took the number itself out of service; null where it is in service. */
+  numberOutReason: string | null;
+  wallet: string | null;
+  expiresAt: Date | null;
+  /** The node has confirmed the SIM for who has the number. */
+  isBound: boolean;
+  call: { direction: CallDirection; state: LiveCallState } | null;
+  /** The slot itself is out of service: by whom, why and since when. */
+  outOfService: { by: 'operator' | 'probe'; reason: string; since: Date } | null;
+  /** Places of the message storage, and how many are taken. */
+  storage: { used: number; total: number } | null;
+  /** When its node told of it last; null for one without a SIM. */
+  toldAt: Date | null;
+}
+
+export interface PicturedNode {
+  name: string;
+  standing: NodeStanding;
+  alarms: string[];
+  /** SMS that were not kept: nobody had the number when they were sent. */
+  unheldMessages: number;
+  enrolledAt: Date | null;
+  /** Facts that wait at the node; null where it does not tell. */
+  journalDepth: number | null;
+  /** Of its key, while an operator's word is awaited: that it may connect, or take SIMs again. */
+  fingerprint: string | null;
+  /** It takes no SIM that it does not hold, until it is approved. */
+  isSuspended: boolean;
+  /** What was refused of it, by reason. */
+  refused: Refusals;
+  slots: PicturedSlot[];
+}
+
+/** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
+export async function pictureFleet(db: Database, now: Date): Promise<PicturedNode[]> {
+  const [nodes, sims, out, refusals] = await Promise.all([
+    readNodes(db, now),
+    readSims(db, now),
+    readOutOfService(db),
+    readRefusals(db),
+  ]);
+  const byNode = new Map<string, SimRow[]>();
+  for (const sim of sims) byNode.set(sim.node, [...(byNode.get(sim.node) ?? []), sim]);
+  return nodes
+    .map(({ unregistered, ...node }) => ({
+      ...node,
+      refused: refusals.get(node.name) ?? {},
+      slots: slotsOf(node, byNode.get(node.name) ?? [], unregistered).map((slot) => {
+        const outOfService = out.get(placeOf(slot)) ?? null;
+        return { ...slot, outOfService, use: useOf({ ...slot, outOfService }) };
+      }),
+    }))
+    .sort((a, b) => ORDER.compare(a.name, b.name));
+}
+
+/** What nothing but its place keeps from being sold is not on sale where the place does. */
+function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
+  if (use !== 'on_sale' && use !== 'unswept') return use;
+  if (outOfService !== null) return 'out_of_service';
+  return state === 'registered' ? use : 'offline';
+}
+
+const ORDER = new Intl.Collator('en', { numeric: true });
+
+type NodeRow = Omit<PicturedNode, 'slots' | 'refused'> & { unregistered: UnregisteredSlot[] };
+type SimRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
+  state: SlotState;
+  storageUsed: number | null;
+  storageTotal: number | null;
+  callDirection: CallDirection | null;
+  callState: LiveCallState | null;
+};
+
+/** Registered slots have a SIM; the others are on the row of their node, with a SIM or without. */
+function slotsOf(
+  { name, standing }: Pick<NodeRow, 'name' | 'standing'>,
+  sims: readonly SimRow[],
+  unregistered: readonly UnregisteredSlot[],
+): PicturedSlot[] {
+  const slots = new Map<string, PicturedSlot>();
+  for (const { slot, state, reason } of unregistered)
+    slots.set(slot, { ...EMPTY, node: name, slot, state: state as SlotState, reason });
+  for (const { callDirection, callState, storageUsed: used, storageTotal: total, ...sim } of sims) {
+    const call =
+      callDirection === null || callState === null ? null : { direction: callDirection, state: callState };
+    const storage = used === null || total === null ? null : { used, total };
+    slots.set(sim.slot, { ...sim, call, storage, outOfService: null });
+  }
+  return [...slots.values()]
+    .map((slot) => (standing === 'linked' ? slot : { ...slot, state: 'node_away' as const }))
+    .sort((a, b) => ORDER.compare(a.slot, b.slot));
+}
+
+const EMPTY = {
+  carrier: null,
+  signalDbm: null,
+  model: null,
+  usbPath: null,
+  imei: null,
+  iccid: null,
+  number: null,
+  use: null,
+  numberOutReason: null,
+  wallet: null,
+  expiresAt: null,
+  isBound: false,
+  call: null,
+  outOfService: null,
+  storage: null,
+  toldAt: null,
+};
+
+async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
+  const { rows } = await sql<NodeRow & { publicKey: Buffer | null }>`
+    select id as name, journal_depth as "journalDepth", public_key as "publicKey", unheld_messages as "unheldMessages", enrolled_at as "enrolledAt",
+      claims_suspended_at is not null as "isSuspended",
+      case when revoked_at is null then alarms else '{}' end as alarms,
+      case when revoked_at is null then unregistered_slots else '[]' end as unregistered,
+      case when revoked_at is not null then 'revoked' when enrolled_at is null then 'not_enrolled'
+        when approval_pending_since is not null then 'pending'
+        when link_alive_until > ${now}::timestamptz then 'linked' else 'away' end as standing
+    from nodes`.execute(db);
+  return rows.map(({ publicKey, ...node }) => ({
+    ...node,
+    fingerprint:
+      (node.standing === 'pending' || node.isSuspended) && publicKey !== null
+        ? keyFingerprint(publicKey)
+        : null,
+  }));
+}
+
+async function readSims(db: Database, now: Date): Promise<SimRow[]> {
+  const { rows } = await sql<SimRow>`
+    select sims.node_id as node, sims.slot, sims.state, sims.reason, sims.operator as carrier,
+      sims.signal_dbm as "signalDbm", sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid,
+      numbers.number, subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "toldAt",
+      coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
+      numbers.out_of_service_reason as "numberOutReason",
+      sims.storage_used as "storageUsed", sims.storage_total as "storageTotal",
+      case when numbers.number is null then null
+        when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
+        when numbers.out_of_service_at is not null then 'out_of_service'
+        when numbers.quarantined_until > ${now}::timestamptz then 'quarantined'
+        when numbers.unadmitted_since is not null then 'unadmitted'
+        when not ${isSwept} then 'unswept' else 'on_sale' end as use,
+      up.direction as "callDirection", up.state as "callState"
+    from sims
+    left join numbers on numbers.iccid = sims.iccid and numbers.retired_at is null
+    left join subscriptions on subscriptions.number = numbers.number
+    left join payments on payments.reserved_number = numbers.number
+    left join lateral (
+      select direction, state from calls where calls.iccid = sims.iccid and calls.state <> 'ended'
+      order by position desc limit 1
+    ) as up on true`.execute(db);
+  return rows;
+}
+
+const placeOf = ({ node, slot }: { node: string; slot: string }): string => `${node} ${slot}`;
+
+async function readOutOfService(db: Database): Promise<Map<string, PicturedSlot['outOfService']>> {
+  const rows = await db
+    .selectFrom('slot_service')
+    .select(['node_id as node', 'slot', 'by', 'reason', 'out_of_service_at as since'])
+    .where('out_of_service_at', 'is not', null)
+    .execute();
+  return new Map(
+    rows.map(({ by, reason, since, ...place }) => [
+      placeOf(place),
+      by === null || reason === null || since === null ? null : { by, reason, since },
+    ]),
+  );
+}

@@ -1,0 +1,38 @@
+// What was refused of nodes: counts by reason, for their operator.
+import { sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+import type { NodeRefusal } from '../database/sim-tables.ts';
+
+/** Adds to a count. What turns out to be the node's own is taken off again by a negative number. */
+export async function countRefused(
+  db: Database,
+  { nodeId, reason, count }: { nodeId: string; reason: NodeRefusal; count: number },
+  now: Date,
+): Promise<void> {
+  if (count === 0) return;
+  await sql`
+    insert into node_refusals (node_id, reason, count, last_at)
+    select ${nodeId}, ${reason}, ${Math.max(0, count)}::bigint, ${now}::timestamptz
+    where exists (select from nodes where id = ${nodeId})
+    on conflict (node_id, reason) do update set
+      count = greatest(0, node_refusals.count + ${count}::bigint),
+      last_at = case when ${count}::bigint > 0 then excluded.last_at else node_refusals.last_at end`.execute(
+    db,
+  );
+}
+
+export type Refusals = Partial<Record<NodeRefusal, number>>;
+
+/** By node, what was ever refused of it. */
+export async function readRefusals(db: Database): Promise<Map<string, Refusals>> {
+  const rows = await db
+    .selectFrom('node_refusals')
+    .select(['node_id', 'reason', 'count'])
+    .where('count', '>', 0)
+    .orderBy('reason')
+    .execute();
+  const byNode = new Map<string, Refusals>();
+  for (const { node_id, reason, count } of rows)
+    byNode.set(node_id, { ...byNode.get(node_id), [reason]: Number(count) });
+  return byNode;
+}

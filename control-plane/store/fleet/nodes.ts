@@ -1,0 +1,158 @@
+// Who the nodes are: names, enrolment codes (hashes only), public keys, proofs that were shown.
+import { sql } from 'kysely';
+import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
+import { type Database, inTransaction } from '../database/database.ts';
+import type { UnregisteredSlot } from '../database/tables.ts';
+import { endTenures } from './sim-tenures.ts';
+
+/** Notes a code for the node, which is new or known. Codes given before are void. */
+export async function putCode(
+  db: Database,
+  { nodeId, codeHash, expiresAt }: { nodeId: string; codeHash: Buffer; expiresAt: Date },
+): Promise<void> {
+  const code = { code_hash: codeHash, code_expires_at: expiresAt, code_key: null };
+  await db
+    .insertInto('nodes')
+    .values({ id: nodeId, ...code })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(code))
+    .execute();
+}
+
+/**
+ * Gives the node of a code the key, in one statement, and returns its name: of a code that is fresh, or that
+ * was used for this same key. Undefined for any other. With `needsApproval` a new key waits for an operator.
+ */
+export async function useCode(
+  db: Database,
+  use: { codeHash: Buffer; publicKey: Buffer; needsApproval: boolean; now: Date },
+): Promise<{ nodeId: string; isPending: boolean } | undefined> {
+  const { codeHash, publicKey, needsApproval, now } = use;
+  const row = await db
+    .updateTable('nodes')
+    .set({
+      public_key: publicKey,
+      code_key: publicKey,
+      enrolled_at: now,
+      revoked_at: null,
+      // The same key again is as it was left: waiting, or approved meanwhile.
+      approval_pending_since: sql<Date | null>`case when code_key = ${publicKey} then approval_pending_since
+        else ${needsApproval ? now : null}::timestamptz end`,
+    })
+    .where('code_hash', '=', codeHash)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('code_key', 'is', null), eb('code_expires_at', '>', now)]),
+        eb('code_key', '=', publicKey),
+      ]),
+    )
+    .returning(['id', 'approval_pending_since'])
+    .executeTakeFirst();
+  return row && { nodeId: row.id, isPending: row.approval_pending_since !== null };
+}
+
+/** Takes a node out of service; its code is void, and no SIM is in it any more. False when there is no such node. */
+export async function revokeNode(db: Database, nodeId: string, now: Date): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const row = await trx
+      .updateTable('nodes')
+      .set({ revoked_at: now, code_hash: null, code_expires_at: null, code_key: null })
+      .where('id', '=', nodeId)
+      .returning('id')
+      .executeTakeFirst();
+    // Statements of their own: they see the slots that a link was writing until the node was locked.
+    const held = await trx
+      .selectFrom('sim_tenures')
+      .select('iccid')
+      .where('node_id', '=', nodeId)
+      .where('until', 'is', null)
+      .orderBy('iccid')
+      .forUpdate()
+      .execute();
+    await endTenures(
+      trx,
+      held.map(({ iccid }) => iccid),
+      now,
+    );
+    await trx.deleteFrom('sims').where('node_id', '=', nodeId).execute();
+    return row !== undefined;
+  });
+}
+
+export interface NodeRow {
+  id: string;
+  enrolledAt: Date | null;
+  revokedAt: Date | null;
+  /** Since when its key waits for an operator's word. */
+  approvalPendingSince: Date | null;
+  /** Of its key; null before the first enrolment. */
+  publicKey: Buffer | null;
+  /** Until when a code of it may be used; null when there is none. */
+  codeUntil: Date | null;
+  linkAliveUntil: Date | null;
+  alarms: string[];
+  unregisteredSlots: UnregisteredSlot[];
+  sims: number;
+  /** Since when it takes no SIM that it does not hold. */
+  claimsSuspendedAt: Date | null;
+}
+
+export async function listNodes(db: Database): Promise<NodeRow[]> {
+  return db
+    .selectFrom('nodes')
+    .select((eb) => [
+      'id',
+      'enrolled_at as enrolledAt',
+      'revoked_at as revokedAt',
+      'approval_pending_since as approvalPendingSince',
+      'public_key as publicKey',
+      eb.case().when('code_key', 'is', null).then(eb.ref('code_expires_at')).end().as('codeUntil'),
+      'link_alive_until as linkAliveUntil',
+      'alarms',
+      'unregistered_slots as unregisteredSlots',
+      'claims_suspended_at as claimsSuspendedAt',
+      sql<number>`(select count(*)::int from sims where sims.node_id = nodes.id)`.as('sims'),
+    ])
+    .orderBy('id')
+    .execute();
+}
+
+/** The key of an enrolled node, revoked or not, approved or not; undefined for a name that has none. */
+export async function findKey(
+  db: Database,
+  nodeId: string,
+): Promise<{ publicKey: Buffer; isRevoked: boolean; isPending: boolean } | undefined> {
+  const row = await db
+    .selectFrom('nodes')
+    .select(['public_key', 'revoked_at', 'approval_pending_since'])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+  if (row === undefined || row.public_key === null) return undefined;
+  return {
+    publicKey: Buffer.from(row.public_key),
+    isRevoked: row.revoked_at !== null,
+    isPending: row.approval_pending_since !== null,
+  };
+}
+
+/** Uses a proof up. False when it was shown before, to whatever instance. */
+export async function useProof(
+  db: Database,
+  proof: { nodeId: string; random: string; expiresAt: Date },
+): Promise<boolean> {
+  const row = await db
+    .insertInto('link_proofs')
+    .values({ node_id: proof.nodeId, random: proof.random, expires_at: proof.expiresAt })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('random')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The clocks of instances differ: one must not forget what is still good to another. */
+const EXPIRED_KEPT_MS = 2 * PROOF_LIFETIME_MS;
+
+/** Forgets proofs that are over, by whatever instance's clock. */
+export async function deleteExpiredProofs(db: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - EXPIRED_KEPT_MS);
+  await db.deleteFrom('link_proofs').where('expires_at', '<=', before).execute();
+}

@@ -1,0 +1,322 @@
+// What an operator sees of the numbers, and does with them: out of service, retired, brought in from a list.
+
+import { sql } from 'kysely';
+import { maskedWallet } from '../../domain/masked-wallet.ts';
+import type { NumberState } from '../../domain/number-state.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { isSellable } from '../../domain/sellable-number.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { clearUnadmitted } from './number-admission.ts';
+import { isAvailable, lockReservations } from './number-pool.ts';
+import { expectAt, lockOpenTenures } from './sim-proof.ts';
+
+export interface NumberRow {
+  number: string;
+  state: NumberState;
+  iccid: string;
+  /** Where its SIM is; null when no node holds it. */
+  node: string | null;
+  slot: string | null;
+  /** Who has it, and until when. */
+  wallet: string | null;
+  expires_at: Date | null;
+  /** Not sold before. */
+  quarantined_until: Date | null;
+  /** Why it, or its slot, is out of service, or what it waits for. */
+  reason: string | null;
+}
+
+/** Null where it is over, or never was. */
+const quarantineEnd = (now: Date) =>
+  sql<Date | null>`case when seen.quarantined_until > ${now}::timestamptz then seen.quarantined_until end`;
+
+/** Null where no other SIM reports the number. */
+const RIVALS = sql`(
+  select 'disputed: also reported by ' || string_agg('SIM ' || number_rivals.iccid
+    || coalesce(' in ' || held.node_id || '/' || held.slot, ''), ', ' order by number_rivals.iccid)
+  from number_rivals left join sims as held on held.iccid = number_rivals.iccid
+  where number_rivals.number = seen.number)`;
+
+/** Every number, its state, and who has it. */
+const listed = (db: Database, now: Date) =>
+  db
+    .with('seen', (seen) =>
+      seen
+        .selectFrom('numbers')
+        .selectAll()
+        .select((eb) => [
+          isAvailable(eb, now).as('is_available'),
+          isAvailable(eb, now, { evenUnswept: true }).as('is_available_once_swept'),
+        ]),
+    )
+    .with('listed', (listed) =>
+      listed
+        .selectFrom('seen')
+        .leftJoin('subscriptions', 'subscriptions.number', 'seen.number')
+        .leftJoin('payments', 'payments.reserved_number', 'seen.number')
+        .leftJoin('sims', 'sims.iccid', 'seen.iccid')
+        .leftJoin('slot_service', (join) =>
+          join
+            .onRef('slot_service.node_id', '=', 'sims.node_id')
+            .onRef('slot_service.slot', '=', 'sims.slot')
+            .on('slot_service.out_of_service_at', 'is not', null),
+        )
+        .select((eb) => [
+          'seen.number',
+          'seen.iccid',
+          'sims.node_id as node',
+          'sims.slot',
+          'subscriptions.wallet',
+          'subscriptions.expires_at',
+          quarantineEnd(now).as('quarantined_until'),
+          sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason,
+            'waits for ' || seen.first_node, ${RIVALS})`.as('reason'),
+          eb
+            .case()
+            .when('seen.retired_at', 'is not', null)
+            .then<NumberState>('retired')
+            .when('seen.out_of_service_at', 'is not', null)
+            .then<NumberState>('out_of_service')
+            .when('subscriptions.id', 'is not', null)
+            .then<NumberState>('held')
+            .when('payments.id', 'is not', null)
+            .then<NumberState>('reserved')
+            .when(quarantineEnd(now), 'is not', null)
+            .then<NumberState>('quarantined')
+            .when('slot_service.slot', 'is not', null)
+            .then<NumberState>('out_of_service')
+            .when('seen.unadmitted_since', 'is not', null)
+            .then<NumberState>('unadmitted')
+            .when('seen.is_available', '=', true)
+            .then<NumberState>('available')
+            .when('seen.is_available_once_swept', '=', true)
+            .then<NumberState>('unswept')
+            .else<NumberState>('offline')
+            .end()
+            .as('state'),
+        ]),
+    );
+
+export interface NumberQuery {
+  state?: NumberState | undefined;
+  /** Only this one. */
+  number?: string | undefined;
+  /** The number that the page before ended with. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** One more than `limit` when there are more. By number. */
+export async function listNumbers(
+  db: Database,
+  { state, number, after, limit }: NumberQuery,
+  now: Date,
+): Promise<NumberRow[]> {
+  return listed(db, now)
+    .selectFrom('listed')
+    .selectAll()
+    .$if(state !== undefined, (query) => query.where('state', '=', state as NumberState))
+    .$if(number !== undefined, (query) => query.where('number', '=', number as string))
+    .$if(after !== undefined, (query) => query.where('number', '>', after as string))
+    .orderBy('number')
+    .limit(limit + 1)
+    .execute();
+}
+
+export async function countNumbers(db: Database, now: Date): Promise<Map<NumberState, number>> {
+  const rows = await listed(db, now)
+    .selectFrom('listed')
+    .select(['state', sql<number>`count(*)::int`.as('count')])
+    .groupBy('state')
+    .execute();
+  return new Map(rows.map(({ state, count }) => [state, count]));
+}
+
+/** Takes a number off the market, or, without a reason, puts it back. Throws `OperatorRefusal`. */
+export async function setOutOfService(
+  db: Database,
+  number: string,
+  reason: string | undefined,
+  now: Date,
+): Promise<void> {
+  const isOut = reason !== undefined;
+  const row = await db
+    .updateTable('numbers')
+    .set({ out_of_service_at: isOut ? now : null, out_of_service_reason: reason ?? null })
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .returning('number')
+    .executeTakeFirst();
+  if (row === undefined) throw await unknownOrRetired(db, number);
+}
+
+/** Ends the quarantine of a number. Throws `OperatorRefusal` for one that is in none. */
+export async function releaseNumber(db: Database, number: string, now: Date): Promise<void> {
+  const row = await db
+    .updateTable('numbers')
+    .set({ quarantined_until: null })
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .where('quarantined_until', '>', now)
+    .returning('number')
+    .executeTakeFirst();
+  if (row !== undefined) return;
+  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is in no quarantine`);
+  throw await unknownOrRetired(db, number);
+}
+
+/** Takes a number that nobody has, and no payment waits for, out of the fleet. Throws `OperatorRefusal`. */
+export async function retireNumber(db: Database, number: string, now: Date): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockReservations(trx);
+    const row = await trx
+      .selectFrom('numbers')
+      .leftJoin('subscriptions', 'subscriptions.number', 'numbers.number')
+      .leftJoin('payments', 'payments.reserved_number', 'numbers.number')
+      .select(['subscriptions.wallet', 'subscriptions.expires_at as until', 'payments.id as payment'])
+      .where('numbers.number', '=', number)
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
+    if (row === undefined) throw await unknownOrRetired(trx, number);
+    if (row.wallet !== null && row.until !== null) {
+      throw new OperatorRefusal(
+        `${number} is held by ${maskedWallet(row.wallet)} until ${row.until.toISOString()}`,
+      );
+    }
+    if (row.payment !== null) throw new OperatorRefusal(`${number} is reserved for payment ${row.payment}`);
+    await trx
+      .updateTable('numbers')
+      .set({ retired_at: now, out_of_service_at: null, out_of_service_reason: null })
+      .where('number', '=', number)
+      .execute();
+  });
+}
+
+async function unknownOrRetired(
+  db: Database | DatabaseTransaction,
+  number: string,
+): Promise<OperatorRefusal> {
+  const row = await db
+    .selectFrom('numbers')
+    .select('retired_at')
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (row?.retired_at == null) return new OperatorRefusal(`there is no number ${number}`);
+  return new OperatorRefusal(`${number} was retired at ${row.retired_at.toISOString()}`);
+}
+
+export interface ImportedNumber {
+  /** Where it stands in the operator's list. */
+  line: number;
+  number: string;
+  iccid: string;
+  /** The only node that may hold its SIM first. */
+  node?: string | undefined;
+}
+
+/**
+ * Brings in all numbers, or, where one cannot be, none: throws `OperatorRefusal` with a line for each that cannot. One that
+ * is there already with this SIM stays as it is, and a retired one comes back. A node that is named counts until it is
+ * proven who holds the SIM.
+ */
+export async function importNumbers(
+  db: Database,
+  rows: readonly ImportedNumber[],
+  now: Date,
+): Promise<{ added: number; back: number; known: number }> {
+  return inTransaction(db, async (trx) => {
+    await lockOpenTenures(
+      trx,
+      rows.map(({ iccid }) => iccid),
+    );
+    await clearUnadmitted(trx, rows);
+    const there = await trx
+      .selectFrom('numbers')
+      .select(['number', 'iccid', 'retired_at'])
+      .where((eb) =>
+        eb.or([
+          eb(
+            'number',
+            'in',
+            rows.map(({ number }) => number),
+          ),
+          eb(
+            'iccid',
+            'in',
+            rows.map(({ iccid }) => iccid),
+          ),
+        ]),
+      )
+      // By number: two lists at once must not wait for each other.
+      .orderBy('number')
+      .forUpdate()
+      .execute();
+    const byNumber = new Map(there.map((row) => [row.number, row]));
+    const served = there.filter(({ retired_at }) => retired_at === null);
+    const byIccid = new Map(served.map(({ iccid, number }) => [iccid, number]));
+    const problems: string[] = [];
+    for (const { line, number, iccid } of rows) {
+      if (!isSellable(number)) problems.push(`line ${line}: ${number} is not a US mobile number`);
+      const owner = byNumber.get(number);
+      const other = byIccid.get(iccid);
+      if (owner !== undefined && owner.retired_at === null && owner.iccid !== iccid)
+        problems.push(`line ${line}: ${number} has the SIM ${owner.iccid}`);
+      else if (other !== undefined && other !== number)
+        problems.push(`line ${line}: the SIM ${iccid} has the number ${other}`);
+    }
+    if (problems.length > 0) throw new OperatorRefusal(problems.join('\n'));
+    const fresh = rows.filter(({ number }) => !byNumber.has(number));
+    const back = rows.filter(({ number }) => (byNumber.get(number)?.retired_at ?? null) !== null);
+    if (fresh.length > 0) {
+      await trx
+        .insertInto('numbers')
+        .values(
+          fresh.map(({ number, iccid }) => ({ number, iccid, created_at: now, unproven: 'holder' as const })),
+        )
+        .execute();
+    }
+    for (const { number, iccid } of back) {
+      await trx
+        .updateTable('numbers')
+        .set({
+          iccid,
+          retired_at: null,
+          unadmitted_since: null,
+          disputed_since: null,
+          unproven: 'holder',
+          first_node: null,
+        })
+        .where('number', '=', number)
+        .execute();
+    }
+    const named = rows.flatMap(({ iccid, node }) => (node === undefined ? [] : [{ iccid, node }]));
+    await expectAt(trx, named, now);
+    return { added: fresh.length, back: back.length, known: rows.length - fresh.length - back.length };
+  });
+}
+
+/** Whether the service has this number, whoever holds it. */
+export async function isNumberKnown(db: Database, number: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('numbers')
+    .select('number')
+    .where('number', '=', number)
+    .where('retired_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Numbers whose last digits these are, `limit` at most. */
+export async function findNumbersEnding(
+  db: Database,
+  digits: string,
+  limit: number,
+): Promise<Array<{ number: string; isHeld: boolean }>> {
+  const { rows } = await sql<{ number: string; isHeld: boolean }>`
+    select numbers.number, subscriptions.id is not null as "isHeld"
+    from numbers left join subscriptions on subscriptions.number = numbers.number
+    where right(numbers.number, ${digits.length}) = ${digits} order by numbers.number limit ${limit}`.execute(
+    db,
+  );
+  return rows;
+}

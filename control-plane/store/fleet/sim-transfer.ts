@@ -1,0 +1,69 @@
+// An operator's word on whose SIM it is.
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { proveHolder } from './sim-proof.ts';
+import { endTenures } from './sim-tenures.ts';
+import type { SlotPlace } from './slot-service.ts';
+
+/**
+ * Gives the SIM that a slot reports to its node, whoever holds it; what waited for it counts once the node's slots are
+ * stored again, within a heartbeat. Returns the node that held it. Throws `OperatorRefusal` for a slot whose claim was not
+ * refused, and for a node that is revoked. Locks in the order of `replaceSlots`: the node, tenures, claims.
+ */
+export async function transferSim(
+  db: Database,
+  { node, slot, now }: SlotPlace & { now: Date },
+): Promise<{ iccid: string; from: string | null }> {
+  return inTransaction(db, async (trx) => {
+    await lockNode(trx, node);
+    const claim = await trx
+      .selectFrom('sim_claims')
+      .select('iccid')
+      .where('node_id', '=', node)
+      .where('slot', '=', slot)
+      .orderBy('seen_at', 'desc')
+      .executeTakeFirst();
+    if (claim === undefined)
+      throw new OperatorRefusal(`${node}/${slot} reports no SIM of another node: see "slot list"`);
+    const { iccid } = claim;
+    const holder = await trx
+      .selectFrom('sim_tenures')
+      .select('node_id')
+      .where('iccid', '=', iccid)
+      .where('until', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (holder !== undefined) await endTenures(trx, [iccid], now);
+    const begun = await trx
+      .insertInto('sim_tenures')
+      .values({
+        iccid,
+        node_id: node,
+        slot,
+        since: now,
+        sighting: 'present',
+        sighting_since: now,
+        taken_from: null,
+      })
+      .onConflict((conflict) => conflict.column('iccid').where('until', 'is', null).doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (begun === undefined)
+      throw new OperatorRefusal('Another node took the SIM at this moment. Run the command again.');
+    await trx.deleteFrom('sim_claims').where('node_id', '=', node).where('iccid', '=', iccid).execute();
+    await trx.deleteFrom('sims').where('iccid', '=', iccid).execute();
+    await proveHolder(trx, iccid);
+    return { iccid, from: holder?.node_id ?? null };
+  });
+}
+
+async function lockNode(trx: DatabaseTransaction, node: string): Promise<void> {
+  const row = await trx
+    .selectFrom('nodes')
+    .select('revoked_at')
+    .where('id', '=', node)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row !== undefined && row.revoked_at !== null)
+    throw new OperatorRefusal(`${node} is revoked: "node add" gives it a code`);
+}

@@ -1,0 +1,112 @@
+// Slots that are in service or not: the number of a SIM in one that is not is not sold, and who holds it keeps it.
+import { sql } from 'kysely';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { Database } from '../database/database.ts';
+
+export interface SlotPlace {
+  node: string;
+  slot: string;
+}
+
+/** A slot, what sits in it, and whether its number may be sold. */
+export interface SlotRow extends SlotPlace {
+  /** As its node told it last; `node_away` where that is not linked. */
+  state: string;
+  /** Why it is not registered. */
+  trouble: string | null;
+  carrier: string | null;
+  number: string | null;
+  /** A wallet has that number. */
+  is_held: boolean;
+  model: string | null;
+  out_of_service_at: Date | null;
+  reason: string | null;
+  by: 'operator' | 'probe' | null;
+}
+
+/** By node and slot; one more than `limit` when there are more. */
+export async function listSlots(
+  db: Database,
+  query: { node?: string | undefined; after?: SlotPlace | undefined; limit: number },
+  now: Date,
+): Promise<SlotRow[]> {
+  const { node = null, after, limit } = query;
+  const { rows } = await sql<SlotRow>`
+    with slots as (${knownSlots})
+    select slots.node, slots.slot,
+      case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
+      slots.trouble, slots.carrier, numbers.number, slots.model,
+      exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
+      slot_service.out_of_service_at, slot_service.reason, slot_service.by
+    from slots
+    join nodes on nodes.id = slots.node
+    left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
+    left join slot_service on slot_service.node_id = slots.node and slot_service.slot = slots.slot
+    where (${node}::text is null or slots.node = ${node})
+      and (${after?.node ?? null}::text is null
+        or (slots.node, slots.slot) > (${after?.node ?? ''}, ${after?.slot ?? ''}))
+    order by slots.node, slots.slot limit ${limit + 1}`.execute(db);
+  return rows;
+}
+
+/** As nodes told them, also those that hold no SIM, and those that are out of service and were not told again. */
+const knownSlots = sql`
+  select distinct on (node, slot) * from (
+    select node_id as node, slot, state, reason as trouble, operator as carrier, iccid, model, 0 as rank from sims
+    union all
+    select nodes.id, told ->> 'slot', told ->> 'state', told ->> 'reason', null, null, null, 1
+    from nodes, jsonb_array_elements(unregistered_slots) as told
+    union all
+    select node_id, slot, 'lost', null, null, null, null, 2 from slot_service where out_of_service_at is not null
+  ) as told order by node, slot, rank`;
+
+/**
+ * Takes a slot out of service. By a probe only where it is in service: an operator's word stays. Throws `OperatorRefusal`
+ * for a slot of which no node has told.
+ */
+export async function takeSlotOut(
+  db: Database,
+  { node, slot, reason, by, now }: SlotPlace & { reason: string; by: 'operator' | 'probe'; now: Date },
+): Promise<void> {
+  await refuseUnknown(db, { node, slot });
+  await db
+    .insertInto('slot_service')
+    .values({ node_id: node, slot, out_of_service_at: now, reason, by })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['node_id', 'slot'])
+        .doUpdateSet({ out_of_service_at: now, reason, by })
+        .where((eb) => (by === 'probe' ? eb('slot_service.out_of_service_at', 'is', null) : eb.lit(true))),
+    )
+    .execute();
+}
+
+/**
+ * Puts a slot in service again, also one that is. With `by`, only where that one took it out. What probes said before is
+ * forgotten. Throws `OperatorRefusal` for a slot of which no node has told.
+ */
+export async function putSlotIn(
+  db: Database,
+  { node, slot, by, now }: SlotPlace & { by?: 'probe'; now: Date },
+): Promise<void> {
+  await refuseUnknown(db, { node, slot });
+  await db
+    .updateTable('slot_service')
+    .set({ out_of_service_at: null, reason: null, by: null, judged_from: now })
+    .where('node_id', '=', node)
+    .where('slot', '=', slot)
+    .where('out_of_service_at', 'is not', null)
+    .$if(by !== undefined, (query) => query.where('by', '=', by as 'probe'))
+    .execute();
+}
+
+export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Promise<void> {
+  const { rows } = await sql<{ is_node: boolean; is_slot: boolean }>`
+    select exists (select from nodes where id = ${node}) as is_node,
+      exists (select from (${knownSlots}) as slots where node = ${node} and slot = ${slot}) as is_slot`.execute(
+    db,
+  );
+  const [known] = rows;
+  if (known?.is_node !== true) throw new OperatorRefusal(`there is no node "${node}"`);
+  if (!known.is_slot) throw new OperatorRefusal(`${node} has told of no slot "${slot}": see "slot list"`);
+}

@@ -1,0 +1,264 @@
+// Calls from their first sign to their end. A row only goes forward, and has one end.
+import { sql } from 'kysely';
+import type { CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
+import type { EndReason } from '#shared/voice/release-cause.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import type { CallsTable, StreamStatistics } from '../database/tables.ts';
+import { ownerOfCall } from '../operations/probe-calls.ts';
+
+/** A call that is up or on its way. */
+export interface CallRow {
+  callId: string;
+  subscriptionId: string | null;
+  /** Null for a SIM whose number is not known. */
+  number: string | null;
+  iccid: string;
+  nodeId: string;
+  direction: CallDirection;
+  /** Null where it is withheld. */
+  peer: string | null;
+  state: LiveCallState;
+  startedAt: Date;
+  answeredAt: Date | null;
+}
+
+/** The end of a call, for whoever watches it. */
+export interface EndedCall extends Omit<CallRow, 'state'> {
+  endedAt: Date;
+  reason: EndReason;
+  cause: number;
+}
+
+const toValues = (call: CallRow, now: Date) => ({
+  id: call.callId,
+  // Who held the number may have been purged since.
+  subscription_id: sql<string | null>`(select id from subscriptions where id = ${call.subscriptionId})`,
+  number: call.number,
+  iccid: call.iccid,
+  node_id: call.nodeId,
+  direction: call.direction,
+  peer: call.peer,
+  state: call.state,
+  started_at: call.startedAt,
+  answered_at: call.answeredAt,
+  seen_at: now,
+});
+
+/** Notes a call, or how far one has come. One that has ended, or is another node's, stays as it is. */
+export async function putCall(db: Database, call: CallRow, now: Date): Promise<void> {
+  await db
+    .insertInto('calls')
+    .values(toValues(call, now))
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({
+          state: call.state,
+          answered_at: sql<Date | null>`coalesce(calls.answered_at, excluded.answered_at)`,
+          seen_at: now,
+        })
+        .where('calls.state', '<>', 'ended')
+        .where('calls.node_id', '=', call.nodeId),
+    )
+    .execute();
+}
+
+/** Forgets a call that was never tried. */
+export async function deleteUntriedCall(db: Database, callId: string): Promise<void> {
+  await db.deleteFrom('calls').where('id', '=', callId).where('state', '=', 'dialing').execute();
+}
+
+/** What is known of a call whose subscription this is; undefined when there is none, or it is another's. */
+export async function findCall(
+  db: Database,
+  callId: string,
+  subscriptionId: string,
+): Promise<{ state: CallsTable['state']; cause: number | null } | undefined> {
+  return db
+    .selectFrom('calls')
+    .select(['state', 'cause'])
+    .where('id', '=', callId)
+    .where('subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+}
+
+/** Whose call of this node it is, as noted when it began; undefined when it is not noted, or has ended. */
+export async function findLiveCall(
+  db: Database,
+  callId: string,
+  nodeId: string,
+): Promise<Pick<CallRow, 'number' | 'subscriptionId' | 'iccid' | 'direction' | 'peer'> | undefined> {
+  return db
+    .selectFrom('calls')
+    .select(['number', 'subscription_id as subscriptionId', 'iccid', 'direction', 'peer'])
+    .where('id', '=', callId)
+    .where('node_id', '=', nodeId)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst();
+}
+
+/** Inbound calls that ring since `after`, as far as the instances have noted them; a few at most. */
+export async function findRinging(db: Database, subscriptionId: string, after: Date): Promise<CallRow[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .select(CALL_COLUMNS)
+    .where('subscription_id', '=', subscriptionId)
+    .where('state', '=', 'ringing')
+    .where('direction', '=', 'inbound')
+    .where('seen_at', '>', after)
+    .orderBy('position')
+    .limit(RINGING_MAX)
+    .execute();
+  return rows.map(toRow);
+}
+
+const RINGING_MAX = 16;
+
+const CALL_COLUMNS = [
+  'id',
+  'subscription_id',
+  'number',
+  'iccid',
+  'node_id',
+  'direction',
+  'peer',
+  'state',
+  'started_at',
+  'answered_at',
+] as const;
+
+const toRow = (row: Pick<CallsTable, (typeof CALL_COLUMNS)[number]>): CallRow => ({
+  callId: row.id,
+  subscriptionId: row.subscription_id,
+  number: row.number,
+  iccid: row.iccid,
+  nodeId: row.node_id,
+  direction: row.direction,
+  peer: row.peer,
+  state: row.state as LiveCallState,
+  startedAt: row.started_at,
+  answeredAt: row.answered_at,
+});
+
+/**
+ * Ends a call as its node tells it, also one that was never seen before. Returns the end when nobody was told of one yet;
+ * told again, it changes nothing.
+ */
+export async function endCall(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  fact: CallEnded,
+  now: Date,
+): Promise<EndedCall | undefined> {
+  // The node's clock may be ahead.
+  const notAfterNow = (told: string): Date => new Date(Math.min(Date.parse(told), now.getTime()));
+  const known =
+    (await lockCall(trx, fact.call_id)) ??
+    (await insertMissed(trx, await missedCall(trx, nodeId, fact, notAfterNow(fact.started_at)), now));
+  if (known === undefined || known.ended_by_node || known.node_id !== nodeId) return undefined;
+  const call = toRow(known);
+  const answeredAt = fact.answered_at === null ? call.answeredAt : notAfterNow(fact.answered_at);
+  const endedAt = notAfterNow(fact.ended_at);
+  const { reason, cause } = fact;
+  await trx
+    .updateTable('calls')
+    .set({
+      state: 'ended',
+      answered_at: answeredAt,
+      ended_at: endedAt,
+      reason,
+      cause,
+      audio: fact.audio === null ? null : JSON.stringify(fact.audio),
+      ended_by_node: true,
+    })
+    .where('id', '=', fact.call_id)
+    .execute();
+  return known.state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
+}
+
+const lockCall = (trx: DatabaseTransaction, callId: string) =>
+  trx
+    .selectFrom('calls')
+    .select([...CALL_COLUMNS, 'ended_by_node'])
+    .where('id', '=', callId)
+    .forUpdate()
+    .executeTakeFirst();
+
+/** Somebody else may note it at the same moment. */
+async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
+  await trx
+    .insertInto('calls')
+    .values(toValues(call, now))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  return lockCall(trx, call.callId);
+}
+
+async function missedCall(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  { call_id: callId, iccid, direction, peer }: CallEnded,
+  startedAt: Date,
+): Promise<CallRow> {
+  const owner = await ownerOfCall(trx, { callId, iccid, direction, peer }, startedAt);
+  return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
+}
+
+/** Ends a call of which its node says nothing more; what it says later corrects that. Undefined when it has an end. */
+export async function endLostCall(
+  db: Database,
+  callId: string,
+  { reason, cause, now }: { reason: EndReason; cause: number; now: Date },
+): Promise<EndedCall | undefined> {
+  const row = await db
+    .updateTable('calls')
+    .set({ state: 'ended', reason, cause, ended_at: now })
+    .where('id', '=', callId)
+    .where('state', '<>', 'ended')
+    .returning(CALL_COLUMNS)
+    .executeTakeFirst();
+  return row && { ...toRow(row), endedAt: now, reason, cause };
+}
+
+/** Says that an instance knows of these calls. */
+export async function vouchForCalls(db: Database, callIds: readonly string[], now: Date): Promise<void> {
+  if (callIds.length === 0) return;
+  await db.updateTable('calls').set({ seen_at: now }).where('id', 'in', callIds).execute();
+}
+
+/** Calls without an end that no instance knows of since `before`. */
+export async function findForgottenCalls(db: Database, before: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .select('id')
+    .where('state', '<>', 'ended')
+    .where('seen_at', '<', before)
+    .limit(FORGOTTEN_MAX)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** One round does no more; the next one goes on. */
+const FORGOTTEN_MAX = 100;
+
+export async function setStreamStatistics(
+  db: Database,
+  callId: string,
+  statistics: StreamStatistics,
+): Promise<void> {
+  await db
+    .updateTable('calls')
+    .set({ stream: JSON.stringify(statistics) })
+    .where('id', '=', callId)
+    .execute();
+}
+
+/** Deletes calls that nobody held, older than `before`: they are of use to an operator for a while only. */
+export async function deleteUnheldCalls(db: Database, before: Date): Promise<void> {
+  await db
+    .deleteFrom('calls')
+    .where('subscription_id', 'is', null)
+    .where('started_at', '<', before)
+    .where('state', '=', 'ended')
+    .execute();
+}

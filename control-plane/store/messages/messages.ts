@@ -1,0 +1,383 @@
+// Messages of subscriptions: what was sent and what came of it, what was received, and who claimed it.
+import { sql } from 'kysely';
+import type { OutboundStatus } from '#shared/api/answers.ts';
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import type { MessagesTable } from '../database/tables.ts';
+import { holdingOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
+
+/** A row as read: `id` counts up over the whole service. */
+export type MessageRow = Pick<
+  MessagesTable,
+  | 'direction'
+  | 'from_number'
+  | 'to_number'
+  | 'body'
+  | 'message_id'
+  | 'status'
+  | 'created_at'
+  | 'received_at'
+  | 'delivered_at'
+> & { id: number };
+
+const MESSAGE_COLUMNS = [
+  'id',
+  'direction',
+  'from_number',
+  'to_number',
+  'body',
+  'message_id',
+  'status',
+  'created_at',
+  'received_at',
+  'delivered_at',
+] as const;
+
+/**
+ * Claims up to `limit` undelivered messages, oldest first. One statement: parallel claims never get the
+ * same row, and a claim that nobody reads is still in the history.
+ */
+export async function claimReceived(
+  db: Database,
+  claim: { subscriptionId: string; limit: number; now: Date },
+): Promise<MessageRow[]> {
+  const rows = await db
+    .with('undelivered', (cte) =>
+      cte
+        .selectFrom('messages')
+        .select('id')
+        .where('subscription_id', '=', claim.subscriptionId)
+        .where('direction', '=', 'received')
+        .where('delivered_at', 'is', null)
+        .orderBy('id')
+        .limit(claim.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .updateTable('messages')
+    .from('undelivered')
+    .set({ delivered_at: claim.now })
+    .whereRef('messages.id', '=', 'undelivered.id')
+    .returning(MESSAGE_COLUMNS.map((column) => `messages.${column}` as const))
+    .execute();
+  // The order of `returning` is not defined.
+  return rows.sort((a, b) => a.id - b.id);
+}
+
+/** Messages that were claimed and given to nobody can be claimed again. */
+export async function releaseReceived(
+  db: Database,
+  { subscriptionId, ids }: { subscriptionId: string; ids: readonly number[] },
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ delivered_at: null })
+    .where('subscription_id', '=', subscriptionId)
+    .where('direction', '=', 'received')
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** Those of the subscriptions that have messages to claim. */
+export async function findFilledInboxes(db: Database, subscriptionIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ subscription_id: string }>`
+    select inbox.subscription_id from unnest(${subscriptionIds}::text[]) as inbox (subscription_id)
+    where exists (
+      select from messages where messages.subscription_id = inbox.subscription_id
+        and messages.direction = 'received' and messages.delivered_at is null
+    )`.execute(db);
+  return rows.map((row) => row.subscription_id);
+}
+
+export interface HistoryQuery {
+  subscriptionId: string;
+  direction: 'sent' | 'received' | 'both';
+  /** Bounds on `created_at`, both inclusive. */
+  since: Date | undefined;
+  until: Date | undefined;
+  /** Only rows that come after this one in the order of the history. */
+  after: { createdAt: Date; id: number } | undefined;
+  limit: number;
+}
+
+/** A page of the history, newest first. */
+export async function listMessages(db: Database, query: HistoryQuery): Promise<MessageRow[]> {
+  let select = db
+    .selectFrom('messages')
+    .select(MESSAGE_COLUMNS)
+    .where('subscription_id', '=', query.subscriptionId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.limit);
+  if (query.direction !== 'both') select = select.where('direction', '=', query.direction);
+  if (query.since !== undefined) select = select.where('created_at', '>=', query.since);
+  if (query.until !== undefined) select = select.where('created_at', '<=', query.until);
+  if (query.after !== undefined) {
+    const { createdAt, id } = query.after;
+    select = select.where(sql<boolean>`(created_at, id) < (${createdAt}::timestamptz, ${id}::bigint)`);
+  }
+  return select.execute();
+}
+
+export interface ReceivedMessage {
+  factKey: string;
+  iccid: string;
+  from: string;
+  body: string;
+  partial: boolean;
+  receivedAt: Date;
+  /** When the service centre had it; null where its stamp is invalid or cannot be right. */
+  sentAt: Date | null;
+  /** When the node read it, by its clock. */
+  readAt: Date;
+  /** It reached the modem later than this; null where that is not known. */
+  arrivedAfter: Date | null;
+}
+
+/** Texts that are kept for nobody, and are in no inbox. */
+export interface UnassignedMessages {
+  /** Nobody had the number when the service centre had them. */
+  unheld: number;
+  /** Nobody can say whether that was in the time of the holder. */
+  undated: number;
+}
+
+/** Stores received SMS, in their order and in one statement, for whoever had the numbers of the SIMs when they were sent. */
+export async function insertReceived(
+  trx: DatabaseTransaction,
+  messages: readonly ReceivedMessage[],
+  now: Date,
+): Promise<{ subscriptionIds: Set<string> } & UnassignedMessages> {
+  if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0, undated: 0 };
+  const { rows } = await sql<{ subscription_id: string }>`
+    insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
+      created_at, received_at)
+    select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
+      fact.partial, ${now}::timestamptz, fact.received_at
+    from ${factRows(messages)}
+    join numbers on numbers.iccid = fact.iccid
+    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}
+    where ${isOfHolding}
+    order by fact.position
+    -- One that is being purged is waited for, and is no holder then.
+    for key share of subscriptions
+    on conflict (fact_key) do nothing
+    returning subscription_id`.execute(trx);
+  const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
+  const unassigned =
+    rows.length === messages.length
+      ? { unheld: 0, undated: 0 }
+      : await countUnassignedMessages(trx, messages, now);
+  return { subscriptionIds, ...unassigned };
+}
+
+function factRows(messages: readonly ReceivedMessage[]) {
+  const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
+  return sql`unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
+      ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[],
+      ${column('sentAt')}::timestamptz[], ${column('readAt')}::timestamptz[], ${column('arrivedAfter')}::timestamptz[])
+    with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, sent_at, read_at,
+      arrived_after, position)`;
+}
+
+async function countUnassignedMessages(
+  trx: DatabaseTransaction,
+  messages: readonly ReceivedMessage[],
+  now: Date,
+): Promise<UnassignedMessages> {
+  const { rows } = await sql<{ theirs: number; undated: number }>`
+    select count(*) filter (where ${isOfHolding})::int as theirs,
+      count(*) filter (where ${isUndated} and not ${isOfHolding})::int as undated
+    from ${factRows(messages)}
+    join numbers on numbers.iccid = fact.iccid
+    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}`.execute(trx);
+  const { theirs = 0, undated = 0 } = rows[0] ?? {};
+  return { unheld: messages.length - theirs - undated, undated };
+}
+
+/**
+ * Notes an SMS before any node hears of it. `commandId` names it from here to the modem. Without a node it
+ * is `failed` from the start.
+ */
+export async function insertSending(
+  db: Database,
+  message: {
+    commandId: string;
+    nodeId: string | undefined;
+    subscriptionId: string;
+    from: string;
+    to: string;
+    body: string;
+    now: Date;
+  },
+): Promise<void> {
+  await db
+    .insertInto('messages')
+    .values({
+      subscription_id: message.subscriptionId,
+      direction: 'sent',
+      from_number: message.from,
+      to_number: message.to,
+      body: message.body,
+      status: message.nodeId === undefined ? 'failed' : 'sending',
+      command_id: message.commandId,
+      command_node_id: message.nodeId ?? null,
+      created_at: message.now,
+    })
+    .execute();
+}
+
+/** The message id that carries the carrier's reference: `<command id>.<TP-MR of the first segment>`. */
+export function messageIdOf(commandId: string, outcome: SmsOutcome & { status: 'accepted' }): string {
+  return idWithReference(commandId, outcome.message_references[0]);
+}
+
+function idWithReference(commandId: string, reference: number | undefined): string {
+  return `${commandId}.${reference}`;
+}
+
+/**
+ * Records what a node says became of a send. Only a message that is not settled yet changes; one that a report
+ * has ended learns its id.
+ */
+export async function settleOutcome(
+  db: Database | DatabaseTransaction,
+  commandId: string,
+  outcome: SmsOutcome,
+): Promise<void> {
+  if (outcome.status !== 'accepted') {
+    await setUnsettled(db, commandId, { status: outcome.status === 'rejected' ? 'failed' : 'unknown' });
+    return;
+  }
+  // The carrier has it, whatever was concluded from silence before.
+  await db
+    .updateTable('messages')
+    .set({
+      status: sql<OutboundStatus>`case when status in ('sending', 'unknown', 'failed') and not ended_by_report
+        then 'queued' else status end`,
+      message_id: sql<string>`coalesce(message_id, ${messageIdOf(commandId, outcome)}::text)`,
+    })
+    .where('command_id', '=', commandId)
+    .execute();
+}
+
+/** Whether this node was asked to send it: no other one knows what became of it. */
+export async function isSentBy(db: Database, nodeId: string, commandId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('command_id', '=', commandId)
+    .where('command_node_id', '=', nodeId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Records that nobody knows, or that it was never tried. Only a message that is not settled yet changes. */
+export async function setUnsettled(
+  db: Database | DatabaseTransaction,
+  commandId: string,
+  change: { status: 'failed' | 'unknown' },
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set(change)
+    .where('command_id', '=', commandId)
+    .where('status', 'in', ['sending', 'unknown'])
+    .execute();
+}
+
+/** What the carrier reports of a segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
+export interface SegmentReport {
+  status: 'delivered' | 'failed' | 'expired';
+  /** TP-MR. */
+  reference: number;
+  part: number;
+  parts: number;
+}
+
+/**
+ * Records a delivery report: a message is delivered when all of its segments are, and failed when one finally
+ * is. The first end counts. It may be here before the node's word that the carrier took the message, and proves it.
+ */
+export async function recordReport(
+  trx: DatabaseTransaction,
+  commandId: string,
+  { status, reference, part, parts }: SegmentReport,
+): Promise<void> {
+  const delivered = sql`select distinct part from unnest(delivered_parts || ${part}::integer) as part`;
+  const isDelivered = sql<boolean>`(select count(*) from (${delivered}) as parts) >= ${parts}::integer`;
+  const change =
+    status === 'delivered'
+      ? {
+          delivered_parts: sql<number[]>`array(${delivered} order by part)`,
+          status: sql<OutboundStatus>`case when ${isDelivered} then 'delivered' else status end`,
+          ended_by_report: isDelivered,
+        }
+      : { status, ended_by_report: true };
+  const id = part === 1 ? idWithReference(commandId, reference) : null;
+  await trx
+    .updateTable('messages')
+    .set({ ...change, message_id: sql<string | null>`coalesce(message_id, ${id}::text)` })
+    .where('command_id', '=', commandId)
+    .where('status', 'in', ['sending', 'unknown', 'queued', 'sent'])
+    .execute();
+}
+
+export interface UnsettledSend {
+  id: number;
+  commandId: string;
+  iccid: string;
+  to: string;
+  body: string;
+}
+
+/**
+ * Sends of a node, made between two instants, that are not settled: the node may know what became of them. Oldest
+ * first, `UNSETTLED_MAX` at most, those behind `id` of the last one that is known.
+ */
+export async function findUnsettled(
+  db: Database,
+  nodeId: string,
+  { id, after, before }: { id: number; after: Date; before: Date },
+): Promise<UnsettledSend[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .innerJoin('numbers', 'numbers.number', 'messages.from_number')
+    .select(['messages.id', 'messages.command_id', 'numbers.iccid', 'messages.to_number', 'messages.body'])
+    .where('messages.command_node_id', '=', nodeId)
+    .where('messages.direction', '=', 'sent')
+    .where('messages.status', 'in', ['sending', 'unknown'])
+    .where('messages.id', '>', id)
+    .where('messages.created_at', '>', after)
+    .where('messages.created_at', '<', before)
+    .orderBy('messages.id')
+    .limit(UNSETTLED_MAX)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    commandId: String(row.command_id),
+    iccid: row.iccid,
+    to: row.to_number,
+    body: row.body,
+  }));
+}
+
+/** Asked for in one go. */
+export const UNSETTLED_MAX = 500;
+
+export async function insertUnreadable(
+  trx: DatabaseTransaction,
+  message: { factKey: string; iccid: string; pdu: string; reason: string; receivedAt: Date },
+): Promise<void> {
+  await trx
+    .insertInto('unreadable_messages')
+    .values({
+      fact_key: message.factKey,
+      iccid: message.iccid,
+      pdu: message.pdu,
+      reason: message.reason,
+      received_at: message.receivedAt,
+    })
+    .onConflict((conflict) => conflict.column('fact_key').doNothing())
+    .execute();
+}

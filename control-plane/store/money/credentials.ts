@@ -1,0 +1,48 @@
+// Bearer tokens (hashes only) and single-use nonces.
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+
+export async function insertToken(
+  db: Database | DatabaseTransaction,
+  token: { hash: Buffer; subscriptionId: string; now: Date },
+): Promise<void> {
+  await db
+    .insertInto('tokens')
+    .values({ hash: token.hash, subscription_id: token.subscriptionId, created_at: token.now })
+    .execute();
+}
+
+/** Revokes every token of a subscription and stores the one that replaces them. */
+export async function replaceTokens(
+  db: Database,
+  token: { hash: Buffer; subscriptionId: string; now: Date },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Two recoveries at once must leave one token, so they take turns on the subscription.
+    await trx
+      .selectFrom('subscriptions')
+      .select('id')
+      .where('id', '=', token.subscriptionId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    await trx.deleteFrom('tokens').where('subscription_id', '=', token.subscriptionId).execute();
+    await insertToken(trx, token);
+  });
+}
+
+export async function insertNonce(db: Database, nonce: string, expiresAt: Date): Promise<void> {
+  await db.insertInto('nonces').values({ nonce, expires_at: expiresAt }).execute();
+}
+
+/** Uses a nonce up, in one statement. False when it was never issued, is used, or is over. */
+export async function consumeNonce(db: Database, nonce: string, now: Date): Promise<boolean> {
+  const row = await db
+    .deleteFrom('nonces')
+    .where('nonce', '=', nonce)
+    .returning('expires_at')
+    .executeTakeFirst();
+  return row !== undefined && row.expires_at > now;
+}
+
+export async function deleteExpiredNonces(db: Database, now: Date): Promise<void> {
+  await db.deleteFrom('nonces').where('expires_at', '<=', now).execute();
+}

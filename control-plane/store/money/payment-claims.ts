@@ -1,0 +1,134 @@
+// How an authorization becomes ours: once, and only while its payer has no other payment open and may pay for another year.
+import { randomBytes } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import { extendedExpiry } from '../../domain/subscription.ts';
+import type {
+  ClaimResult,
+  ClaimTerms,
+  KnownPayment,
+  PaymentState,
+  TransferAuthorization,
+} from '../../payments/payment.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import type { PaymentsTable } from '../database/tables.ts';
+import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
+import { openPaymentOf, refusalsOf } from './payers.ts';
+import { addPaymentEvent } from './payment-events.ts';
+import { keyOf, toPayment } from './payment-rows.ts';
+
+export const NEVER_CHECKED = { checks: 0, next_check_at: null, final_at: null } as const;
+
+export async function findKnown(
+  db: Database | DatabaseTransaction,
+  authorization: TransferAuthorization,
+): Promise<KnownPayment | undefined> {
+  const row = await db
+    .selectFrom('payments')
+    .select(['state', 'transaction_hash'])
+    .where((eb) => eb.and(keyOf(authorization)))
+    .executeTakeFirst();
+  return row && { state: row.state, isSigned: row.transaction_hash !== null };
+}
+
+/** One at a time: claims hold the lock of the reservations until they end. */
+export async function claim(
+  trx: DatabaseTransaction,
+  authorization: TransferAuthorization,
+  { now, yearsAheadMax, runsCode }: ClaimTerms,
+): Promise<ClaimResult> {
+  await lockReservations(trx);
+  const known = await findKnown(trx, authorization);
+  if (known !== undefined && known.state !== 'released') return { kind: 'taken', known };
+
+  const { payer } = keyOf(authorization);
+  const open = await openPaymentOf(trx, payer, now);
+  if (open !== undefined) return { kind: 'payer_busy', ...open };
+  const refused = await refusalsOf(trx, payer, { runsCode, now });
+  if (refused !== undefined) return { kind: 'refused_for_a_while', ...refused };
+
+  const holder = await lockHolder(trx, payer);
+  if (holder !== undefined) {
+    const { account_chain_id: chainId, expires_at: expiresAt } = holder;
+    if (authorization.signedBy === 'account' && chainId !== authorization.chainId) {
+      return { kind: 'foreign_account', chainId: chainId ?? undefined };
+    }
+    if (extendedExpiry(expiresAt, now) > yearsFrom(now, yearsAheadMax))
+      return { kind: 'paid_ahead', expiresAt };
+    return claimed(trx, authorization, { state: 'claimed', number: undefined, runsCode, now });
+  }
+  const number = await pickAvailable(trx, now);
+  if (number === undefined) return { kind: 'pool_exhausted' };
+  return claimed(trx, authorization, { state: 'claimed', number, runsCode, now });
+}
+
+/** No number is reserved: the payer may have moved no money at all. */
+export async function noteUsed(
+  trx: DatabaseTransaction,
+  authorization: TransferAuthorization,
+  now: Date,
+): Promise<ClaimResult> {
+  await lockReservations(trx);
+  const known = await findKnown(trx, authorization);
+  if (known !== undefined && known.state !== 'released') return { kind: 'taken', known };
+  return claimed(trx, authorization, { state: 'in_flight', number: undefined, runsCode: false, now });
+}
+
+async function claimed(
+  trx: DatabaseTransaction,
+  authorization: TransferAuthorization,
+  {
+    state,
+    number,
+    runsCode,
+    now,
+  }: Pick<ClaimTerms, 'runsCode' | 'now'> & { state: PaymentState; number: string | undefined },
+): Promise<ClaimResult> {
+  const row: Omit<Insertable<PaymentsTable>, 'id' | 'created_at'> = {
+    ...keyOf(authorization),
+    pay_to: authorization.to.toLowerCase(),
+    value: String(authorization.value),
+    valid_after: String(authorization.validAfter),
+    valid_before: String(authorization.validBefore),
+    signature: authorization.signature,
+    signed_by: authorization.signedBy,
+    runs_code: runsCode,
+    state,
+    reserved_number: number ?? null,
+    raw_transaction: null,
+    transaction_hash: null,
+    transaction_nonce: null,
+    subscription_id: null,
+    transfer_hash: null,
+    failure: null,
+    ...NEVER_CHECKED,
+    updated_at: now,
+  };
+  const stored = await trx
+    .insertInto('payments')
+    .values({ ...row, id: `pay_${randomBytes(12).toString('hex')}`, created_at: now })
+    .onConflict((conflict) => conflict.columns(['chain_id', 'asset', 'payer', 'nonce']).doUpdateSet(row))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const why = number === undefined ? null : `${number} reserved`;
+  await addPaymentEvent(trx, stored.id, { state, transactionHash: null, why, at: now });
+  return { kind: 'claimed', payment: toPayment(stored) };
+}
+
+/** The subscription of a wallet, which is not purged until this transaction ends. */
+export async function lockHolder(
+  trx: DatabaseTransaction,
+  payer: string,
+): Promise<{ id: string; expires_at: Date; account_chain_id: number | null } | undefined> {
+  return trx
+    .selectFrom('subscriptions')
+    .select(['id', 'expires_at', 'account_chain_id'])
+    .where('wallet', '=', payer)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+function yearsFrom(now: Date, years: number): Date {
+  let end = now;
+  for (let year = 0; year < years; year += 1) end = extendedExpiry(end, now);
+  return end;
+}

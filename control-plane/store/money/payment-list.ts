@@ -1,0 +1,112 @@
+// Payments as an operator sees them.
+import { sql } from 'kysely';
+import type { PaymentState } from '../../payments/payment.ts';
+import type { Database } from '../database/database.ts';
+
+/** Where nothing was put on the chain, or nothing came of it, for so long, somebody should look. */
+const STUCK_MS = 10 * 60_000;
+
+export interface PaymentQuery {
+  state?: PaymentState | undefined;
+  /** Only those that somebody should look at. */
+  isStuck?: boolean | undefined;
+  wallet?: string | undefined;
+  /** The id that the page before ended with. */
+  after?: string | undefined;
+  limit: number;
+}
+
+export interface PaymentRow {
+  id: string;
+  state: PaymentState;
+  /** Since when it has been in this state. */
+  since: Date;
+  chain_id: number;
+  asset: string;
+  value: string;
+  payer: string;
+  pay_to: string;
+  nonce: string;
+  /** Seconds since the Unix epoch: the authorization is good until then. */
+  valid_before: string;
+  /** Reserved for it, or bought with it. */
+  number: string | null;
+  subscription_id: string | null;
+  transaction_hash: string | null;
+  transfer_hash: string | null;
+  failure: string | null;
+  created_at: Date;
+}
+
+/** One more than `limit` when there are more. Newest first. */
+export async function listPayments(
+  db: Database,
+  { state, isStuck, wallet, after, limit }: PaymentQuery,
+  now: Date,
+): Promise<PaymentRow[]> {
+  let query = rows(db);
+  if (state !== undefined) query = query.where('payments.state', '=', state);
+  if (wallet !== undefined) query = query.where('payer', '=', wallet.toLowerCase());
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('payments.created_at', 'payments.id'),
+        '<',
+        selectFrom('payments as last')
+          .select(['last.created_at', 'last.id'])
+          .where('last.id', '=', after)
+          .$asTuple('created_at', 'id'),
+      ),
+    );
+  }
+  if (isStuck === true) {
+    const before = new Date(now.getTime() - STUCK_MS);
+    query = query.where(({ eb, and, or }) =>
+      or([
+        eb('payments.state', '=', 'refunding'),
+        // Until an operator takes off the year that nothing paid for.
+        and([eb('payments.state', '=', 'taken_back'), eb('subscriptions.expires_at', '>', now)]),
+        and([
+          eb('payments.state', 'in', ['in_flight', 'reverted', 'void']),
+          eb('payments.transfer_hash', 'is not', null),
+        ]),
+        and([eb('payments.state', 'in', ['claimed', 'in_flight']), eb(SINCE, '<', before)]),
+      ]),
+    );
+  }
+  return query
+    .orderBy('payments.created_at', 'desc')
+    .orderBy('payments.id', 'desc')
+    .limit(limit + 1)
+    .execute();
+}
+
+export function findPaymentRow(db: Database, id: string): Promise<PaymentRow | undefined> {
+  return rows(db).where('payments.id', '=', id).executeTakeFirst();
+}
+
+const SINCE = sql<Date>`coalesce((select max(payment_events.at) from payment_events
+  where payment_events.payment_id = payments.id and payment_events.state = payments.state), payments.updated_at)`;
+
+const rows = (db: Database) =>
+  db
+    .selectFrom('payments')
+    .leftJoin('subscriptions', 'subscriptions.id', 'payments.subscription_id')
+    .select(({ fn }) => [
+      'payments.id',
+      'payments.state',
+      SINCE.as('since'),
+      'chain_id',
+      'asset',
+      sql<string>`payments.value::text`.as('value'),
+      'payer',
+      'pay_to',
+      'nonce',
+      sql<string>`payments.valid_before::text`.as('valid_before'),
+      fn.coalesce('reserved_number', 'subscriptions.number').as('number'),
+      'subscription_id',
+      'transaction_hash',
+      'transfer_hash',
+      'failure',
+      'payments.created_at',
+    ]);

@@ -1,0 +1,43 @@
+// Rows of payments, and the key and the open states of one.
+import type { Selectable } from 'kysely';
+import { type Address, getAddress, type Hex } from 'viem';
+import type { Payment, PaymentState, TransferAuthorization } from '../../payments/payment.ts';
+import type { PaymentsTable } from '../database/tables.ts';
+
+/** It may still be acted on. */
+export const OPEN_STATES: readonly PaymentState[] = ['claimed', 'in_flight', 'reverted'];
+
+export function keyOf(authorization: TransferAuthorization) {
+  return {
+    chain_id: authorization.chainId,
+    asset: authorization.asset.toLowerCase(),
+    payer: authorization.from.toLowerCase(),
+    nonce: authorization.nonce.toLowerCase(),
+  };
+}
+
+export function toPayment(row: Selectable<PaymentsTable>): Payment {
+  const { raw_transaction: raw, transaction_hash: hash, transaction_nonce: nonce } = row;
+  return {
+    id: row.id,
+    state: row.state,
+    updatedAt: row.updated_at,
+    transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
+    transaction:
+      raw !== null && hash !== null && nonce !== null
+        ? { raw: raw as Hex, hash: hash as Hex, nonce }
+        : undefined,
+    authorization: {
+      chainId: row.chain_id,
+      asset: getAddress(row.asset),
+      from: getAddress(row.payer),
+      to: getAddress(row.pay_to as Address),
+      value: BigInt(row.value),
+      validAfter: BigInt(row.valid_after),
+      validBefore: BigInt(row.valid_before),
+      nonce: row.nonce as Hex,
+      signature: row.signature as Hex,
+      signedBy: row.signed_by,
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// The end of a subscription: what it held is deleted, and its number goes back to the pool, after its quarantine.
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+import { endByNow, endHolding } from '../fleet/holdings.ts';
+
+/** Housekeeping finds a subscription past its grace time for this long before anything is deleted. */
+const LAPSED_MS = 60 * 60 * 1000;
+
+/** One round does no more; the next one goes on. */
+const SUBSCRIPTIONS_MAX = 100;
+const ROWS_MAX = 10_000;
+
+/**
+ * Purges subscriptions whose grace time is over, and returns their ids. One whose payment may still be applied is
+ * left alone, and so is what one reading of the clock says: the clock may be set back before the hour is over.
+ *
+ * Messages and calls go first, then the rest at once with the number; each step may be the last that this process does, and other
+ * instances may do the same.
+ */
+export async function purgeLapsed(
+  db: Database,
+  { graceMs, quarantineMs = 0, now }: { graceMs: number; quarantineMs?: number; now: Date },
+): Promise<string[]> {
+  const expiredAt = new Date(now.getTime() - graceMs);
+  await noteLapsed(db, expiredAt, now);
+  await endByNow(db, now);
+  const purged: string[] = [];
+  let rowsLeft = ROWS_MAX;
+  for (const id of await findLapsed(db, expiredAt, now)) {
+    rowsLeft -= await deleteMessages(db, id, { expiredAt, limit: rowsLeft });
+    if (rowsLeft === 0) break;
+    rowsLeft -= await deleteCalls(db, id, { expiredAt, limit: rowsLeft });
+    if (rowsLeft === 0) break;
+    const quarantinedUntil = quarantineMs === 0 ? null : new Date(now.getTime() + quarantineMs);
+    if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil, now })) purged.push(id);
+  }
+  return purged;
+}
+
+/** Whoever paid since, or was past it by a clock that was ahead, begins anew. */
+async function noteLapsed(db: Database, expiredAt: Date, now: Date): Promise<void> {
+  await sql`
+    update subscriptions
+    set lapsed_at = case when expires_at <= ${expiredAt} then ${now}::timestamptz end
+    where case when expires_at <= ${expiredAt} then lapsed_at is null or lapsed_at > ${now}
+      else lapsed_at is not null end`.execute(db);
+}
+
+async function findLapsed(db: Database, expiredAt: Date, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('lapsed_at', '<=', new Date(now.getTime() - LAPSED_MS))
+    .where((eb) => mayBePurged(eb, expiredAt))
+    .orderBy('lapsed_at')
+    .limit(SUBSCRIPTIONS_MAX)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function deleteMessages(
+  db: Database,
+  subscriptionId: string,
+  { expiredAt, limit }: { expiredAt: Date; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('messages')
+    .where('id', 'in', (messages) =>
+      messages
+        .selectFrom('messages')
+        .innerJoin('subscriptions', 'subscriptions.id', 'messages.subscription_id')
+        .select('messages.id')
+        .where('subscriptions.id', '=', subscriptionId)
+        .where((eb) => mayBePurged(eb, expiredAt))
+        .limit(limit)
+        .forUpdate('messages')
+        .skipLocked(),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+async function deleteCalls(
+  db: Database,
+  subscriptionId: string,
+  { expiredAt, limit }: { expiredAt: Date; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('calls')
+    .where('id', 'in', (calls) =>
+      calls
+        .selectFrom('calls')
+        .innerJoin('subscriptions', 'subscriptions.id', 'calls.subscription_id')
+        .select('calls.id')
+        .where('subscriptions.id', '=', subscriptionId)
+        .where((eb) => mayBePurged(eb, expiredAt))
+        .limit(limit)
+        .forUpdate('calls')
+        .skipLocked(),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Tokens go with it, and calls that came since. False when it was paid meanwhile, holds messages again or is gone. */
+async function deleteSubscription(
+  db: Database,
+  id: string,
+  { expiredAt, quarantinedUntil, now }: { expiredAt: Date; quarantinedUntil: Date | null; now: Date },
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    // Payments that claim or extend it, and messages that come in, hold its row: what they wrote is seen below.
+    await trx.selectFrom('subscriptions').select('id').where('id', '=', id).forUpdate().execute();
+    const deleted = await trx
+      .deleteFrom('subscriptions')
+      .where('id', '=', id)
+      .where((eb) => mayBePurged(eb, expiredAt))
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('messages').select('id').whereRef('subscription_id', '=', 'subscriptions.id'))),
+      )
+      .returning(['number', 'created_at'])
+      .executeTakeFirst();
+    if (deleted === undefined) return false;
+    await endHolding(trx, { number: deleted.number, from: deleted.created_at, now });
+    await trx
+      .updateTable('numbers')
+      .set({ quarantined_until: quarantinedUntil })
+      .where('number', '=', deleted.number)
+      .execute();
+    await trx
+      .deleteFrom('unreadable_messages')
+      .where('iccid', 'in', (sims) =>
+        sims.selectFrom('numbers').select('iccid').where('number', '=', deleted.number),
+      )
+      .execute();
+    return true;
+  });
+}
+
+/**
+ * Past its grace time, and no payment of its wallet is under way. One that was refused moves no money by itself: should it be sent by
+ * somebody after all, it buys another number.
+ */
+function mayBePurged(eb: ExpressionBuilder<Tables, 'subscriptions'>, expiredAt: Date) {
+  const unfinished = eb
+    .selectFrom('payments')
+    .select('payments.id')
+    .whereRef('payments.payer', '=', 'subscriptions.wallet')
+    .where((payment) =>
+      payment.or([
+        payment('payments.state', 'in', ['claimed', 'in_flight']),
+        payment.and([
+          payment('payments.state', '=', 'reverted'),
+          payment('payments.transfer_hash', 'is not', null),
+        ]),
+      ]),
+    );
+  return eb.and([eb('subscriptions.expires_at', '<=', expiredAt), eb.not(eb.exists(unfinished))]);
+}

@@ -1,0 +1,215 @@
+// Refunds in the database: one transaction for each payment, stored before it may be broadcast.
+import { sql } from 'kysely';
+import { type Address, getAddress, type Hex } from 'viem';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { PaymentState } from '../../payments/payment.ts';
+import type { RefundablePayment, RefundLedger } from '../../payments/refund.ts';
+import type { RefundTransaction } from '../../payments/refund-wallet.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import type { RefundsTable } from '../database/tables.ts';
+import { addPaymentEvent } from './payment-events.ts';
+
+/** Where the money may have come and bought nothing. */
+const REFUNDABLE: ReadonlySet<PaymentState> = new Set(['in_flight', 'reverted', 'released', 'void']);
+
+export function createRefundLedger(db: Database, clockNow: () => Date): RefundLedger {
+  return {
+    find: (id) => find(db, id),
+    start: (id, refund, transferHash, reason) =>
+      inTransaction(db, (trx) => start(trx, { id, refund, transferHash, reason, now: clockNow() })),
+    replace: (id, hash, refund, reason) =>
+      inTransaction(db, (trx) => replace(trx, { id, hash, refund, reason, now: clockNow() })),
+    adopt: (id, hash, mined) => inTransaction(db, (trx) => adopt(trx, { id, hash, mined, now: clockNow() })),
+    end: (id, hash) => inTransaction(db, (trx) => end(trx, id, hash, clockNow())),
+  };
+}
+
+async function find(db: Database, id: string): Promise<RefundablePayment> {
+  const row = await db
+    .selectFrom('payments')
+    .select(['state', 'asset', 'payer', 'pay_to', 'value', 'nonce', 'transfer_hash'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  return {
+    id,
+    state: row.state,
+    ...(await refundOf(db, id)),
+    otherRefunds: await otherRefunds(db, id, row.payer),
+    transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
+    transfer: {
+      asset: getAddress(row.asset),
+      from: getAddress(row.payer),
+      to: getAddress(row.pay_to),
+      value: BigInt(row.value),
+      nonce: row.nonce as Hex,
+    },
+  };
+}
+
+async function start(
+  trx: DatabaseTransaction,
+  order: { id: string; refund: RefundTransaction; transferHash: Hex; reason: string; now: Date },
+): Promise<RefundTransaction> {
+  const { id, refund, transferHash, reason, now } = order;
+  const payment = await trx
+    .selectFrom('payments')
+    .select(['chain_id', 'state', 'pay_to'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (payment === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  const stored = await storedRefund(trx, id);
+  if (stored !== undefined) return stored;
+  if (!REFUNDABLE.has(payment.state))
+    throw new OperatorRefusal(`${id} is ${payment.state} now: nothing was sent`);
+  await refuseTakenNonce(trx, payment.chain_id, refund);
+  await trx
+    .insertInto('refunds')
+    .values({ payment_id: id, chain_id: payment.chain_id, created_at: now, ...columnsOf(refund) })
+    .execute();
+  await trx
+    .updateTable('payments')
+    .set({
+      state: 'refunding',
+      reserved_number: null,
+      transfer_hash: transferHash,
+      failure: reason,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
+  await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: refund.hash, why: reason, at: now });
+  return refund;
+}
+
+async function replace(
+  trx: DatabaseTransaction,
+  order: { id: string; hash: Hex; refund: RefundTransaction; reason: string; now: Date },
+): Promise<RefundTransaction> {
+  const { id, hash, refund, reason, now } = order;
+  await refuseUnlessRefunding(trx, id);
+  const row = await trx
+    .selectFrom('refunds')
+    .selectAll()
+    .where('payment_id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) throw new OperatorRefusal(`${id} is not being sent back`);
+  // Another operator was here first.
+  if (row.transaction_hash !== hash) return toTransaction(row);
+  await refuseTakenNonce(trx, row.chain_id, refund);
+  await trx.updateTable('refunds').set(columnsOf(refund)).where('payment_id', '=', id).execute();
+  await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: refund.hash, why: reason, at: now });
+  return refund;
+}
+
+async function adopt(
+  trx: DatabaseTransaction,
+  { id, hash, mined, now }: { id: string; hash: Hex; mined: Hex; now: Date },
+): Promise<void> {
+  await refuseUnlessRefunding(trx, id);
+  const row = await trx
+    .updateTable('refunds')
+    .set({ transaction_hash: mined })
+    .where('payment_id', '=', id)
+    .where('transaction_hash', '=', hash)
+    .returning('payment_id')
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const why = 'mined in its place, with its nonce';
+  await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: mined, why, at: now });
+}
+
+/** Locks the payment: nothing else becomes of it in this transaction. */
+async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Promise<void> {
+  const payment = await trx
+    .selectFrom('payments')
+    .select('state')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (payment?.state !== 'refunding')
+    throw new OperatorRefusal(`${id} is ${payment?.state ?? 'unknown'} now: nothing was sent`);
+}
+
+async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {
+  const ended = await trx
+    .updateTable('payments')
+    .set({ state: 'refunded', updated_at: now })
+    .where('id', '=', id)
+    .where('state', '=', 'refunding')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('refunds')
+          .select('payment_id')
+          .where('payment_id', '=', id)
+          .where('transaction_hash', '=', hash),
+      ),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  if (ended === undefined) return;
+  await addPaymentEvent(trx, id, { state: 'refunded', transactionHash: hash, why: null, at: now });
+}
+
+// Two refunds that were signed at the same moment have the same nonce: one of them could never be mined.
+async function refuseTakenNonce(
+  trx: DatabaseTransaction,
+  chainId: number,
+  { nonce, sender }: RefundTransaction,
+): Promise<void> {
+  await sql`lock table refunds in share row exclusive mode`.execute(trx);
+  const taken = await trx
+    .selectFrom('refunds')
+    .select('payment_id')
+    .where('chain_id', '=', chainId)
+    .where('sender', '=', sender.toLowerCase())
+    .where('nonce', '=', nonce)
+    .executeTakeFirst();
+  if (taken === undefined) return;
+  throw new OperatorRefusal(
+    `the refund of ${taken.payment_id} has the next nonce of ${sender}: finish that one, and run this again`,
+  );
+}
+
+async function storedRefund(
+  db: Database | DatabaseTransaction,
+  id: string,
+): Promise<RefundTransaction | undefined> {
+  const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
+  return row && toTransaction(row);
+}
+
+async function refundOf(
+  db: Database,
+  id: string,
+): Promise<Pick<RefundablePayment, 'refund' | 'refundBeganAtMs'>> {
+  const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
+  return { refund: row && toTransaction(row), refundBeganAtMs: row?.created_at.getTime() };
+}
+
+async function otherRefunds(db: Database, id: string, payer: string): Promise<Hex[]> {
+  const rows = await db
+    .selectFrom('refunds')
+    .innerJoin('payments', 'payments.id', 'refunds.payment_id')
+    .select('refunds.transaction_hash')
+    .where('payments.payer', '=', payer)
+    .where('payments.id', '<>', id)
+    .execute();
+  return rows.map((row) => row.transaction_hash as Hex);
+}
+
+const columnsOf = ({ raw, hash, nonce, sender }: RefundTransaction) => ({
+  sender: sender.toLowerCase(),
+  nonce,
+  raw_transaction: raw,
+  transaction_hash: hash,
+});
+
+const toTransaction = (row: RefundsTable): RefundTransaction => ({
+  raw: row.raw_transaction as Hex,
+  hash: row.transaction_hash as Hex,
+  nonce: row.nonce,
+  sender: getAddress(row.sender as Address),
+});

@@ -1,0 +1,83 @@
+// Subscriptions as an operator sees and ends them.
+import type { ExpressionBuilder } from 'kysely';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
+import type { Database } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+import { closeTakenBack } from './taken-back.ts';
+
+export interface SubscriptionQuery {
+  state?: SubscriptionState | undefined;
+  wallet?: string | undefined;
+  number?: string | undefined;
+  /** The id that the page before ended with. */
+  after?: string | undefined;
+  limit: number;
+}
+
+export interface SubscriptionRow {
+  id: string;
+  number: string;
+  wallet: string;
+  created_at: Date;
+  expires_at: Date;
+  is_bound: boolean;
+}
+
+/** One more than `limit` when there are more. Newest first. */
+export async function listSubscriptions(
+  db: Database,
+  { state, wallet, number, after, limit }: SubscriptionQuery,
+  now: Date,
+): Promise<SubscriptionRow[]> {
+  let query = db
+    .selectFrom('subscriptions')
+    .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
+    .select((eb) => isBound(eb).as('is_bound'));
+  if (state !== undefined) query = query.where('expires_at', state === 'expired' ? '<=' : '>', now);
+  if (state === 'unbound') query = query.where((eb) => eb.not(isBound(eb)));
+  if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
+  if (number !== undefined) query = query.where('number', '=', number);
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('created_at', 'id'),
+        '<',
+        selectFrom('subscriptions as last')
+          .select(['last.created_at', 'last.id'])
+          .where('last.id', '=', after)
+          .$asTuple('created_at', 'id'),
+      ),
+    );
+  }
+  const rows = await query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return rows.map((row) => ({ ...row, is_bound: Boolean(row.is_bound) }));
+}
+
+/**
+ * Takes off the years whose payments the chain took back; where there are none, all of it. Where nothing is left the tokens are
+ * refused, and the number is kept for the grace time. Resolves with the end. Of a transaction. Throws `OperatorRefusal` where it is over.
+ */
+export async function endSubscription(trx: Database, id: string, now: Date): Promise<Date> {
+  const active = await trx
+    .selectFrom('subscriptions')
+    .select('expires_at')
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (active === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
+  const years = await closeTakenBack(trx, id, 'an operator took off its year', now);
+  const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
+  const expiresAt = left > now ? left : now;
+  await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
+  return expiresAt;
+}
+
+/** A node has confirmed its SIM where it sits. */
+const isBound = (eb: ExpressionBuilder<Tables, 'subscriptions'>) =>
+  eb.exists(eb.selectFrom('sims').select('sims.iccid').whereRef('sims.bound_to', '=', 'subscriptions.id'));

@@ -1,0 +1,112 @@
+// Troubles that were seen: those that go on, and those that are over and kept for a while.
+import { type Selectable, sql } from 'kysely';
+import type { AlertRow, OpenAlert } from '../../domain/alert.ts';
+import type { AlertsTable } from '../database/alert-tables.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+
+/** Any constant of our own will do. */
+const BOOK_LOCK = 7_402_002;
+
+/** Alerts that are over are kept for so long. */
+const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** Those that are not over; until the end of the transaction no other instance changes one. */
+export async function lockOpenAlerts(trx: DatabaseTransaction): Promise<OpenAlert[]> {
+  await sql`select pg_advisory_xact_lock(${BOOK_LOCK})`.execute(trx);
+  const rows = await trx.selectFrom('alerts').selectAll().where('recovered_at', 'is', null).execute();
+  return rows.map(fromRow);
+}
+
+const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
+  id: row.id,
+  kind: row.kind,
+  subject: row.subject,
+  severity: row.severity,
+  summary: row.summary,
+  advice: row.advice,
+  reading: row.reading,
+  since: row.since,
+  seenAt: row.seen_at,
+  raisedAt: row.raised_at,
+  worseSince: row.worse_since,
+  wellSince: row.well_since,
+  recoveredAt: row.recovered_at,
+});
+
+/** Keeps each as it is now. */
+export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly OpenAlert[]): Promise<void> {
+  if (alerts.length === 0) return;
+  await trx
+    .insertInto('alerts')
+    .values(
+      alerts.map((alert) => ({
+        id: alert.id,
+        kind: alert.kind,
+        subject: alert.subject,
+        severity: alert.severity,
+        summary: alert.summary,
+        advice: alert.advice,
+        reading: alert.reading,
+        since: alert.since,
+        seen_at: alert.seenAt,
+        raised_at: alert.raisedAt,
+        worse_since: alert.worseSince,
+        well_since: alert.wellSince,
+        recovered_at: alert.recoveredAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({
+        severity: eb.ref('excluded.severity'),
+        summary: eb.ref('excluded.summary'),
+        advice: eb.ref('excluded.advice'),
+        reading: eb.ref('excluded.reading'),
+        since: eb.ref('excluded.since'),
+        seen_at: eb.ref('excluded.seen_at'),
+        raised_at: eb.ref('excluded.raised_at'),
+        worse_since: eb.ref('excluded.worse_since'),
+        well_since: eb.ref('excluded.well_since'),
+        recovered_at: eb.ref('excluded.recovered_at'),
+      })),
+    )
+    .execute();
+}
+
+/** Forgets alerts that never counted, and those that were over long ago. */
+export async function forgetAlerts(
+  trx: DatabaseTransaction,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (ids.length > 0) await trx.deleteFrom('alerts').where('id', 'in', ids).execute();
+  const before = new Date(now.getTime() - KEPT_MS);
+  await trx.deleteFrom('alerts').where('recovered_at', '<', before).execute();
+  await trx
+    .deleteFrom('alert_messages')
+    .where('created_at', '<', before)
+    .where('state', '<>', 'open')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('alert_tidings')
+            .select('alert_id')
+            .whereRef('alert_tidings.message_id', '=', 'alert_messages.id'),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Newest first. `isAll`: those that are over, too. */
+export function listAlerts(
+  db: Database,
+  { isAll, limit }: { isAll: boolean; limit: number },
+): Promise<AlertRow[]> {
+  let query = db
+    .selectFrom('alerts')
+    .select(['id', 'kind', 'subject', 'severity', 'summary', 'advice', 'recovered_at'])
+    .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
+    .where('raised_at', 'is not', null);
+  if (!isAll) query = query.where('recovered_at', 'is', null);
+  return query.orderBy('raised_at', 'desc').orderBy('id').limit(limit).execute();
+}

@@ -1,0 +1,64 @@
+// The audit log: who asked for which change, when, and what came of it. Rows are only added, and given their end.
+import { storableText } from '../../domain/storable-text.ts';
+import type { Database } from '../database/database.ts';
+import type { AuditResult } from '../database/operation-tables.ts';
+
+export interface AuditEntry {
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  detail: Record<string, unknown>;
+  result: AuditResult;
+  why?: string | undefined;
+}
+
+export interface AuditRow extends Omit<AuditEntry, 'why'> {
+  id: number;
+  why: string | null;
+}
+
+/** Notes something, and returns the id of the entry. */
+export async function insertAudit(db: Database, entry: AuditEntry): Promise<number> {
+  const row = await db
+    .insertInto('audit_log')
+    .values({
+      at: entry.at,
+      actor: entry.actor,
+      action: entry.action,
+      result: entry.result,
+      subject: storableText(entry.subject),
+      detail: JSON.stringify(entry.detail),
+      why: entry.why === undefined ? null : storableText(entry.why),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** Notes what came of something that was begun. */
+export async function endAudit(
+  db: Database,
+  id: number,
+  { result, why }: { result: AuditResult; why?: string | undefined },
+): Promise<void> {
+  await db
+    .updateTable('audit_log')
+    .set({ result, why: why === undefined ? null : storableText(why) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Newest first, those before `after`; one more than `limit` when there are more. */
+export async function listAudit(
+  db: Database,
+  { after, limit }: { after?: number | undefined; limit: number },
+): Promise<AuditRow[]> {
+  return db
+    .selectFrom('audit_log')
+    .selectAll()
+    .$if(after !== undefined, (query) => query.where('id', '<', after as number))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+}

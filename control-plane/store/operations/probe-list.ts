@@ -1,0 +1,120 @@
+// What an operator sees of probes: each of them, and how often and how quickly they arrive.
+import { sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+import type { ProbeEnd, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
+
+export interface ProbeRow {
+  id: string;
+  position: number;
+  kind: ProbeKind;
+  is_scheduled: boolean;
+  from_number: string;
+  from_node: string;
+  from_slot: string;
+  from_carrier: string | null;
+  to_number: string;
+  to_node: string;
+  to_slot: string;
+  to_carrier: string | null;
+  started_at: Date;
+  ended_at: Date | null;
+  /** Null while it is under way. */
+  result: ProbeResult | null;
+  failed_end: ProbeEnd | null;
+  why: string | null;
+  latency_ms: number | null;
+}
+
+const COLUMNS = [
+  ...(['id', 'position', 'kind', 'is_scheduled', 'from_number', 'from_node', 'from_slot'] as const),
+  ...(['from_carrier', 'to_number', 'to_node', 'to_slot', 'to_carrier', 'started_at', 'ended_at'] as const),
+  ...(['result', 'failed_end', 'why', 'latency_ms'] as const),
+] as const;
+
+export interface ProbeQuery {
+  /** At either end. */
+  node?: string | undefined;
+  slot?: string | undefined;
+  result?: ProbeResult | undefined;
+  after?: number | undefined;
+  limit: number;
+}
+
+/** Newest first, those before `after`; one more than `limit` when there are more. */
+export async function listProbes(db: Database, query: ProbeQuery): Promise<ProbeRow[]> {
+  const { node, slot, result, after, limit } = query;
+  return db
+    .selectFrom('probes')
+    .select(COLUMNS)
+    .$if(node !== undefined || slot !== undefined, (select) =>
+      select.where((eb) => {
+        const end = (side: 'from' | 'to') =>
+          eb.and([
+            ...(node === undefined ? [] : [eb(`${side}_node`, '=', node)]),
+            ...(slot === undefined ? [] : [eb(`${side}_slot`, '=', slot)]),
+          ]);
+        return eb.or([end('from'), end('to')]);
+      }),
+    )
+    .$if(result !== undefined, (select) => select.where('result', '=', result as ProbeResult))
+    .$if(after !== undefined, (select) => select.where('position', '<', after as number))
+    .orderBy('position', 'desc')
+    .limit(limit + 1)
+    .execute();
+}
+
+export async function findProbe(db: Database, id: string): Promise<ProbeRow | undefined> {
+  return db.selectFrom('probes').select(COLUMNS).where('id', '=', id).executeTakeFirst();
+}
+
+export interface ProbeSummaryRow {
+  kind: ProbeKind;
+  carrier: string | null;
+  /** Of one slot; null in the summary by carrier. */
+  node: string | null;
+  slot: string | null;
+  /** Whether it sent or called, or was sent to or called; null in the summary by carrier. */
+  role: 'sender' | 'recipient' | null;
+  delivered: number;
+  failed: number;
+  /** Counted as neither. */
+  abandoned: number;
+  /** From the command to the fact. Null where none was delivered. */
+  p50_ms: number | null;
+  p99_ms: number | null;
+}
+
+const SPAN_HOURS = { hour: 1, day: 24, week: 7 * 24 } as const;
+const HOUR_MS = 60 * 60 * 1000;
+
+/** A probe counts once for a carrier, at whichever end; a failure not for an end whose fault it cannot be. */
+export async function summarizeProbes(
+  db: Database,
+  { by, span, now }: { by: 'carrier' | 'slot'; span: keyof typeof SPAN_HOURS; now: Date },
+): Promise<ProbeSummaryRow[]> {
+  const since = new Date(now.getTime() - SPAN_HOURS[span] * HOUR_MS);
+  const column = (name: string) =>
+    by === 'carrier' ? sql`null::text as ${sql.ref(name)}` : sql`ends.${sql.ref(name)}`;
+  const { rows } = await sql<ProbeSummaryRow>`
+    with ends as (
+      select id, kind, result, failed_end, latency_ms, 'sender' as role,
+        from_node as node, from_slot as slot, from_carrier as carrier from probes
+      where started_at > ${since} and result is not null
+      union all
+      select id, kind, result, failed_end, latency_ms, 'recipient', to_node, to_slot, to_carrier from probes
+      where started_at > ${since} and result is not null
+    ), counted as (
+      select distinct id, kind, carrier, result, latency_ms, ${column('node')}, ${column('slot')}, ${column('role')}
+      from ends where result <> 'failed' or failed_end in (ends.role, 'either')
+    )
+    select kind, carrier, node, slot, role,
+      count(*) filter (where result = 'delivered')::int as delivered,
+      count(*) filter (where result = 'failed')::int as failed,
+      count(*) filter (where result = 'abandoned')::int as abandoned,
+      percentile_disc(0.5) within group (order by latency_ms) as p50_ms,
+      percentile_disc(0.99) within group (order by latency_ms) as p99_ms
+    from counted group by kind, carrier, node, slot, role order by carrier, node, slot, role, kind`.execute(
+    db,
+  );
+  return rows;
+}

@@ -1,0 +1,100 @@
+// What the last probes say of a slot, and its leaving and coming back by their word.
+import { sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+import type { ProbeKind } from '../database/operation-tables.ts';
+import { putSlotIn, type SlotPlace, takeSlotOut } from '../fleet/slot-service.ts';
+import { insertAudit } from './audit-log.ts';
+import { findSpareSims, type SpareSim } from './probe-pairs.ts';
+
+/** A probe as one of its ends sees it. */
+export interface Trial {
+  kind: ProbeKind;
+  role: 'sender' | 'recipient';
+  isDelivered: boolean;
+  /** Whose word it is: the node at the other end, or the slot there where both ends are of one node. */
+  partner: string;
+}
+
+/** So many of each kind and role count, whichever partner's are left out. */
+export const TRIALS_COUNTED = 2;
+
+/**
+ * However many SIMs another node has, it is one partner: it may lie. About its own slots a node is believed, so that each of
+ * its slots is a partner of the others.
+ */
+export const partnerOf = (own: SlotPlace, { node, slot }: SlotPlace): string =>
+  node === own.node ? `${node}/${slot}` : node;
+
+/** Enough for `TRIALS_COUNTED` of each kind and role without those of any one partner. */
+const TRIALS_READ = 2 * TRIALS_COUNTED;
+
+/**
+ * The last trials of each kind and role, newest first: those that were delivered, and failures that may be this end's. At
+ * most `TRIALS_COUNTED` of one partner, and `TRIALS_READ` in all.
+ */
+export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]> {
+  const { node, slot } = own;
+  const { rows } = await sql<Omit<Trial, 'partner'> & { otherNode: string; otherSlot: string }>`
+    with trials as (
+      select position, kind, 'sender' as role, result, failed_end, to_node as other_node, to_slot as other_slot, started_at
+      from probes where from_node = ${node} and from_slot = ${slot} and not is_admission
+      union all
+      select position, kind, 'recipient', result, failed_end, from_node, from_slot, started_at
+      from probes where to_node = ${node} and to_slot = ${slot} and not is_admission
+    ), counted as (
+      select *, row_number() over (partition by kind, role, other_node, case when other_node = ${node} then other_slot end
+        order by position desc) as place from trials
+      where (result = 'delivered' or result = 'failed' and failed_end in (role, 'either'))
+        and started_at > coalesce(
+          (select judged_from from slot_service where node_id = ${node} and slot_service.slot = ${slot}),
+          '-infinity')
+    ), newest as (
+      select *, row_number() over (partition by kind, role order by position desc) as place_of_all
+      from counted where place <= ${TRIALS_COUNTED}
+    )
+    select kind, role, result = 'delivered' as "isDelivered", other_node as "otherNode", other_slot as "otherSlot" from newest
+    where place_of_all <= ${TRIALS_READ} order by kind, role, position desc`.execute(db);
+  return rows.map(({ otherNode, otherSlot, ...trial }) => ({
+    ...trial,
+    partner: partnerOf(own, { node: otherNode, slot: otherSlot }),
+  }));
+}
+
+/** Spare slots of a carrier, and how many of them probes have taken out. */
+export const shareOf = (spares: readonly SpareSim[], carrier: string | null) => {
+  const own = spares.filter((spare) => spare.carrier === carrier);
+  return { slots: own.length, out: own.filter(({ is_out: isOut }) => isOut).length };
+};
+
+/**
+ * Takes a slot out, or puts it in, with an entry in the audit log, if `decide` still says so of all spare slots. Changes of
+ * this sort come one after the other: two at once must not take more out than either may.
+ */
+export async function changeByProbe(
+  db: Database,
+  place: SlotPlace,
+  decide: (
+    spares: readonly SpareSim[],
+  ) => { take: 'out'; reason: string } | { take: 'in' } | { take: 'nothing' },
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('probe_turn').select('id').forUpdate().execute();
+    const decision = decide(await findSpareSims(trx, now));
+    if (decision.take === 'nothing') return;
+    const audited = {
+      at: now,
+      actor: 'probe',
+      subject: `${place.node}/${place.slot}`,
+      result: 'ok',
+    } as const;
+    if (decision.take === 'out') {
+      const { reason } = decision;
+      await takeSlotOut(trx, { ...place, reason, by: 'probe', now });
+      await insertAudit(trx, { ...audited, action: 'takeSlotOutOfService', detail: { reason } });
+    } else {
+      await putSlotIn(trx, { ...place, by: 'probe', now });
+      await insertAudit(trx, { ...audited, action: 'putSlotInService', detail: {} });
+    }
+  });
+}

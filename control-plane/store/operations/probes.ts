@@ -1,0 +1,170 @@
+// Delivery probes from their begin to their end. A row is there before anything is sent; it has one end.
+import { sql } from 'kysely';
+import { isTolerablySame } from '../../domain/probe-text.ts';
+import type { Database } from '../database/database.ts';
+import type { ProbeEnd, ProbeKind } from '../database/operation-tables.ts';
+import type { ProbeSim } from './probe-pairs.ts';
+
+export interface Probe {
+  id: string;
+  kind: ProbeKind;
+  /** False: an operator asked for it. */
+  isScheduled: boolean;
+  /** It proves the number of a SIM that is not admitted yet. */
+  isAdmission: boolean;
+  token: string;
+  sender: ProbeSim;
+  recipient: ProbeSim;
+  startedAt: Date;
+  /** Then it has failed. */
+  deadlineAt: Date;
+}
+
+export type ProbeOutcome =
+  | { result: 'delivered'; latencyMs: number }
+  | { result: 'failed'; failedEnd: ProbeEnd; why: string }
+  /** It tells nothing of either end. */
+  | { result: 'abandoned'; why: string };
+
+/** Of an instance that died: others wait for longer than it would have. */
+const OVERDUE_MS = 60_000;
+
+export async function insertProbe(db: Database, probe: Probe): Promise<void> {
+  const { sender, recipient } = probe;
+  await db
+    .insertInto('probes')
+    .values({
+      id: probe.id,
+      kind: probe.kind,
+      is_scheduled: probe.isScheduled,
+      token: probe.token,
+      is_admission: probe.isAdmission,
+      from_number: sender.number,
+      from_iccid: sender.iccid,
+      from_node: sender.node,
+      from_slot: sender.slot,
+      from_carrier: sender.carrier,
+      to_number: recipient.number,
+      to_iccid: recipient.iccid,
+      to_node: recipient.node,
+      to_slot: recipient.slot,
+      to_carrier: recipient.carrier,
+      started_at: probe.startedAt,
+      deadline_at: probe.deadlineAt,
+    })
+    .execute();
+}
+
+/**
+ * Whether a received text is that of a probe, and its id; it is delivered then, unless it has an end already. To be asked for
+ * texts that look like one.
+ */
+export async function settleArrival(
+  trx: Database,
+  text: { token: string; iccid: string; from: string },
+  now: Date,
+): Promise<string | undefined> {
+  const probe = await trx
+    .selectFrom('probes')
+    .select(['id', 'from_number'])
+    .where('token', '=', text.token)
+    .where('to_iccid', '=', text.iccid)
+    .executeTakeFirst();
+  if (probe === undefined || !isTolerablySame(text.from, probe.from_number)) return undefined;
+  await trx
+    .updateTable('probes')
+    .set({
+      result: 'delivered',
+      ended_at: now,
+      latency_ms: sql<number>`greatest(0, extract(epoch from ${now}::timestamptz - started_at) * 1000)::int`,
+    })
+    .where('id', '=', probe.id)
+    .where('result', 'is', null)
+    .execute();
+  return probe.id;
+}
+
+/** Notes the end of a probe, and returns its end: another one where that came first. */
+export async function endProbe(
+  db: Database,
+  id: string,
+  outcome: ProbeOutcome,
+  now: Date,
+): Promise<ProbeOutcome> {
+  const { result } = outcome;
+  const change = {
+    result,
+    ended_at: now,
+    latency_ms: result === 'delivered' ? Math.round(outcome.latencyMs) : null,
+    failed_end: result === 'failed' ? outcome.failedEnd : null,
+    why: result === 'delivered' ? null : outcome.why.slice(0, 500),
+  };
+  const ended = await db
+    .updateTable('probes')
+    .set(change)
+    .where('id', '=', id)
+    .where('result', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (ended !== undefined) return outcome;
+  const row = await db
+    .selectFrom('probes')
+    .select(['result', 'latency_ms', 'failed_end', 'why'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row?.result === 'delivered') return { result: 'delivered', latencyMs: row.latency_ms ?? 0 };
+  if (row?.result === 'failed')
+    return { result: 'failed', failedEnd: row.failed_end ?? 'either', why: row.why ?? '' };
+  return { result: 'abandoned', why: row?.why ?? 'it is known no more' };
+}
+
+/** Ends what a process that died has left. */
+export async function abandonOverdue(db: Database, now: Date): Promise<void> {
+  await db
+    .updateTable('probes')
+    .set({ result: 'abandoned', ended_at: now, why: 'its process ended' })
+    .where('result', 'is', null)
+    .where('deadline_at', '<', new Date(now.getTime() - OVERDUE_MS))
+    .execute();
+}
+
+export async function deleteOldProbes(db: Database, before: Date): Promise<void> {
+  await db.deleteFrom('probes').where('started_at', '<', before).execute();
+}
+
+/** When one of these SIMs last sent a probe that was scheduled. */
+export async function lastScheduled(
+  db: Database,
+  kind: ProbeKind,
+  iccids: readonly string[],
+): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('probes')
+    .select(({ fn }) => fn.max('started_at').as('at'))
+    .where('kind', '=', kind)
+    .where('is_scheduled', '=', true)
+    .where('from_iccid', 'in', iccids)
+    .executeTakeFirst();
+  return row?.at ?? undefined;
+}
+
+/** Takes, or keeps, the turn to probe until then. False while another instance has it. */
+export async function takeTurn(db: Database, holder: string, until: Date, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable('probe_turn')
+    .set({ held_by: holder, held_until: until })
+    .where((eb) =>
+      eb.or([eb('held_by', 'is', null), eb('held_by', '=', holder), eb('held_until', '<=', now)]),
+    )
+    .returning('held_by')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function leaveTurn(db: Database, holder: string): Promise<void> {
+  await db
+    .updateTable('probe_turn')
+    .set({ held_by: null, held_until: null })
+    .where('held_by', '=', holder)
+    .execute();
+}

@@ -1,0 +1,77 @@
+// How much there is of what, by state: what an operator's graphs show.
+import { sql } from 'kysely';
+import { slotStateSchema } from '#shared/link/messages.ts';
+import { NUMBER_STATES } from '../../domain/number-state.ts';
+import type { Stock, StockStates } from '../../metrics/stock-metrics.ts';
+import { PAYMENT_STATES } from '../../payments/payment.ts';
+import type { Database } from '../database/database.ts';
+import { countNumbers } from '../fleet/numbers.ts';
+import { countPayments } from '../money/payments.ts';
+
+/** Of a slot whose node is not linked, nothing is known. */
+const AWAY = 'node_away';
+
+export const STOCK_STATES: StockStates = {
+  payments: PAYMENT_STATES,
+  numbers: NUMBER_STATES,
+  // A subscription that has expired has its number until its grace time is over.
+  subscriptions: ['bound', 'unbound', 'expired'],
+  nodes: ['linked', 'away', 'pending', 'revoked', 'not_enrolled'],
+  modems: [...slotStateSchema.options, AWAY],
+  waitlist: ['waiting', 'notified', 'refused'],
+};
+
+export async function takeStock(db: Database, now: Date): Promise<Stock> {
+  const [payments, numbers, subscriptions, nodes, modems, waitlist] = await Promise.all([
+    countPayments(db),
+    countNumbers(db, now),
+    countSubscriptions(db, now),
+    countNodes(db, now),
+    countModems(db, now),
+    countWaitlist(db),
+  ]);
+  return { payments, numbers, subscriptions, nodes, modems, waitlist };
+}
+
+const counted = (rows: readonly { state: string; count: number }[]): Map<string, number> =>
+  new Map(rows.map(({ state, count }) => [state, count]));
+
+async function countSubscriptions(db: Database, now: Date): Promise<Map<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select case when expires_at <= ${now}::timestamptz then 'expired'
+      when exists (select from sims where sims.bound_to = subscriptions.id) then 'bound'
+      else 'unbound' end as state, count(*)::int as count
+    from subscriptions group by 1`.execute(db);
+  return counted(rows);
+}
+
+async function countNodes(db: Database, now: Date): Promise<Map<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select case when revoked_at is not null then 'revoked'
+      when enrolled_at is null then 'not_enrolled'
+      when approval_pending_since is not null then 'pending'
+      when link_alive_until > ${now}::timestamptz then 'linked'
+      else 'away' end as state, count(*)::int as count
+    from nodes group by 1`.execute(db);
+  return counted(rows);
+}
+
+/** Registered slots have a SIM; the others are on the row of their node, with a SIM or without. */
+async function countModems(db: Database, now: Date): Promise<Map<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    with slots as (
+      select node_id, state from sims where state = 'registered'
+      union all
+      select nodes.id, slot ->> 'state' from nodes, jsonb_array_elements(unregistered_slots) as slot
+    )
+    select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then slots.state
+      else ${AWAY} end as state, count(*)::int as count
+    from slots join nodes on nodes.id = slots.node_id group by 1`.execute(db);
+  return counted(rows);
+}
+
+async function countWaitlist(db: Database): Promise<Map<string, number>> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select state, count(*)::int as count from waitlist group by state`.execute(db);
+  return counted(rows);
+}

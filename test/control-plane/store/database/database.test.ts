@@ -1,0 +1,31 @@
+// Connections that break: an idle one is replaced, one in a transaction fails that transaction, and the process goes on.
+import { sql } from 'kysely';
+import t from 'tap';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { startPostgres } from '../../../fixtures/postgres.ts';
+import { until } from '../../../fixtures/until.ts';
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+t.test('a server that ends connections, between two statements too', async (t) => {
+  const url = await postgres.createDatabase();
+  const { db, close } = await openDatabase({ url, connectionsMax: 2 });
+  t.teardown(close);
+  const other = await openDatabase({ url, connectionsMax: 1 });
+  t.teardown(other.close);
+  const trx = await db.startTransaction().execute();
+  await sql`select 1`.execute(trx);
+  const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(other.db);
+  t.ok(rows.length > 0);
+  await t.rejects(sql`select 1`.execute(trx));
+  await trx
+    .rollback()
+    .execute()
+    .catch(() => undefined);
+  await until('another connection', async () => {
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(db).catch(() => ({ rows: [] }));
+    return rows[0]?.one === 1;
+  });
+});

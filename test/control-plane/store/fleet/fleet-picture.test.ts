@@ -1,0 +1,49 @@
+// What the picture of the fleet says of numbers: who has them, and whether they can be sold where they sit.
+import { sql } from 'kysely';
+import t from 'tap';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { pictureFleet } from '#control-plane/store/fleet/fleet-picture.ts';
+import { putSlotIn, takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
+import { readSamples, takeSample } from '#control-plane/store/operations/samples.ts';
+import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
+import { createRig } from '../../../fixtures/rig.ts';
+import { slotAt } from '../../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../../fixtures/subscribed.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const MINUTE_MS = 60_000;
+
+t.test('a number that is out of service, or sits in a slot that is, is on sale nowhere', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const slots = [slotAt(1), slotAt(2), slotAt(3), slotAt(4), slotAt(5, { state: 'searching' })];
+  const node = await rig.connect(t, url, { nodeId: 'lab', slots });
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
+  t.teardown(close);
+  const uses = async () => {
+    const [lab] = await pictureFleet(db, new Date());
+    return lab?.slots.map(({ use }) => use);
+  };
+  t.same(await uses(), ['on_sale', 'on_sale', 'on_sale', 'on_sale', 'offline']);
+
+  await subscribeInStore(databaseUrl, ALICE, '+12065550001');
+  const out = (slot: string, by: 'operator' | 'probe') =>
+    takeSlotOut(db, { node: 'lab', slot, reason: 'a bent pin', by, now: new Date() });
+  await out('m1', 'operator');
+  await out('m2', 'operator');
+  await out('m3', 'probe');
+  await sql`update numbers set out_of_service_at = now() where number in ('+12065550001', '+12065550004')`.execute(
+    db,
+  );
+  t.same(await uses(), ['held', 'out_of_service', 'out_of_service', 'out_of_service', 'offline']);
+  const now = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS + 30 * MINUTE_MS);
+  await takeSample(db, await pictureFleet(db, new Date()), now);
+  const span = { since: now, until: new Date(now.getTime() + MINUTE_MS), stepMs: MINUTE_MS };
+  t.match(await readSamples(db, span), [{ available: 0, held: 1 }], 'nor counted as such');
+
+  await putSlotIn(db, { node: 'lab', slot: 'm2', now: new Date() });
+  t.equal((await uses())?.[1], 'on_sale');
+  await node.drop();
+  await sql`update nodes set link_alive_until = null`.execute(db);
+  t.same(await uses(), ['held', 'offline', 'out_of_service', 'out_of_service', 'offline']);
+});

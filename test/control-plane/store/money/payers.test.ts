@@ -1,0 +1,62 @@
+// How often the code of payers may have the relayer pay for nothing: all of them together, whatever address and signature.
+import t from 'tap';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
+import { PAY_TO } from '../../../dev-stack/wallets.ts';
+import { randomNonce } from '../../../fixtures/authorizations.ts';
+import { insertNumbersOnSale } from '../../../fixtures/number-stock.ts';
+import { startPostgres } from '../../../fixtures/postgres.ts';
+
+const MINUTE_MS = 60_000;
+const BURST = 130;
+/** Of an hour. */
+const REFUSALS_MAX = 100;
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+t.test(
+  'a burst of payers with code is held up at a bound, and lets payers without code through',
+  async (t) => {
+    const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 4 });
+    t.teardown(close);
+    await insertNumbersOnSale(db, BURST + 1);
+    const ledger = createPaymentLedger(db);
+    const start = Date.now();
+    const claim = (runsCode: boolean, signedBy: 'key' | 'account', atMs = start) =>
+      ledger.claim(
+        {
+          chainId: 84532,
+          asset: PAY_TO.address,
+          from: privateKeyToAddress(generatePrivateKey()),
+          to: PAY_TO.address,
+          value: 1n,
+          validAfter: 0n,
+          validBefore: 2n ** 40n,
+          nonce: randomNonce(),
+          signature: '0x01',
+          signedBy,
+        },
+        { now: new Date(atMs), yearsAheadMax: 2, runsCode },
+      );
+    const claims = [];
+    // EIP-7702: a key signs, and the code of its address decides.
+    for (let index = 0; index < BURST; index += 1)
+      claims.push(await claim(true, index % 2 === 0 ? 'key' : 'account'));
+    const claimed = claims.flatMap((result) => (result.kind === 'claimed' ? [result.payment.id] : []));
+    t.equal(claimed.length, REFUSALS_MAX, 'what is under way counts');
+    t.match(claims.at(-1), { kind: 'refused_for_a_while', isOfAll: true, retryAfterSeconds: 10 });
+    for (const id of claimed) {
+      await ledger.setInFlight(id, { raw: '0x01', hash: `0x${id}`, nonce: 1 }, new Date(start));
+      await ledger.setReverted(id, 'refused', new Date(start));
+    }
+    t.match(await claim(true, 'account', start + MINUTE_MS), {
+      kind: 'refused_for_a_while',
+      isOfAll: true,
+      retryAfterSeconds: 59 * 60,
+    });
+    t.match(await claim(false, 'key', start + MINUTE_MS), { kind: 'claimed' });
+    t.match(await claim(true, 'account', start + 60 * MINUTE_MS), { kind: 'claimed' }, 'an hour later');
+  },
+);

@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'control-plane/',
-    except: ['control-plane/mail/'],
+    except: ['control-plane/mail/', 'control-plane/alerts/alert-mail.ts'],
     never: ['nodemailer', 'nodemailer/lib/smtp-connection', 'nodemailer/lib/mail-composer'],
   },
   {
@@ -108,7 +108,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'control-plane/',
-    except: ['control-plane/store/'],
+    except: ['control-plane/store/', 'control-plane/backup/', 'control-plane/bus/shared-bus.ts'],
     never: ['kysely', 'pg', '@electric-sql/pglite'],
   },
 

@@ -205,7 +205,8 @@ t.test('who opens the port late gets no old voice', async (t) => {
   await putFarEnd(rack.url, FAR, { audio: 'tone' });
   await terminal.command(`AT+QPCMV=1,0;D${FAR};`);
   const notRead = async () => (await callOf(rack.url, 1)).origin.audio?.frames_not_read ?? 0;
-  await until('frames that nobody reads', async () => (await notRead()) > 20);
+  // After a second without a reader the modem throws away what waits.
+  await until('a second without a reader', async () => (await notRead()) > 60);
   const from = (await callOf(rack.url, 1)).origin.audio?.frames_to_host ?? 0;
   const pcm = new PcmPort(t, modem.portPaths.pcm);
   await pcm.receiveSamples(1600);
@@ -213,16 +214,16 @@ t.test('who opens the port late gets no old voice', async (t) => {
   t.ok(to - from >= 8, `ten frames took ${to - from} to come`);
 });
 
-t.test('drift: an hour of frames on a clock that is moved by hand', async (t) => {
+t.test('drift: a quarter of an hour of frames on a clock that is moved by hand', async (t) => {
   for (const ppm of [0, 200, -200]) {
     const audioClock = new ManualClock(0);
     const { rack, modem, terminal } = await startModem(t, { audioClock });
     if (ppm !== 0) await post(`${rack.url}/modems/m0/faults`, { kind: 'pcm_drift', ppm });
     await terminal.command(`ATD${FAR};`);
     await until('the answer', () => modem.voice.calls.active !== undefined);
-    for (let minute = 0; minute < 60; minute++) audioClock.advance(60_000);
+    for (let minute = 0; minute < 15; minute++) audioClock.advance(60_000);
     const { frames = 0 } = (await callOf(rack.url, 1)).destination.far_end ?? {};
-    const wanted = 180_000 * (1 + ppm / 1e6);
+    const wanted = 45_000 * (1 + ppm / 1e6);
     t.ok(Math.abs(frames - wanted) <= 2, `${ppm} ppm: ${frames} frames, ${wanted} wanted`);
   }
 });

@@ -20,8 +20,7 @@ import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const [HOUR_MS, DAY_MS] = [60 * MINUTE_MS, 24 * 60 * MINUTE_MS];
 /** Of a transfer that nobody looks for. */
 const HASH = `0x${'ab'.repeat(32)}` as const;
 

@@ -11,7 +11,7 @@ if (!(await runCommand('control-plane', COMMANDS))) {
   const log = createLogger('control-plane', config.logLevel);
   await runProgram(log, async () => {
     // Commands beside it need little of this.
-    const { startService } = await import('./service.ts');
+    const { startService } = await import('./service/service.ts');
     const service = await startService(config, { log });
     const { consoleUrl, metricsPort: port, url } = service;
     const metrics =

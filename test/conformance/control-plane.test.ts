@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
-import type { Service } from '#control-plane/service.ts';
+import type { Service } from '#control-plane/service/service.ts';
 import { LINK_VERSION } from '#shared/link/version.ts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
 import { createRig } from '../fixtures/rig.ts';

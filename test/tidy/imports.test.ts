@@ -79,7 +79,7 @@ const RULES: readonly Rule[] = [
   { from: 'control-plane/console/', never: ['control-plane/handlers/', 'control-plane/voice/', 'ws'] },
   {
     from: 'control-plane/',
-    except: ['control-plane/console/', 'control-plane/service.ts', 'control-plane/config/config.ts'],
+    except: ['control-plane/console/', 'control-plane/service/'],
     never: ['control-plane/console/'],
   },
   { from: 'control-plane/mcp/', never: ['control-plane/http/', 'control-plane/store/', 'koa'] },

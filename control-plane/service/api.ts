@@ -1,0 +1,97 @@
+// The public API: requests, MCP, and the WebSockets of nodes and clients.
+import type { CreateResampler } from '#shared/voice/resample.ts';
+import { discoveryFiles } from '../discovery/files.ts';
+import { createInbox } from '../handlers/sms.ts';
+import { SmsWaits } from '../handlers/sms-waits.ts';
+import { addressOf, createApp } from '../http/app.ts';
+import { createBearer } from '../http/bearer.ts';
+import { remembered } from '../http/health.ts';
+import { createNodeUpgrades } from '../http/node-upgrade.ts';
+import { createAddressLimit } from '../http/request-limit.ts';
+import { createRouter } from '../http/routes.ts';
+import type { HttpServer } from '../http/server.ts';
+import { SocketGuard } from '../http/socket-guard.ts';
+import { routeUpgrades } from '../http/upgrades.ts';
+import { createVoiceUpgrades } from '../http/voice-upgrade.ts';
+import { checkDatabase } from '../store/database/database.ts';
+import type { Base } from './base.ts';
+import type { Sales } from './sales.ts';
+import type { Telephony } from './telephony.ts';
+
+const MINUTE_MS = 60_000;
+
+export type Api = ReturnType<typeof serveApi>;
+
+interface ApiParts {
+  sales: Sales;
+  telephony: Telephony;
+  createResampler: CreateResampler;
+  server: HttpServer;
+}
+
+export function serveApi(base: Base, { sales, telephony, createResampler, server }: ApiParts) {
+  const { config, db, bus, clock, log, url } = base;
+  const { live, presence, tickets, nodeParts } = telephony;
+  const addressLimit = createAddressLimit(clock, {
+    name: 'address',
+    max: config.requestsPerMinute,
+    withinMs: MINUTE_MS,
+  });
+  const linkLimit = createAddressLimit(clock, {
+    name: 'link',
+    max: config.linkAttemptsPerMinute,
+    withinMs: MINUTE_MS,
+  });
+  const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
+  let isStopping = false;
+  const inbox = createInbox({ db, bus, clock });
+  const waits = new SmsWaits({ inbox, bus, clock, log, waitsPerToken: config.waitsPerToken });
+  const router = createRouter({
+    ...config,
+    ...base,
+    ...sales,
+    ...telephony,
+    authenticate,
+    addressLimit,
+    inbox,
+    waits,
+    baseUrl: url,
+    checks: {
+      database: remembered(clock, () => checkDatabase(db)),
+      serving: async () => {
+        if (isStopping) throw new Error('the service stops');
+      },
+    },
+    concerns: { payments: () => sales.networks.trouble() },
+    files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
+    accounts: (chainId: number) => sales.tills.get(chainId)?.chain.accounts,
+  });
+  const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
+  const clientOf = addressOf(app);
+  const { socketsPerToken } = config;
+  const guard = new SocketGuard({ authenticate, addressOf: clientOf, bus, clock, log, socketsPerToken });
+  const nodes = createNodeUpgrades(nodeParts);
+  const voice = createVoiceUpgrades({ db, guard, live, tickets, presence, clock, log, createResampler });
+  const onUpgrade = routeUpgrades(
+    { ...voice, nodeLink: nodes.onUpgrade },
+    { limit: linkLimit, addressOf: clientOf },
+  );
+  server.serve(app, onUpgrade);
+  return {
+    waits: () => waits.size,
+    sockets: () => ({ node: nodes.open(), ...voice.open() }),
+    /** Lets nothing new in: no request is answered as ready, and no wait goes on. */
+    close(): void {
+      isStopping = true;
+      waits.drain();
+    },
+    async stop(): Promise<void> {
+      // Before the port closes: nodes that look for another instance are told that this one is none.
+      await nodes.drain();
+      await live.stop();
+      await voice.stop();
+      await server.stop();
+      await waits.settled();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// The ports of the service: the API's, and one for metrics where it is configured.
+import type { Logger } from '#shared/log.ts';
+import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
+import type { Config } from '../config/config.ts';
+import { type HttpServer, listenHttp } from '../http/server.ts';
+import { ServiceMetrics } from '../metrics/service-metrics.ts';
+
+export interface Ports {
+  api: HttpServer;
+  metrics: ServiceMetrics;
+  /** Undefined where metrics are not served. */
+  metricsPort: number | undefined;
+  stopMetrics(): Promise<void>;
+}
+
+/** Rejects when a port cannot be used, and leaves none open. */
+export async function openPorts(config: Config, log: Logger): Promise<Ports> {
+  const metrics = new ServiceMetrics(log);
+  let server: MetricsServer | undefined;
+  const stopMetrics = async (): Promise<void> => {
+    await server?.stop();
+    metrics.stop();
+  };
+  try {
+    const { metricsHost: host, metricsPort: port } = config;
+    if (port !== undefined) {
+      server = await serveMetrics(metrics.registry, { host, port, option: 'METRICS_PORT' });
+      metrics.watchProcess();
+    }
+    const api = await listenHttp({ ...config, isBehindProxy: config.proxyHops > 0, log });
+    return { api, metrics, metricsPort: server?.port, stopMetrics };
+  } catch (error) {
+    await stopMetrics();
+    throw error;
+  }
+}
+
+/** Where clients find the API. */
+export const urlOf = ({ publicUrl, host }: Config, port: number): string =>
+  (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, '');

@@ -1,0 +1,142 @@
+// Work that comes back each minute: payments, gas, alerts, mail to those who wait, and what is too old.
+import type { AlertChannel } from '../alerts/alert-channel.ts';
+import { startAlerts } from '../alerts/alert-service.ts';
+import type { MailSettings } from '../config/mail-options.ts';
+import { repeat } from '../housekeeping/repeat.ts';
+import { WaitlistMailer } from '../mail/waitlist-mailer.ts';
+import type { Task } from '../metrics/observation.ts';
+import type { ServiceMetrics } from '../metrics/service-metrics.ts';
+import { GasWatch } from '../payments/gas-watch.ts';
+import { walletsOf } from '../payments/tills.ts';
+import { deleteExpiredProofs } from '../store/fleet/nodes.ts';
+import { notePool } from '../store/fleet/pool-openings.ts';
+import { deleteOldTenures } from '../store/fleet/sim-tenures.ts';
+import { deleteOldWaitingFacts } from '../store/fleet/waiting-facts.ts';
+import { purgeOldMessages } from '../store/messages/message-deletion.ts';
+import { deleteOldMailed } from '../store/messages/waitlist.ts';
+import { deleteExpiredNonces } from '../store/money/credentials.ts';
+import { purgeLapsed } from '../store/money/purge.ts';
+import type { Base } from './base.ts';
+import type { Sales } from './sales.ts';
+import type { Telephony } from './telephony.ts';
+
+const ROUND_MS = 60_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+interface RoundParts {
+  sales: Sales;
+  telephony: Telephony;
+  metrics: ServiceMetrics;
+  channels: readonly AlertChannel[];
+  mail: MailSettings | undefined;
+}
+
+interface Round {
+  stop(): Promise<void>;
+}
+
+/** Each by itself: an RPC that hangs holds up its own payments only. */
+export function startRounds(base: Base, parts: RoundParts): Round {
+  const { clock, log } = base;
+  const everyMinute = (task: Task, work: () => Promise<void>): Round =>
+    repeat({ clock, log, task, everyMs: ROUND_MS }, work);
+  const mailer = mailerOf(base, parts.mail);
+  const { networks } = parts.sales;
+  const payments = paymentRounds(base, parts, everyMinute);
+  networks.watch();
+  const money = moneyWatch(base, parts, everyMinute);
+  const rounds = [
+    ...payments,
+    ...money,
+    everyMinute('waitlist', () => waitlistRound(base, mailer)),
+    everyMinute('cleaning', () => cleaningRound(base, parts.telephony)),
+  ];
+  return {
+    async stop() {
+      networks.stop();
+      mailer?.stop();
+      await Promise.all(rounds.map((round) => round.stop()));
+    },
+  };
+}
+
+type EveryMinute = (task: Task, work: () => Promise<void>) => Round;
+
+/** What a chain says that is not the one configured must not end a payment. */
+function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMinute: EveryMinute): Round[] {
+  const { networks, tills } = sales;
+  return [...tills].flatMap(([chainId, { settlement, finality }]) => [
+    everyMinute('reconcile', async () => {
+      if (!networks.isOpen(chainId)) return;
+      await settlement.reconcile(({ subscription }) => {
+        bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
+        void telephony.provision(subscription.number);
+      });
+    }),
+    everyMinute('finality', async () => {
+      if (networks.isOpen(chainId)) await finality.round();
+    }),
+  ]);
+}
+
+/** Alerts, and the gas that some of them are about. */
+function moneyWatch(
+  { config, db, clock, log }: Base,
+  { sales, metrics, channels }: RoundParts,
+  everyMinute: EveryMinute,
+): Round[] {
+  const { networks } = sales;
+  const wallets = walletsOf(sales.tills);
+  const alerts = startAlerts({
+    db,
+    clock,
+    log,
+    channels,
+    chainIds: wallets.keys(),
+    options: config,
+    closedChains: () => networks.closed(),
+  });
+  const gasWatch = new GasWatch({
+    wallets,
+    transfersMin: config.relayerTransfersMin,
+    log,
+    isOpen: (chainId) => networks.isOpen(chainId),
+    onFunds: (chainId, funds) => {
+      metrics.relayerFunds(chainId, funds);
+      alerts.onFunds(chainId, funds);
+    },
+  });
+  return [alerts, everyMinute('gas', () => gasWatch.look())];
+}
+
+const mailerOf = (
+  { config, db, clock, log, url }: Base,
+  mail: MailSettings | undefined,
+): WaitlistMailer | undefined =>
+  mail && new WaitlistMailer({ ...mail, db, clock, log, serviceName: config.serviceName, baseUrl: url });
+
+async function waitlistRound({ db, clock, log }: Base, mailer: WaitlistMailer | undefined): Promise<void> {
+  const { hasOpened, opening } = await notePool(db, new Date(clock.now()));
+  if (hasOpened) log.info({ opening }, 'numbers are available again');
+  await mailer?.round();
+  await deleteOldMailed(db, new Date(clock.now()));
+}
+
+async function cleaningRound({ config, db, bus, clock, log }: Base, { live }: Telephony): Promise<void> {
+  await live.settleForgotten();
+  const now = new Date(clock.now());
+  await deleteExpiredNonces(db, now);
+  await deleteExpiredProofs(db, now);
+  await deleteOldTenures(db, now);
+  await deleteOldWaitingFacts(db, now);
+  if (config.messageDays !== undefined) {
+    const messages = await purgeOldMessages(db, { keepMs: config.messageDays * DAY_MS, now });
+    if (messages > 0) log.info({ messages }, 'deleted old messages');
+  }
+  const graceMs = config.graceDays * DAY_MS;
+  const quarantineMs = config.quarantineDays * DAY_MS;
+  for (const subscriptionId of await purgeLapsed(db, { graceMs, quarantineMs, now })) {
+    bus.publish({ kind: 'subscription_changed', subscriptionId });
+    log.info({ subscription: subscriptionId }, 'purged a subscription');
+  }
+}

@@ -1,0 +1,46 @@
+// What is sold, on which chains, and who settles it.
+import type { Hex } from 'viem';
+import type { Logger } from '#shared/log.ts';
+import type { PaymentNetworks } from '../payments/payment-networks.ts';
+import { openTills } from '../payments/tills.ts';
+import type { Database } from '../store/database/database.ts';
+import { countOpenPayments, createPaymentLedger } from '../store/money/payments.ts';
+import type { Base } from './base.ts';
+
+export type Sales = ReturnType<typeof openSales>;
+
+export function openSales(
+  { config, db, clock, log, url }: Base,
+  {
+    networks,
+    relayerKey,
+    challengeSecret,
+  }: { networks: PaymentNetworks; relayerKey: Hex | undefined; challengeSecret: string },
+) {
+  const serviceDomain = config.serviceDomain ?? new URL(url).hostname;
+  const ledger = createPaymentLedger(db);
+  const sale = {
+    resource: `${url}/subscribe`,
+    description: 'A US mobile number for one year: SMS and voice',
+    realm: serviceDomain,
+    challengeSecret,
+    get offers() {
+      return networks.offers;
+    },
+  };
+  const tills = openTills(networks.connections, { ...config, sale, ledger, clock, log, relayerKey });
+  void warnOfUnserved(db, tills, log);
+  return { networks, serviceDomain, ledger, sale, tills };
+}
+
+/** Nobody finishes the payments of a network that is not configured any more. */
+async function warnOfUnserved(db: Database, tills: ReadonlyMap<number, unknown>, log: Logger): Promise<void> {
+  try {
+    for (const [chainId, count] of await countOpenPayments(db)) {
+      if (!tills.has(chainId))
+        log.error({ chainId, payments: count }, 'payments are open on a network that is not configured');
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'cannot count open payments');
+  }
+}

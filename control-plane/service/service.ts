@@ -1,0 +1,91 @@
+// The composition root of the control plane: builds every part, wires them, starts and stops them in order.
+import { privateKeyToAccount } from 'viem/accounts';
+import { type Clock, systemClock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { loadResampler } from '#shared/voice/resample.ts';
+import { alertChannelsOf } from '../alerts/alert-channels.ts';
+import { type Config, paymentNetworksOf, relayerKeyOf } from '../config/config.ts';
+import { mailSettingsOf } from '../config/mail-options.ts';
+import { openConsole } from '../console/console.ts';
+import { createOperations } from '../operator/operations.ts';
+import { PaymentNetworks } from '../payments/payment-networks.ts';
+import { STOCK_STATES, takeStock } from '../store/operations/stock.ts';
+import { serveApi } from './api.ts';
+import { serveCommands } from './commands.ts';
+import { openPorts, urlOf } from './ports.ts';
+import { startRounds } from './rounds.ts';
+import { openSales } from './sales.ts';
+import { openStore } from './store.ts';
+import { createTelephony } from './telephony.ts';
+
+export interface Service {
+  /** Port of the API. */
+  port: number;
+  /** Of the metrics, where they are served. */
+  metricsPort: number | undefined;
+  /** Of the console, where it is served. */
+  consoleUrl: string | undefined;
+  /** Base URL that clients use, without a slash at its end. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the control plane. Throws when the database or the port cannot be used, or a chain is not what is configured; a chain
+ * that does not answer is waited for while texts and calls go on.
+ */
+export async function startService(
+  config: Config,
+  { log, clock = systemClock }: { log: Logger; clock?: Clock },
+): Promise<Service> {
+  const relayerKey = relayerKeyOf(config);
+  const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config)];
+  const relayer = relayerKey && privateKeyToAccount(relayerKey).address;
+  const chains = { ...config, clock, log, relayer };
+  const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), chains);
+  const createResampler = await loadResampler();
+  const { db, bus, challengeSecret, connections, close } = await openStore(config, { clock, log });
+  const ports = await openPorts(config, log).catch((error: unknown) =>
+    close().then(() => Promise.reject(error)),
+  );
+  const { api: server, metrics, metricsPort } = ports;
+  const url = urlOf(config, server.port);
+  const base = { config, db, bus, clock, log, url };
+  const telephony = createTelephony(base);
+  const sales = openSales(base, { networks, relayerKey, challengeSecret });
+  const api = serveApi(base, { sales, telephony, createResampler, server });
+  metrics.watch({
+    connections,
+    stockStates: STOCK_STATES,
+    stock: () => takeStock(db, new Date(clock.now())),
+    waits: api.waits,
+    calls: () => telephony.live.calls(),
+    sockets: api.sockets,
+  });
+  const operations = createOperations({ ...config, ...base, ...telephony });
+  const commands = await serveCommands(base, operations);
+  const rounds = startRounds(base, { sales, telephony, metrics, channels, mail });
+  const stop = async (): Promise<void> => {
+    api.close();
+    await operations.stop();
+    await rounds.stop();
+    await ports.stopMetrics();
+    await commands?.stop();
+    await api.stop();
+    await close();
+  };
+  const { deskFor } = operations;
+  const console = await openConsole(config, { db, bus, clock, log, deskFor }).catch((error: unknown) =>
+    stop().then(() => Promise.reject(error)),
+  );
+  return {
+    port: server.port,
+    metricsPort,
+    consoleUrl: console?.url,
+    url,
+    stop: async () => {
+      await console?.stop();
+      await stop();
+    },
+  };
+}

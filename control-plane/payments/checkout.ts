@@ -4,7 +4,8 @@ import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { observe, type PaymentOutcome } from '../metrics/observation.ts';
 import { checkWindow } from './authorization.ts';
-import type { Chain, Simulation, Use } from './chain.ts';
+import type { Use } from './authorization-use.ts';
+import type { Chain } from './chain.ts';
 import { type Credential, methodOf, type PaymentHeaders, readCredential } from './credential.ts';
 import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
@@ -20,6 +21,7 @@ import { receiptHeaders } from './receipt.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
+import type { Simulation } from './simulation.ts';
 
 /** What moves the money of one chain. */
 export interface Till {

@@ -8,9 +8,9 @@ import {
   parseTransaction,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { PricedCall } from './chain.ts';
 import type { SignedTransaction } from './payment.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
+import type { PricedCall } from './simulation.ts';
 import { TRANSFER_GAS_MAX } from './transfer-call.ts';
 
 /** The relayer cannot pay for gas. Nothing was signed. */

@@ -1,0 +1,82 @@
+// Whether an authorization was used, and by what.
+import { type Address, type Hex, isAddressEqual, type PublicClient } from 'viem';
+import type { blocksOf } from './blocks.ts';
+import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
+import { isUnreachable, searchBack } from './rpc.ts';
+import { isPaid, TOKEN_ABI } from './token-events.ts';
+
+/** How far back a used authorization is searched: an authorization lives a day at most (2 s blocks). */
+const LOG_DEPTH_BLOCKS = 45_000n;
+
+/** In a block so deep the log shows what the state shows, however far a node's log lags behind. */
+const LOG_LAG_BLOCKS = 64n;
+
+/** What became of an authorization that can move no more money. */
+export type Use =
+  /** `isOurs`: our relayer sent it, perhaps in the place of an earlier transaction of its own. */
+  | { kind: 'paid'; transaction: Hex; blockNumber: bigint; isOurs: boolean }
+  /** Used for another transfer of its payer, or cancelled. */
+  | { kind: 'spent'; transaction: Hex; blockNumber: bigint };
+
+export function authorizationUses(
+  publicClient: PublicClient,
+  { head, relayer }: { head: ReturnType<typeof blocksOf>['head']; relayer: Address | undefined },
+) {
+  /**
+   * True once the authorization was used, or cancelled by the payer: it can move no more money. Asked of
+   * the state after `blockNumber`, so that a node that lags does not answer for an earlier one.
+   */
+  function isNonceUsed(authorization: AuthorizedTransfer, blockNumber?: bigint): Promise<boolean> {
+    return publicClient.readContract({
+      address: authorization.asset,
+      abi: TOKEN_ABI,
+      functionName: 'authorizationState',
+      args: [authorization.from, authorization.nonce],
+      ...(blockNumber === undefined ? {} : { blockNumber }),
+    });
+  }
+
+  /**
+   * By what an authorization was used, as the log has it. Undefined where the log has nothing, as that of a node that
+   * lags: from that alone nothing follows.
+   */
+  async function findUse(authorization: AuthorizedTransfer): Promise<Use | undefined> {
+    const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
+      publicClient.getContractEvents({
+        address: authorization.asset,
+        abi: TOKEN_ABI,
+        eventName,
+        ...range,
+        args: { authorizer: authorization.from, nonce: authorization.nonce },
+      });
+    return searchBack(publicClient, LOG_DEPTH_BLOCKS, async (range): Promise<Use | undefined> => {
+      const [used] = await events('AuthorizationUsed', range);
+      if (used !== undefined) {
+        const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
+        const { transactionHash: transaction, blockNumber } = receipt;
+        if (!isPaid(receipt, authorization)) return { kind: 'spent', transaction, blockNumber };
+        const isOurs = relayer !== undefined && isAddressEqual(receipt.from, relayer);
+        return { kind: 'paid', transaction, blockNumber, isOurs };
+      }
+      const [cancelled] = await events('AuthorizationCanceled', range);
+      if (cancelled === undefined) return undefined;
+      const { transactionHash: transaction, blockNumber } = cancelled;
+      return { kind: 'spent', transaction, blockNumber };
+    });
+  }
+
+  /**
+   * Whether an authorization was used so long ago that the log would show by what, had it been within the blocks that `findUse`
+   * searches. False while an RPC cannot say.
+   */
+  async function isLongUsed(authorization: TransferAuthorization): Promise<boolean> {
+    const { number } = await head();
+    if (number < LOG_LAG_BLOCKS) return false;
+    return isNonceUsed(authorization, number - LOG_LAG_BLOCKS).catch((error: unknown) => {
+      if (isUnreachable(error)) throw error;
+      return false;
+    });
+  }
+
+  return { isNonceUsed, findUse, isLongUsed };
+}

@@ -7,7 +7,7 @@ import { percentile } from '../bench/report.ts';
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { NodeFleet } from '../fixtures/node-fleet.ts';
 import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/postgres.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
@@ -32,7 +32,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 async function setUp(t: Test) {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres()]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), openDatabases()]);
   t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
   const databaseUrl = await postgres.createDatabase();
   const env = {

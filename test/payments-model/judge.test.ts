@@ -3,7 +3,7 @@ import t from 'tap';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { checkout } from '#control-plane/payments/checkout.ts';
 import { PaymentRejected } from '#control-plane/payments/rejection.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { judge, type Rule } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -14,7 +14,7 @@ import type { Mutation } from './service-process.ts';
 const ALL = 400;
 
 acceptModelSignatures();
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 const lane = await openLane(await postgres.createDatabase());
 t.teardown(() => lane.close());

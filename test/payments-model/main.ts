@@ -1,7 +1,7 @@
 // `node --import tsx test/payments-model/main.ts --seed N --sequences N`: the long run, with a verdict and an exit code.
 import * as z from 'zod';
 import { integerOption, readOptions } from '#shared/process/options.ts';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/postgres.ts';
 import { runMany, SEED_MAX } from './run-many.ts';
 
 const OPTIONS = {
@@ -27,7 +27,7 @@ const given = readOptions(
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const seed = given.seed < 0 ? Math.floor(Math.random() * SEED_MAX) : given.seed;
 say(`seed ${seed}`);
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 const { broken, totals } = await runMany({
   seed,
   sequences: given.sequences,

@@ -1,7 +1,7 @@
 // Random sequences of what payers, strangers, the chain and the process do: nobody owns what is not paid for, nobody pays for nothing.
 // `PAYMENTS_SEED` repeats a run.
 import t from 'tap';
-import { startPostgres } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { judge } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -13,7 +13,7 @@ const SEQUENCES = 120;
 const ALL = 400;
 
 acceptModelSignatures();
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 t.test('random sequences break no rule', async (t) => {

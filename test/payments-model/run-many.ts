@@ -1,5 +1,5 @@
 // Many sequences, in several databases at once, each judged when it is over.
-import type { PostgresServer } from '../fixtures/postgres.ts';
+import type { TestDatabases } from '../fixtures/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { type Finding, judge } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -17,7 +17,7 @@ export interface ManyOptions {
   seed: number;
   sequences: number;
   lanes: number;
-  postgres: Pick<PostgresServer, 'createDatabase'>;
+  postgres: Pick<TestDatabases, 'createDatabase'>;
   isTraced?: boolean;
   onProgress?: (text: string) => void;
   onBroken?: (story: string) => void;

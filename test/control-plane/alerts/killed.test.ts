@@ -12,7 +12,7 @@ const { openDatabase } = await import('#control-plane/store/database/database.ts
 const { silentLogger } = await import('#shared/log.ts');
 const { putNode } = await import('../../fixtures/alerting-service.ts');
 const { ManualClock } = await import('../../fixtures/manual-clock.ts');
-const { startPostgres } = await import('../../fixtures/postgres.ts');
+const { openDatabases } = await import('../../fixtures/postgres.ts');
 const { alertBy, startWebhookReceiver } = await import('../../fixtures/webhook-receiver.ts');
 
 const LOOK_MS = 10_000;
@@ -21,7 +21,7 @@ const LEASE_IS_OVER_MS = 4 * 60_000;
 /** More than there are awaits: the last life outlives its work. */
 const POINTS_MAX = 300;
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 const hook = await startWebhookReceiver(t);
 const { alertWebhookUrl: url, alertWebhookSecret: secret } = alertBy(hook);

@@ -10,13 +10,13 @@ import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
 import { backedUp, relationsOf } from '../../fixtures/lived-database.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 const restore = (file: string, databaseUrl: string) =>
   runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl });

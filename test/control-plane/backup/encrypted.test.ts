@@ -10,14 +10,14 @@ import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { encrypted } from '#control-plane/backup/encryption.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const PASSPHRASE = 'correct horse battery staple';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const control = (args: string[], env: Record<string, string> = {}) => runProgram('control-plane', args, env);

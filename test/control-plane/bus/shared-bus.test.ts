@@ -7,10 +7,10 @@ import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { CallRow } from '#control-plane/store/messages/calls.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { until } from '../../fixtures/until.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 async function instance(t: Test, url: string) {

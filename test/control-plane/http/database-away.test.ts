@@ -10,6 +10,7 @@ import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
@@ -18,7 +19,7 @@ import { toolRequest } from '../../fixtures/tool-client.ts';
 import { until } from '../../fixtures/until.ts';
 import { withClient } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig();
+const rig = await createRig(() => startPostgres());
 const { postgres } = rig;
 const [, BOB] = BUYERS as [Wallet, Wallet];
 const UNAVAILABLE = { status: 503, body: { error: 'unavailable', message: String, request_id: String } };

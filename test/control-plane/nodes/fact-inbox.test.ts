@@ -13,10 +13,10 @@ import { systemClock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { until } from '../../fixtures/until.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const fact = (pdu: string): Fact => ({

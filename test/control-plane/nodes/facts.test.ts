@@ -5,10 +5,10 @@ import { applyFacts } from '#control-plane/nodes/facts.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { insertSending } from '#control-plane/store/messages/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 
 const NOW = new Date('2026-11-21T08:00:00.000Z');
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const accepted = (command_id: string, ...message_references: number[]): Fact => ({

@@ -4,13 +4,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 /** `control` is the program; the status is that of the first part of a pipe that failed. */

@@ -12,11 +12,11 @@ import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
 import { paySubscribe } from '../../fixtures/payer.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 interface Receipt402 {

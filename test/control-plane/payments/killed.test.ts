@@ -1,10 +1,14 @@
-// A kill at every await between credential and answer of a new wallet: the money moves once and buys one year, or does not move.
+// A kill at each await between credential and answer of a new wallet: the money moves once and buys one year, or does not move.
 import t from 'tap';
-import { dieAtEveryAwait } from '../../fixtures/payment-lives.ts';
+import { dieAtAwaits } from '../../fixtures/payment-lives.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 
-t.test('killed at every await', { timeout: 380_000 }, async (t) => {
-  const points = (await dieAtEveryAwait(t, { isRenewal: false })).join('\n');
-  t.comment(points);
-  t.match(points, 'payments/relayer.ts');
-  t.match(points, 'store/payments.ts');
+t.test('killed at an await', { timeout: 380_000 }, async (t) => {
+  const points = await dieAtAwaits(t, { isRenewal: false, choose: (points) => someOf(t, points, 12) });
+  t.comment(points.join('\n'));
+  for (const file of ['payments/relayer.ts', 'store/money/payments.ts'])
+    t.ok(
+      points.some((point) => point.includes(file)),
+      file,
+    );
 });

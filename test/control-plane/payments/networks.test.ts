@@ -13,7 +13,7 @@ import { signTransfer } from '../../fixtures/authorizations.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
 import { buyNumber, signIn } from '../../fixtures/payer.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { availableAt, present } from '../../fixtures/presented.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { startSmartAccounts } from '../../fixtures/smart-accounts.ts';
@@ -26,7 +26,7 @@ const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const [base, sepolia, postgres] = await Promise.all([
   startPaidChain(8453),
   startPaidChain(84532),
-  startPostgres(),
+  openDatabases(),
 ]);
 const other = await plantTestDollar(sepolia.rpcUrl, 84532, OTHER);
 await other.fund(CAROL.address, OTHER_PRICE);

@@ -11,12 +11,12 @@ import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
 import { buyNumber, paySubscribe, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
 const chain = await startPaidChain();
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
 
 const [ALICE, BOB, CAROL] = BUYERS as [(typeof BUYERS)[0], (typeof BUYERS)[0], (typeof BUYERS)[0]];

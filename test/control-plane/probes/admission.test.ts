@@ -11,9 +11,9 @@ import { settleArrival } from '#control-plane/store/operations/probes.ts';
 import { DEFAULT_DESTINATIONS, destinationListSchema } from '#shared/destination-list.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const MINUTE_MS = 60_000;

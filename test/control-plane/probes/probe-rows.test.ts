@@ -17,10 +17,10 @@ import {
   takeTurn,
 } from '#control-plane/store/operations/probes.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const BEGIN = Date.parse('2026-11-22T12:00:00Z');

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 import { until } from '../../../fixtures/until.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 t.test('a server that ends connections, between two statements too', async (t) => {

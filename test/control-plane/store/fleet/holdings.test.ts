@@ -9,10 +9,10 @@ import { SWEEP_AFTER_MS } from '#control-plane/store/fleet/holdings.ts';
 import { countAvailable } from '#control-plane/store/fleet/number-pool.ts';
 import { countNumbers, listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../../fixtures/started-stack.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const NOW = new Date('2026-11-21T08:00:00.000Z');

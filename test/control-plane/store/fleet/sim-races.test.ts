@@ -5,11 +5,11 @@ import { type Database, openDatabase } from '#control-plane/store/database/datab
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { transferSim } from '#control-plane/store/fleet/sim-transfer.ts';
 import { replaceSlots } from '#control-plane/store/fleet/sims.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 import { slotAt } from '../../../fixtures/scripted-node.ts';
 import { until } from '../../../fixtures/until.ts';
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 const SIM = slotAt(1);

@@ -6,14 +6,14 @@ import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { PAY_TO } from '../../../dev-stack/wallets.ts';
 import { randomNonce } from '../../../fixtures/authorizations.ts';
 import { insertNumbersOnSale } from '../../../fixtures/number-stock.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 
 const MINUTE_MS = 60_000;
 const BURST = 130;
 /** Of an hour. */
 const REFUSALS_MAX = 100;
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 t.test(

@@ -9,13 +9,13 @@ import { silentLogger } from '#shared/log.ts';
 import { PAY_TO } from '../../../dev-stack/wallets.ts';
 import { randomNonce } from '../../../fixtures/authorizations.ts';
 import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const CHAIN_ID = 84532;
 const MINUTE_MS = 60_000;
 
-const postgres = await startPostgres();
+const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
 
 async function setUp(t: Test) {

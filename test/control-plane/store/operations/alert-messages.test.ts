@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { readMessage } from '#control-plane/store/operations/alert-messages.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/postgres.ts';
 
 t.test('a message keeps its text when its alert changes', { timeout: 120_000 }, async (t) => {
-  const postgres = await startPostgres();
+  const postgres = await openDatabases();
   t.teardown(() => postgres.stop());
   const url = await postgres.createDatabase();
   const { db, close } = await openDatabase({ url, connectionsMax: 1 });

@@ -1,0 +1,89 @@
+// Runs compiled tests, each file in a process of its own, with one Postgres for all. Not with `tap`'s own command: its loader hooks,
+// for mocks and coverage that no test here uses, take two seconds of each process.
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { report } from '@tapjs/reporter';
+import t from 'tap';
+import { SHARED_SERVER, startPostgres } from './fixtures/postgres.ts';
+import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
+
+const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder ...]
+       npm run test:long -- [the same]
+
+  FILE            a test, such as test/tidy/imports.test.ts; without any: all of them
+  --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
+  --jobs N        so many files at the same time (default: 2)
+  --whole         every case of the tests that sweep over many, and only these tests (test:long)
+`;
+const COMPILED = '.tests';
+/** Of one file. */
+const TIMEOUT_MS = 400_000;
+const WHOLE_TIMEOUT_MS = 3_600_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', short: 'h' },
+    reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
+    jobs: { type: 'string', default: '2' },
+    whole: { type: 'boolean', default: false },
+  },
+});
+const { help, jobs, reporter, whole } = values;
+
+/** All compiled tests at or below the paths of sources, in order. */
+async function testsAt(paths: readonly string[]): Promise<string[]> {
+  const names = await readdir(COMPILED, { recursive: true });
+  const tests = names.filter((name) => name.endsWith('.test.js')).sort();
+  const wanted = paths.map((path) => path.replace(/^\.tests\//, '').replace(/\.test\.[tj]s$/, '.test.js'));
+  const chosen = wanted.flatMap((path) => {
+    const found = tests.filter((name) => name === path || name.startsWith(`${path.replace(/\/$/, '')}/`));
+    if (found.length === 0) throw new Error(`no test at ${path}`);
+    return found;
+  });
+  return (paths.length === 0 ? tests : chosen).map((name) => join(COMPILED, name));
+}
+
+const sweeps = async (file: string): Promise<boolean> =>
+  (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
+
+async function run(): Promise<void> {
+  const all = await testsAt(positionals);
+  const swept = await Promise.all(all.map(sweeps));
+  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+  const postgres = await startPostgres(['max_connections=400']);
+  t.teardown(() => postgres.stop());
+  // Makes the template before anybody asks for it.
+  await postgres.createMigrated();
+  // Each file has a time-out.
+  t.setTimeout(0);
+  t.jobs = Number(jobs);
+  const timeoutMs = whole ? WHOLE_TIMEOUT_MS : TIMEOUT_MS;
+  const env = {
+    ...process.env,
+    [SHARED_SERVER]: postgres.url,
+    TAP_TIMEOUT: String(timeoutMs / 1000),
+    ...(whole ? { [IS_WHOLE]: '1' } : {}),
+  };
+  // What it asks of tap's own configuration is about coverage.
+  if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
+  for (const file of files) {
+    void t.spawn(
+      process.execPath,
+      ['--enable-source-maps', file],
+      {
+        buffered: true,
+        stdio: reporter === 'tap' ? 'inherit' : 'pipe',
+        timeout: timeoutMs,
+        env,
+      },
+      file,
+    );
+  }
+}
+
+if (help) process.stdout.write(USAGE);
+else if (!existsSync(COMPILED)) throw new Error('the tests are not compiled: npm test does that');
+else await run();

@@ -4,9 +4,9 @@ import type { Clock } from '#shared/clock.ts';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import type { Database } from '../store/database/database.ts';
-import type { UnregisteredSlot } from '../store/database/tables.ts';
 import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
 import { listNodes, type NodeRow, putCode } from '../store/fleet/nodes.ts';
+import type { UnregisteredSlot } from '../store/fleet/slots.ts';
 import { insertAudit } from '../store/operations/audit-log.ts';
 
 /** An operator walks to the rack within a day. */

@@ -1,6 +1,6 @@
 // How a slot looks: a colour, a sign for who does not see colours, and words.
 import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
-import { CLAIM_REFUSED } from '../../store/fleet/sims.ts';
+import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
 /** `good`, `busy`: it serves; `warn`: on its way; `bad`: somebody must look; `off`: nothing is expected of it. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off';

@@ -54,7 +54,19 @@ export interface WaitingFactsTable {
   received_at: Date;
 }
 
+/** Slots as their node reported them last, with a SIM or without. */
+export interface SlotsTable {
+  node_id: string;
+  slot: string;
+  state: string;
+  /** Why it is not in service. */
+  reason: string | null;
+  /** Of the SIM that it reports, also one that the node does not hold. */
+  iccid: string | null;
+}
+
 export interface SimTables {
+  slots: SlotsTable;
   sim_tenures: SimTenuresTable;
   sim_claims: SimClaimsTable;
   node_refusals: NodeRefusalsTable;

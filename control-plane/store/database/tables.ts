@@ -1,7 +1,6 @@
 // The tables as Kysely sees them: one interface a table, columns as in the newest migration.
 import type { ColumnType, Generated } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { PaymentState, SignedBy } from '../../payments/payment.ts';
@@ -9,9 +8,6 @@ import type { AlertTables } from './alert-tables.ts';
 import type { ConsoleTables } from './console-tables.ts';
 import type { OperationTables } from './operation-tables.ts';
 import type { SimTables } from './sim-tables.ts';
-
-/** A slot that serves no number now, and why as far as the node tells. */
-export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
 
 export interface SubscriptionsTable {
   id: string;
@@ -108,8 +104,6 @@ export interface NodesTable {
   code_key: Buffer | null;
   /** Troubles of the node as it told them last. */
   alarms: ColumnType<string[], string[] | undefined, string[]>;
-  /** Slots that are not registered, with a SIM or without, as the node told them last. */
-  unregistered_slots: ColumnType<UnregisteredSlot[], string | undefined, string>;
   /** Facts that waited at the node when it spoke last; null where it does not tell. */
   journal_depth: ColumnType<number | null, undefined, number | null>;
   /** Set while it takes no SIM that it does not hold: it claimed several that other nodes report. */

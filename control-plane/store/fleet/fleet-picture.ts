@@ -4,9 +4,9 @@ import type { SlotState } from '#shared/link/messages.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import { keyFingerprint } from '../../domain/key-fingerprint.ts';
 import type { Database } from '../database/database.ts';
-import type { UnregisteredSlot } from '../database/tables.ts';
 import { isSwept } from './holdings.ts';
 import { type Refusals, readRefusals } from './node-refusals.ts';
+import { SLOTS } from './slots.ts';
 
 /** `pending`: enrolled, and waits for an operator's word. */
 export type NodeStanding = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
@@ -69,22 +69,20 @@ export interface PicturedNode {
 
 /** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
 export async function pictureFleet(db: Database, now: Date): Promise<PicturedNode[]> {
-  const [nodes, sims, out, refusals] = await Promise.all([
+  const [nodes, slots, refusals] = await Promise.all([
     readNodes(db, now),
-    readSims(db, now),
-    readOutOfService(db),
+    readSlots(db, now),
     readRefusals(db),
   ]);
-  const byNode = new Map<string, SimRow[]>();
-  for (const sim of sims) byNode.set(sim.node, [...(byNode.get(sim.node) ?? []), sim]);
+  const byNode = new Map(nodes.map(({ name }) => [name, [] as SlotRow[]]));
+  for (const slot of slots) byNode.get(slot.node)?.push(slot);
   return nodes
-    .map(({ unregistered, ...node }) => ({
+    .map((node) => ({
       ...node,
       refused: refusals.get(node.name) ?? {},
-      slots: slotsOf(node, byNode.get(node.name) ?? [], unregistered).map((slot) => {
-        const outOfService = out.get(placeOf(slot)) ?? null;
-        return { ...slot, outOfService, use: useOf({ ...slot, outOfService }) };
-      }),
+      slots: (byNode.get(node.name) ?? [])
+        .map((slot) => slotOf(slot, node))
+        .sort((a, b) => ORDER.compare(a.slot, b.slot)),
     }))
     .sort((a, b) => ORDER.compare(a.name, b.name));
 }
@@ -98,60 +96,46 @@ function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 
-type NodeRow = Omit<PicturedNode, 'slots' | 'refused'> & { unregistered: UnregisteredSlot[] };
-type SimRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
+type NodeRow = Omit<PicturedNode, 'slots' | 'refused'>;
+type SlotRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
   state: SlotState;
   storageUsed: number | null;
   storageTotal: number | null;
   callDirection: CallDirection | null;
   callState: LiveCallState | null;
+  outBy: 'operator' | 'probe' | null;
+  outReason: string | null;
+  outSince: Date | null;
 };
 
-/** Registered slots have a SIM; the others are on the row of their node, with a SIM or without. */
-function slotsOf(
-  { name, standing }: Pick<NodeRow, 'name' | 'standing'>,
-  sims: readonly SimRow[],
-  unregistered: readonly UnregisteredSlot[],
-): PicturedSlot[] {
-  const slots = new Map<string, PicturedSlot>();
-  for (const { slot, state, reason } of unregistered)
-    slots.set(slot, { ...EMPTY, node: name, slot, state: state as SlotState, reason });
-  for (const { callDirection, callState, storageUsed: used, storageTotal: total, ...sim } of sims) {
-    const call =
-      callDirection === null || callState === null ? null : { direction: callDirection, state: callState };
-    const storage = used === null || total === null ? null : { used, total };
-    slots.set(sim.slot, { ...sim, call, storage, outOfService: null });
-  }
-  return [...slots.values()]
-    .map((slot) => (standing === 'linked' ? slot : { ...slot, state: 'node_away' as const }))
-    .sort((a, b) => ORDER.compare(a.slot, b.slot));
+function slotOf(row: SlotRow, { standing }: Pick<NodeRow, 'standing'>): PicturedSlot {
+  const {
+    callDirection,
+    callState,
+    storageUsed: used,
+    storageTotal: total,
+    outBy,
+    outReason,
+    outSince,
+    ...slot
+  } = row;
+  const isOut = outBy !== null && outReason !== null && outSince !== null;
+  const pictured: PicturedSlot = {
+    ...slot,
+    state: standing === 'linked' ? slot.state : 'node_away',
+    call:
+      callDirection === null || callState === null ? null : { direction: callDirection, state: callState },
+    storage: used === null || total === null ? null : { used, total },
+    outOfService: isOut ? { by: outBy, reason: outReason, since: outSince } : null,
+  };
+  return { ...pictured, use: useOf(pictured) };
 }
-
-const EMPTY = {
-  carrier: null,
-  signalDbm: null,
-  model: null,
-  usbPath: null,
-  imei: null,
-  iccid: null,
-  number: null,
-  use: null,
-  numberOutReason: null,
-  wallet: null,
-  expiresAt: null,
-  isBound: false,
-  call: null,
-  outOfService: null,
-  storage: null,
-  toldAt: null,
-};
 
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow & { publicKey: Buffer | null }>`
     select id as name, journal_depth as "journalDepth", public_key as "publicKey", unheld_messages as "unheldMessages", enrolled_at as "enrolledAt",
       claims_suspended_at is not null as "isSuspended",
       case when revoked_at is null then alarms else '{}' end as alarms,
-      case when revoked_at is null then unregistered_slots else '[]' end as unregistered,
       case when revoked_at is not null then 'revoked' when enrolled_at is null then 'not_enrolled'
         when approval_pending_since is not null then 'pending'
         when link_alive_until > ${now}::timestamptz then 'linked' else 'away' end as standing
@@ -165,14 +149,15 @@ async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
   }));
 }
 
-async function readSims(db: Database, now: Date): Promise<SimRow[]> {
-  const { rows } = await sql<SimRow>`
-    select sims.node_id as node, sims.slot, sims.state, sims.reason, sims.operator as carrier,
-      sims.signal_dbm as "signalDbm", sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid,
-      numbers.number, subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "toldAt",
+async function readSlots(db: Database, now: Date): Promise<SlotRow[]> {
+  const { rows } = await sql<SlotRow>`
+    select sims.node, sims.slot, sims.state, sims.trouble as reason, sims.carrier, sims.signal_dbm as "signalDbm",
+      sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid, numbers.number,
+      subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "toldAt",
       coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
       numbers.out_of_service_reason as "numberOutReason",
       sims.storage_used as "storageUsed", sims.storage_total as "storageTotal",
+      sims.by as "outBy", sims.reason as "outReason", sims.out_of_service_at as "outSince",
       case when numbers.number is null then null
         when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
         when numbers.out_of_service_at is not null then 'out_of_service'
@@ -180,29 +165,15 @@ async function readSims(db: Database, now: Date): Promise<SimRow[]> {
         when numbers.unadmitted_since is not null then 'unadmitted'
         when not ${isSwept} then 'unswept' else 'on_sale' end as use,
       up.direction as "callDirection", up.state as "callState"
-    from sims
+    from (${SLOTS}) as sims
+    join nodes on nodes.id = sims.node and nodes.revoked_at is null
     left join numbers on numbers.iccid = sims.iccid and numbers.retired_at is null
     left join subscriptions on subscriptions.number = numbers.number
     left join payments on payments.reserved_number = numbers.number
     left join lateral (
       select direction, state from calls where calls.iccid = sims.iccid and calls.state <> 'ended'
       order by position desc limit 1
-    ) as up on true`.execute(db);
+    ) as up on true
+    where is_reported`.execute(db);
   return rows;
-}
-
-const placeOf = ({ node, slot }: { node: string; slot: string }): string => `${node} ${slot}`;
-
-async function readOutOfService(db: Database): Promise<Map<string, PicturedSlot['outOfService']>> {
-  const rows = await db
-    .selectFrom('slot_service')
-    .select(['node_id as node', 'slot', 'by', 'reason', 'out_of_service_at as since'])
-    .where('out_of_service_at', 'is not', null)
-    .execute();
-  return new Map(
-    rows.map(({ by, reason, since, ...place }) => [
-      placeOf(place),
-      by === null || reason === null || since === null ? null : { by, reason, since },
-    ]),
-  );
 }

@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import { type Database, inTransaction } from '../database/database.ts';
-import type { UnregisteredSlot } from '../database/tables.ts';
 import { endTenures } from './sim-tenures.ts';
+import { UNREGISTERED_OF_NODE, type UnregisteredSlot } from './slots.ts';
 
 /** Notes a code for the node, which is new or known. Codes given before are void. */
 export async function putCode(
@@ -108,7 +108,7 @@ export async function listNodes(db: Database): Promise<NodeRow[]> {
       eb.case().when('code_key', 'is', null).then(eb.ref('code_expires_at')).end().as('codeUntil'),
       'link_alive_until as linkAliveUntil',
       'alarms',
-      'unregistered_slots as unregisteredSlots',
+      UNREGISTERED_OF_NODE.as('unregisteredSlots'),
       'claims_suspended_at as claimsSuspendedAt',
       sql<number>`(select count(*)::int from sims where sims.node_id = nodes.id)`.as('sims'),
     ])

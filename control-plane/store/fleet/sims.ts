@@ -5,10 +5,10 @@ import { isSellable } from '../../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../../domain/sim-claim.ts';
 import { storableText } from '../../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import type { UnregisteredSlot } from '../database/tables.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
 import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
+import { writeSlots } from './slots.ts';
 
 /** How claims of SIMs are judged. */
 export interface ClaimRules {
@@ -95,16 +95,11 @@ export async function replaceSlots(
     await proveExpected(trx, nodeId, taken);
     await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
     await writeHeld(trx, nodeId, held, now);
-    const refusedSlots = new Set(decision.refused.map(({ slot }) => slot));
+    const lost = decision.held.filter(({ iccid }) => beaten.has(iccid));
+    await writeSlots(trx, nodeId, told, new Set([...decision.refused, ...lost].map(({ slot }) => slot)));
     const isSuspendedNow = decision.isSuspended && !wasSuspended;
-    await trx
-      .updateTable('nodes')
-      .set({
-        unregistered_slots: JSON.stringify(unregisteredSlots(told, refusedSlots)),
-        ...(isSuspendedNow ? { claims_suspended_at: now } : {}),
-      })
-      .where('id', '=', nodeId)
-      .execute();
+    if (isSuspendedNow)
+      await trx.updateTable('nodes').set({ claims_suspended_at: now }).where('id', '=', nodeId).execute();
     const { conflicts, unsellable } = await introduceNumbers(trx, nodeId, held, { now, admitsNew });
     const refused = decision.refused.length + beaten.size;
     return {
@@ -153,14 +148,6 @@ async function writeHeld(
     trx,
   );
 }
-
-/** Of a slot that reports a SIM which another node holds. */
-export const CLAIM_REFUSED = 'claim_refused';
-
-const unregisteredSlots = (slots: readonly Slot[], refused: ReadonlySet<string>): UnregisteredSlot[] =>
-  slots
-    .filter(({ slot, state }) => state !== 'registered' || refused.has(slot))
-    .map(({ slot, state, reason }) => ({ slot, state, reason: refused.has(slot) ? CLAIM_REFUSED : reason }));
 
 const storable = (slot: Slot): Slot => ({
   ...slot,

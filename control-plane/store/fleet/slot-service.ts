@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { Database } from '../database/database.ts';
+import { SLOTS } from './slots.ts';
 
 export interface SlotPlace {
   node: string;
@@ -19,6 +20,8 @@ export interface SlotRow extends SlotPlace {
   /** A wallet has that number. */
   is_held: boolean;
   model: string | null;
+  /** Of the SIM that its node reports in it, also one that another node holds. */
+  iccid: string | null;
   out_of_service_at: Date | null;
   reason: string | null;
   by: 'operator' | 'probe' | null;
@@ -32,33 +35,20 @@ export async function listSlots(
 ): Promise<SlotRow[]> {
   const { node = null, after, limit } = query;
   const { rows } = await sql<SlotRow>`
-    with slots as (${knownSlots})
     select slots.node, slots.slot,
       case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
-      slots.trouble, slots.carrier, numbers.number, slots.model,
+      slots.trouble, slots.carrier, numbers.number, slots.model, slots.reported_iccid as iccid,
       exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
-      slot_service.out_of_service_at, slot_service.reason, slot_service.by
-    from slots
+      slots.out_of_service_at, slots.reason, slots.by
+    from (${SLOTS}) as slots
     join nodes on nodes.id = slots.node
     left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
-    left join slot_service on slot_service.node_id = slots.node and slot_service.slot = slots.slot
     where (${node}::text is null or slots.node = ${node})
       and (${after?.node ?? null}::text is null
         or (slots.node, slots.slot) > (${after?.node ?? ''}, ${after?.slot ?? ''}))
     order by slots.node, slots.slot limit ${limit + 1}`.execute(db);
   return rows;
 }
-
-/** As nodes told them, also those that hold no SIM, and those that are out of service and were not told again. */
-const knownSlots = sql`
-  select distinct on (node, slot) * from (
-    select node_id as node, slot, state, reason as trouble, operator as carrier, iccid, model, 0 as rank from sims
-    union all
-    select nodes.id, told ->> 'slot', told ->> 'state', told ->> 'reason', null, null, null, 1
-    from nodes, jsonb_array_elements(unregistered_slots) as told
-    union all
-    select node_id, slot, 'lost', null, null, null, null, 2 from slot_service where out_of_service_at is not null
-  ) as told order by node, slot, rank`;
 
 /**
  * Takes a slot out of service. By a probe only where it is in service: an operator's word stays. Throws `OperatorRefusal`
@@ -103,7 +93,7 @@ export async function putSlotIn(
 export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Promise<void> {
   const { rows } = await sql<{ is_node: boolean; is_slot: boolean }>`
     select exists (select from nodes where id = ${node}) as is_node,
-      exists (select from (${knownSlots}) as slots where node = ${node} and slot = ${slot}) as is_slot`.execute(
+      exists (select from (${SLOTS}) as slots where node = ${node} and slot = ${slot}) as is_slot`.execute(
     db,
   );
   const [known] = rows;

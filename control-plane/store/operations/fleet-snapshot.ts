@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
+import { SLOTS } from '../fleet/slots.ts';
 import { listPayments } from '../money/payment-list.ts';
 
 /** How things are, as the store and the chains told it last. */
@@ -103,22 +104,11 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
   return rows.map(({ id, isLinked, journalDepth, ...claims }) => ({ id, isLinked, journalDepth, claims }));
 }
 
-/** Registered slots have a SIM; the others are on the row of their node, and may have one, too. What an operator took out is his. */
+/** But for those that an operator took out of service. */
 async function readSlots(trx: DatabaseTransaction): Promise<SlotReading[]> {
   const { rows } = await sql<Omit<SlotReading, 'storage'> & { used: number | null; total: number | null }>`
-    with slots as (
-      select node_id, slot, state, reason from sims where state = 'registered'
-      union all
-      select nodes.id, slot ->> 'slot', slot ->> 'state', slot ->> 'reason'
-      from nodes, jsonb_array_elements(unregistered_slots) as slot
-    )
-    select slots.node_id as "nodeId", slots.slot, slots.state, slots.reason,
-      storage_used as used, storage_total as total
-    from slots left join sims on sims.node_id = slots.node_id and sims.slot = slots.slot
-    where not exists (
-      select from slot_service as taken where taken.node_id = slots.node_id and taken.slot = slots.slot
-        and taken.out_of_service_at is not null and taken.by = 'operator'
-    )`.execute(trx);
+    select node as "nodeId", slot, state, trouble as reason, storage_used as used, storage_total as total
+    from (${SLOTS}) as slots where is_reported and by is distinct from 'operator'`.execute(trx);
   return rows.map(({ used, total, ...slot }) => ({
     ...slot,
     storage: used === null || total === null ? null : { used, total },

@@ -56,14 +56,8 @@ async function countNodes(db: Database, now: Date): Promise<Map<string, number>>
   return counted(rows);
 }
 
-/** Registered slots have a SIM; the others are on the row of their node, with a SIM or without. */
 async function countModems(db: Database, now: Date): Promise<Map<string, number>> {
   const { rows } = await sql<{ state: string; count: number }>`
-    with slots as (
-      select node_id, state from sims where state = 'registered'
-      union all
-      select nodes.id, slot ->> 'state' from nodes, jsonb_array_elements(unregistered_slots) as slot
-    )
     select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then slots.state
       else ${AWAY} end as state, count(*)::int as count
     from slots join nodes on nodes.id = slots.node_id group by 1`.execute(db);

@@ -66,8 +66,8 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await pass(30_000);
   rogue.send({ type: 'slots', slots: [], alarms: [] });
   await until('it has none', async () => {
-    const nodes = db.selectFrom('nodes').select('unregistered_slots').where('id', '=', 'rogue');
-    return JSON.stringify((await nodes.executeTakeFirstOrThrow()).unregistered_slots) === '[]';
+    const slots = await db.selectFrom('slots').select('slot').where('node_id', '=', 'rogue').execute();
+    return slots.length === 0;
   });
   await db.deleteFrom('sim_claims').execute();
   await db.deleteFrom('node_refusals').execute();
@@ -300,18 +300,23 @@ t.test('a payment that comes to no end while the chain is away', TIMEOUT, async 
   };
   const answer = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
   t.equal(answer.status, 503);
+  // The chain itself may be reported, too, where looking at it took long enough.
+  const stuck = () => hook.told().filter((each) => each.includes('payment_stuck'));
   await pass(9 * MINUTE_MS);
-  t.same(hook.told(), []);
+  t.same(stuck(), []);
   await pass(3 * MINUTE_MS);
-  const [told] = hook.told();
+  const [told] = stuck();
   t.match(told, /^\+payment_stuck pay_[0-9a-f]{24}$/);
-  t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /in_flight/ });
+  const raised = hook.taken
+    .flatMap(({ body }) => body.data.raised)
+    .find(({ kind }) => kind === 'payment_stuck');
+  t.match(raised, { severity: 'critical', summary: /in_flight/ });
   t.notMatch(JSON.stringify(hook.taken), new RegExp(ALICE.address, 'i'));
   isAway = false;
   rpc.interfere = undefined;
   await until('it is over', async () => {
     await pass(MINUTE_MS);
-    return hook.told().length > 1;
+    return stuck().length > 1;
   });
-  t.same(hook.told(), [told, String(told).replace('+', '-')]);
+  t.same(stuck(), [told, String(told).replace('+', '-')]);
 });

@@ -5,6 +5,7 @@ import { signatureOf } from '#control-plane/alerts/webhook.ts';
 import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
 import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { reportSlots } from '../../fixtures/number-stock.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { alertBy, startWebhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
@@ -63,6 +64,7 @@ t.test(
     values ('8901', 'rack-1', 'm1', 'registered', now(), ${used}, 20)
     on conflict (iccid) do update set storage_used = ${used}`.execute(db);
     await full(16);
+    await reportSlots(db);
     await pass(MINUTE_MS);
     await full(20);
     await pass(2 * MINUTE_MS);

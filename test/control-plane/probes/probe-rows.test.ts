@@ -17,6 +17,7 @@ import {
   takeTurn,
 } from '#control-plane/store/operations/probes.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { reportSlots } from '../../fixtures/number-stock.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 
@@ -123,6 +124,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
         .values({ ...row, ...unknown, state: 'registered' })
         .execute();
     }
+    await reportSlots(db);
     const clock = new ManualClock(BEGIN);
     let count = 0;
     /** Whether `from` is out of service after texts from it that did not arrive. */

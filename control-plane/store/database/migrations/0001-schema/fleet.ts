@@ -14,7 +14,6 @@ export const FLEET = [
     code_key bytea,
     alarms text[] not null default '{}',
     unheld_messages bigint not null default 0,
-    unregistered_slots jsonb not null default '[]',
     journal_depth integer,
     approval_pending_since timestamptz,
     claims_suspended_at timestamptz,
@@ -87,6 +86,15 @@ export const FLEET = [
     swept_at timestamptz
   )`,
   'create index sims_by_node on sims (node_id)',
+  // Every slot that a node reported last, with a SIM or without. What is known of a SIM that the node holds is in sims.
+  `create table slots (
+    node_id text not null references nodes (id) on delete cascade,
+    slot text not null,
+    state text not null,
+    reason text,
+    iccid text,
+    primary key (node_id, slot)
+  )`,
   `create table sim_tenures (
     id bigint generated always as identity primary key,
     iccid text not null,

@@ -1,0 +1,54 @@
+// The slots of all nodes: written from the reports of nodes, and read here by lists, pages, alerts and metrics.
+import { sql } from 'kysely';
+import type { Slot } from '#shared/link/messages.ts';
+import type { DatabaseTransaction } from '../database/database.ts';
+
+/** The reason of a slot whose SIM another node holds. */
+export const CLAIM_REFUSED = 'claim_refused';
+
+/** A slot that serves no number now, and why as far as the node reports it. */
+export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
+
+/** Replaces the slots of a node by those that it reports. `refused`: slots whose SIM the node may not have. */
+export async function writeSlots(
+  trx: DatabaseTransaction,
+  nodeId: string,
+  slots: readonly Slot[],
+  refused: ReadonlySet<string>,
+): Promise<void> {
+  const names = slots.map(({ slot }) => slot);
+  const reasons = slots.map(({ slot, reason }) => (refused.has(slot) ? CLAIM_REFUSED : reason));
+  await sql`
+    with gone as (
+      delete from slots where node_id = ${nodeId} and slot <> all (${names}::text[])
+    )
+    insert into slots (node_id, slot, state, reason, iccid)
+    select distinct on (reported.slot) ${nodeId}, reported.* from unnest(${names}::text[],
+      ${slots.map(({ state }) => state)}::text[], ${reasons}::text[], ${slots.map(({ iccid }) => iccid)}::text[])
+      as reported (slot, state, reason, iccid)
+    on conflict (node_id, slot) do update set state = excluded.state, reason = excluded.reason, iccid = excluded.iccid
+    where (slots.state, slots.reason, slots.iccid) is distinct from (excluded.state, excluded.reason, excluded.iccid)`.execute(
+    trx,
+  );
+}
+
+/**
+ * Every slot that its node reported last (`is_reported`), and every one that is out of service: its `state`, the `trouble` that its
+ * node names, the `reported_iccid`, the columns of the SIM where the node holds it, and since when, by whom and for what `reason` it
+ * is out of service.
+ */
+export const SLOTS = sql`
+  select coalesce(slots.node_id, taken.node_id) as node, coalesce(slots.slot, taken.slot) as slot,
+    slots.slot is not null as is_reported, coalesce(slots.state, 'lost') as state, slots.reason as trouble,
+    slots.iccid as reported_iccid, sims.iccid, sims.operator as carrier, sims.signal_dbm, sims.model, sims.usb_path,
+    sims.device_id, sims.storage_used, sims.storage_total, sims.bound_to, sims.swept_at, sims.updated_at,
+    taken.out_of_service_at, taken.reason, taken.by
+  from slots
+  full join (select * from slot_service where out_of_service_at is not null) as taken
+    on taken.node_id = slots.node_id and taken.slot = slots.slot
+  left join sims on sims.node_id = slots.node_id and sims.slot = slots.slot`;
+
+/** Of a row of `nodes`: those of its slots that serve no number. */
+export const UNREGISTERED_OF_NODE = sql<UnregisteredSlot[]>`(
+  select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', reason) order by slot), '[]')
+  from slots where slots.node_id = nodes.id and (state <> 'registered' or reason = ${sql.lit(CLAIM_REFUSED)}))`;

@@ -4,20 +4,21 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import { SoundCards } from './alsa/sound-cards.ts';
 import type { SampleRateHz } from './audio/frame.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
 import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
-import { EventFeed } from './carrier/event-feed.ts';
+import { modemIdentityOf, simIdentityOf } from './equipment/identity.ts';
+import { type Capacities, USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { answersOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { CardTray } from './modem/card-tray.ts';
-import { modemIdentityOf, simIdentityOf } from './modem/identity.ts';
-import { type Capacities, USUAL_CAPACITIES } from './modem/message-stores.ts';
 import { SimulatedModem } from './modem/modem.ts';
+import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
 import { UsbBus } from './usb/usb-bus.ts';
 import { usbPathOf } from './usb/usb-path.ts';
@@ -137,6 +138,8 @@ async function start(
   };
   const bus = new UsbBus(dir, systemClock);
   bus.open();
+  const soundCards = new SoundCards(dir);
+  soundCards.open();
   const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
   const feed = new EventFeed(() => clock.now(), traits.keepEvents);
   const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
@@ -161,6 +164,7 @@ async function start(
         make: MAKES[makes[index % makes.length] ?? 'quectel'],
         traits,
         bus,
+        soundCards,
         usbPath: usbPathOf(index),
         usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(index),
         linkFolder: dir,
@@ -195,6 +199,7 @@ async function start(
     await server?.close();
     for (const modem of modems) modem.switchOff();
     bus.close();
+    soundCards.close();
     journal.close();
     await unlock();
   };

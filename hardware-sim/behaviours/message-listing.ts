@@ -1,5 +1,5 @@
 // A stored message as +CMGL and +CMGR show it, in PDU and in text mode (3GPP TS 27.005 §3.4). Pure.
-import type { PortSettings } from '../modem/settings.ts';
+import type { PortSettings } from '../at/settings.ts';
 import { addressToText } from '../pdu/address.ts';
 import { decodeDeliver } from '../pdu/deliver.ts';
 import { tpduOfLinePdu } from '../pdu/line-pdu.ts';

@@ -1,8 +1,8 @@
 // The switch of the carrier: connects modems with each other and with far ends, and keeps a record of every call.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Publish } from '../carrier/event-feed.ts';
 import { BoundedLog } from '../state/bounded-log.ts';
+import type { Publish } from '../state/event-feed.ts';
 import { Call, type Side } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import { CAUSE } from './cause.ts';

@@ -1,5 +1,5 @@
 // One call in the network: its two sides, its states with their times, its voice.
-import type { AirEventKind, Publish } from '../carrier/event-feed.ts';
+import type { AirEventKind, Publish } from '../state/event-feed.ts';
 import type { CallEnd, CallLeg, EndedBy } from './call-leg.ts';
 import { type KeyPress, KeyTones } from './key-tones.ts';
 import { Lane } from './lane.ts';

@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
-import type { EventFeed } from '../carrier/event-feed.ts';
+import { FaultError, parseFault } from '../faults/fault-set.ts';
 import { type CardTray, UnknownCardError } from '../modem/card-tray.ts';
-import { FaultError, parseFault } from '../modem/faults.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
+import type { EventFeed } from '../state/event-feed.ts';
 import { CallAudio } from './call-audio.ts';
 import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
@@ -115,7 +115,7 @@ function switchMode(modem: SimulatedModem): unknown {
 async function putCard(tray: CardTray, modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
   const { iccid, urc } = checked(cardSchema, await readJson(incoming));
   try {
-    tray.put(iccid ?? undefined, modem, { tells: urc });
+    tray.put(iccid ?? undefined, modem, { isAnnounced: urc });
   } catch (error) {
     if (error instanceof UnknownCardError) {
       throw new HttpError('unknown_sim', error.message, { cause: error });
@@ -128,7 +128,7 @@ async function putCard(tray: CardTray, modem: SimulatedModem, { incoming }: Rout
 async function swapCards(rack: Rack, { incoming }: RouteRequest): Promise<unknown> {
   const { modems: names, urc } = checked(swapSchema, await readJson(incoming));
   const [first, second] = [modemOf(rack, names[0]), modemOf(rack, names[1])];
-  rack.tray.swap(first, second, { tells: urc });
+  rack.tray.swap(first, second, { isAnnounced: urc });
   return [first, second].map(modemView);
 }
 

@@ -1,8 +1,8 @@
 // Modems and messages as JSON.
 import type { Carrier } from '../carrier/carrier.ts';
+import type { SimCard } from '../equipment/sim-card.ts';
 import type { CardTray } from '../modem/card-tray.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
-import type { SimCard } from '../modem/sim-card.ts';
 import type { HeardMessage } from '../state/records.ts';
 
 /** A modem as `GET /modems` shows it. Without a card its ICCID, IMSI and number are null. */

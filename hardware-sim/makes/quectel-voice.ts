@@ -1,7 +1,7 @@
 // Calls of Quectel modems: +QIND: "ccinfo" or ^DSCI, and voice on the NMEA port or the sound card as +QPCMV says.
-import type { ModemSettings } from '../modem/settings.ts';
-import { type ShownCall, STAT } from '../modem/voice/modem-call.ts';
-import type { CallChange, CallLines, MakeVoice } from './make-voice.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import type { CallChange, CallLines, MakeVoice } from '../voice/make-voice.ts';
+import { type ShownCall, STAT } from '../voice/modem-call.ts';
 import { indicates } from './quectel-indications.ts';
 
 /** Half a second of 8 kHz; the modem asks for a pause well before. */

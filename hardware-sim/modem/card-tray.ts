@@ -1,10 +1,10 @@
 // All SIM cards of the rack, in modems or beside them, and moving them.
 import type { Carrier } from '../carrier/carrier.ts';
+import type { SimIdentity } from '../equipment/identity.ts';
+import { SimCard } from '../equipment/sim-card.ts';
 import type { RackJournal } from '../state/rack-journal.ts';
 import { modemMemoriesOf } from '../state/rack-state.ts';
-import type { SimIdentity } from './identity.ts';
 import type { SimulatedModem } from './modem.ts';
-import { SimCard } from './sim-card.ts';
 
 /** No card has this number. */
 export class UnknownCardError extends Error {
@@ -50,9 +50,9 @@ export class CardTray {
 
   /**
    * Puts a card into a modem, out of the one that it is in; without a card it takes out what is there. With
-   * `tells` the modems notice. Messages on the card go with it. Throws `UnknownCardError`, `JournalError`.
+   * `isAnnounced` the modems notice. Messages on the card go with it. Throws `UnknownCardError`, `JournalError`.
    */
-  put(iccid: string | undefined, modem: SimulatedModem, { tells }: { tells: boolean }): void {
+  put(iccid: string | undefined, modem: SimulatedModem, { isAnnounced }: { isAnnounced: boolean }): void {
     const card = iccid === undefined ? undefined : this.#cards.get(iccid);
     if (iccid !== undefined && card === undefined) {
       throw new UnknownCardError(`no card has the ICCID ${iccid}`);
@@ -64,31 +64,31 @@ export class CardTray {
         [from, undefined],
         [modem, card],
       ],
-      tells,
+      isAnnounced,
     );
   }
 
   /** The cards of two modems change places. Throws `JournalError`. */
-  swap(first: SimulatedModem, second: SimulatedModem, { tells }: { tells: boolean }): void {
+  swap(first: SimulatedModem, second: SimulatedModem, { isAnnounced }: { isAnnounced: boolean }): void {
     this.#place(
       [
         [first, second.sim.card],
         [second, first.sim.card],
       ],
-      tells,
+      isAnnounced,
     );
   }
 
   #putBack(iccid: string | undefined, modem: SimulatedModem): void {
     const card = this.#cards.get(iccid ?? '');
     if (card === undefined || modem.sim.card !== undefined || this.holderOf(card) !== undefined) return;
-    modem.insertCard(card, { tells: false });
-    this.#carrier.setHolder(card.identity.iccid, modem);
+    modem.equipment.insertCard(card, { isAnnounced: false });
+    this.#carrier.setHolder(card.identity.iccid, modem.equipment);
   }
 
   #place(
     placements: readonly (readonly [modem: SimulatedModem | undefined, card: SimCard | undefined])[],
-    tells: boolean,
+    isAnnounced: boolean,
   ): void {
     const records = placements.flatMap(([modem, card]) =>
       modem === undefined
@@ -102,8 +102,8 @@ export class CardTray {
     }
     for (const [modem, card] of placements) {
       if (modem === undefined) continue;
-      if (card !== undefined) this.#carrier.setHolder(card.identity.iccid, modem);
-      modem.insertCard(card, { tells });
+      if (card !== undefined) this.#carrier.setHolder(card.identity.iccid, modem.equipment);
+      modem.equipment.insertCard(card, { isAnnounced });
     }
   }
 }

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { CommandPort, type CommandPortOptions } from '../at/command-port.ts';
 import { PtyPort } from '../pty/pty-port.ts';
 import type { SerialRole } from '../usb/usb-description.ts';
-import { CommandPort, type CommandPortOptions } from './command-port.ts';
 
 const AT_PORTS = ['at', 'at2'] as const;
 type AtPort = (typeof AT_PORTS)[number];

@@ -1,6 +1,6 @@
 // One word for how a modem is. Pure.
-import { isRegistered, type Registration, STAT_DENIED, STAT_OFF } from './registration.ts';
-import type { SimState } from './sim-card.ts';
+import { isRegistered, type Registration, STAT_DENIED, STAT_OFF } from '../equipment/registration.ts';
+import type { SimState } from '../equipment/sim-card.ts';
 import type { PlugState } from './usb-plug.ts';
 
 /** `registered`: messages flow. The others say what is in the way. */

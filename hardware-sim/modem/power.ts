@@ -1,13 +1,13 @@
 // When a modem is there: plugged in, driver disk, restarting, gone; and the faults of that.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { SoundCard } from '../alsa/sound-cards.ts';
+import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
+import { type Fault, FaultError, type FaultOf, type FaultSet } from '../faults/fault-set.ts';
+import type { CuringStep } from '../faults/stuck.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
 import type { UsbDescription } from '../usb/usb-description.ts';
-import { type Fault, FaultError, type FaultOf, type FaultSet } from './faults.ts';
 import type { ModemPorts } from './modem-ports.ts';
-import type { CuringStep } from './stuck.ts';
 import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
 
 /** From the command to the loss of the bus: the answer gets out, and the client reads it. */
@@ -16,6 +16,7 @@ const RESTART_DELAY_MS = 50;
 /** What power needs from the modem. */
 export interface PowerOptions {
   bus: UsbBus;
+  soundCards: SoundCards;
   make: Make;
   /** Where on the bus, and the serial number that it shows there. */
   usbPath: string;
@@ -52,6 +53,7 @@ export class Power {
     this.#options = options;
     this.#plug = new UsbPlug({
       bus: options.bus,
+      soundCards: options.soundCards,
       make: options.make,
       description: options.description,
       serial: options.usbSerial,

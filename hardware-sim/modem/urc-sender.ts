@@ -1,8 +1,8 @@
 // Sends unsolicited lines where settings and faults want them: to one port, to both, in pairs, or nowhere.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { FaultSet } from './faults.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import type { FaultSet } from '../faults/fault-set.ts';
 import type { ModemPorts } from './modem-ports.ts';
-import type { ModemSettings } from './settings.ts';
 
 /** The first of two lines that shall come as one goes alone when there is no second within this time. */
 const PAIR_TIMEOUT_MS = 1000;

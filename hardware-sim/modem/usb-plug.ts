@@ -1,7 +1,7 @@
 // The plug of one modem: its device on the bus and its terminals, which come and go together.
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { SoundCard } from '../alsa/sound-cards.ts';
+import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
 import type { SerialRole, UsbDescription, UsbInterface } from '../usb/usb-description.ts';
@@ -24,6 +24,7 @@ export interface TtyView {
 /** What a plug needs. */
 export interface UsbPlugOptions {
   bus: UsbBus;
+  soundCards: SoundCards;
   make: Make;
   /** What it is as a modem when it arrives now. */
   description: () => UsbDescription;
@@ -157,7 +158,7 @@ export class UsbPlug {
 
   /** Terminals first: who sees an interface finds its terminal. */
   #openTerminals(device: UsbDevice): void {
-    const { bus, ports } = this.#options;
+    const { bus, ports, soundCards } = this.#options;
     const serials = device.description.interfaces.flatMap((usbInterface) =>
       usbInterface.serial === undefined ? [] : [{ usbInterface, role: usbInterface.serial }],
     );
@@ -176,7 +177,7 @@ export class UsbPlug {
     }
     this.#ttys = ttys;
     const hasCard = device.description.interfaces.some(({ isSound }) => isSound === true);
-    if (hasCard) this.#card = bus.soundCards.add();
+    if (hasCard) this.#card = soundCards.add();
     device.showInterfaces(
       new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])),
       this.#card,

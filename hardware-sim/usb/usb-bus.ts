@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { SoundCards } from '../alsa/sound-cards.ts';
 import { DeviceNumbers } from './device-numbers.ts';
 import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
@@ -31,7 +30,6 @@ export class UsbError extends Error {
 /** All devices of a rack. */
 export class UsbBus {
   readonly ttyNumbers = new DeviceNumbers();
-  readonly soundCards: SoundCards;
   /** Of the links to the terminals. */
   readonly devFolder: string;
   readonly #sysFolder: string;
@@ -42,7 +40,6 @@ export class UsbBus {
 
   /** `clock` is real time: others write to the files when they like. */
   constructor(rackFolder: string, clock: Clock) {
-    this.soundCards = new SoundCards(rackFolder);
     this.devFolder = join(rackFolder, 'dev');
     this.#sysFolder = join(rackFolder, 'sys');
     this.#devicesFolder = join(this.#sysFolder, 'bus/usb/devices');
@@ -60,7 +57,6 @@ export class UsbBus {
       writeFileSync(join(folder, MARK), '');
     }
     mkdirSync(this.#devicesFolder, { recursive: true });
-    this.soundCards.open();
     this.#checkLater();
   }
 
@@ -71,7 +67,6 @@ export class UsbBus {
     this.#check = undefined;
     for (const device of [...this.#devices.values()]) device.leave();
     for (const folder of [this.#sysFolder, this.devFolder]) rmSync(folder, { recursive: true, force: true });
-    this.soundCards.close();
   }
 
   isTaken(path: string): boolean {

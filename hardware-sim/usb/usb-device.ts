@@ -1,6 +1,5 @@
 // One device on the simulated bus: its folder, and those of its interfaces while it is configured.
 import { join } from 'node:path';
-import type { SoundCard } from '../alsa/sound-cards.ts';
 import { AuthorizedFile } from './authorized-file.ts';
 import {
   type Attributes,
@@ -10,6 +9,12 @@ import {
   removeFolder,
 } from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
+
+/** A sound card as sysfs shows it. */
+export interface CardName {
+  number: number;
+  id: string;
+}
 
 /** What a device needs from the bus. */
 export interface UsbDeviceOptions {
@@ -39,7 +44,7 @@ export class UsbDevice {
   }
 
   /** Interfaces appear; `ttys` gives those that are terminals their names, by interface number. */
-  showInterfaces(ttys: ReadonlyMap<number, string>, card?: SoundCard): void {
+  showInterfaces(ttys: ReadonlyMap<number, string>, card?: CardName): void {
     for (const usbInterface of this.description.interfaces) {
       const tty = ttys.get(usbInterface.number);
       const sound = usbInterface.isSound === true && card !== undefined ? soundFolder(card) : NOTHING;
@@ -76,7 +81,7 @@ export class UsbDevice {
 const NOTHING: { attributes: Attributes; children: string[] } = { attributes: {}, children: [] };
 
 /** `sound/card0` with its devices for capture and playback. */
-function soundFolder({ number, id }: SoundCard): typeof NOTHING {
+function soundFolder({ number, id }: CardName): typeof NOTHING {
   const folder = `sound/card${number}`;
   return {
     attributes: { [`${folder}/id`]: id, [`${folder}/number`]: String(number) },

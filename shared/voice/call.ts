@@ -1,6 +1,6 @@
 // A call as node and control plane tell each other of it.
 import * as z from 'zod';
-import { iccidSchema } from '../link/identities.ts';
+import { iccidSchema } from '../identities.ts';
 import { causeSchema, endReasonSchema } from './release-cause.ts';
 
 const timestampSchema = z.iso.datetime({ offset: true });

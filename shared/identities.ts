@@ -1,4 +1,4 @@
-// What SIM cards and modems are known by.
+// Identifiers of SIM cards and modems.
 import * as z from 'zod';
 
 /** ITU-T E.118: the number of a SIM card, 18 to 22 digits, without a padding "F". */

@@ -1,4 +1,4 @@
-// What a behaviour answers to one command.
+// The answer to one command, and the error codes.
 
 /** The outcome of one command. */
 export type Answer =
@@ -13,18 +13,18 @@ export type Answer =
   | { kind: 'result'; code: string }
   /** Asks for a message body; `complete` gets everything before the Ctrl-Z. */
   | Prompt
-  /** The result is lost: the port says nothing and takes the next command. */
+  /** The result is lost: the port sends nothing and accepts the next command. */
   | { kind: 'nothing' };
 
 /** The "> " of commands that take a message. */
 export interface Prompt {
   kind: 'prompt';
-  /** False plays a lost prompt: the modem waits for a body and nobody knows. */
+  /** False for a lost prompt: the modem waits for a body but does not send "> ". */
   isShown: boolean;
   /** Text mode repeats the prompt after each carriage return (3GPP TS 27.005 §3.5.1). */
   repeatsPrompt: boolean;
   complete: (body: string) => Answer | Promise<Answer>;
-  /** Plays a refusal that comes while the body is still being written. */
+  /** A refusal that the modem sends while the client is still writing the body. */
   failure?: { afterCharacters: number; answer: Answer };
 }
 

@@ -1,4 +1,4 @@
-// Takes a command line apart, as a modem does (ITU-T V.250 §5). Pure.
+// Parses a command line, as a modem does (ITU-T V.250 §5). Pure.
 
 /** The forms of a command: AT+X, AT+X=…, AT+X?, AT+X=?. */
 export type Operation = 'execute' | 'set' | 'read' | 'test';
@@ -15,7 +15,7 @@ export interface AtCommand {
   /** Upper case: "E", "&F", "S3", "D", "+CMGF", "^DSCI". */
   name: string;
   operation: Operation;
-  /** What follows the name or the "=", as it was typed: digits, a dial string, parameters. */
+  /** The text after the name or the "=", unchanged: digits, a dial string, parameters. */
   value: string;
   /** `value` of an extended command, split at commas. */
   parameters: readonly Parameter[];
@@ -27,8 +27,8 @@ const BASIC = /^(&?[A-Z])(\d*)/i;
 const S_PARAMETER = /^(S\d+)(=(\d*)|\?)/i;
 
 /**
- * Commands of a line, without the "AT". `undefined` when the line breaks the grammar: nothing of it may be
- * executed then, since the modem cannot tell where the error starts.
+ * Commands of a line, without the "AT". Returns `undefined` for a line that breaks the grammar. The modem must
+ * not execute any part of it, since it does not know where the error starts.
  */
 export function parseCommandLine(body: string): AtCommand[] | undefined {
   const commands: AtCommand[] = [];

@@ -17,7 +17,7 @@ const ESCAPE = 0x1b;
 const DELETE = 0x7f;
 const FIRST_PRINTABLE = 0x20;
 
-/** What a port is connected to. */
+/** The connections of a port. */
 export interface CommandPortOptions {
   write: (bytes: Buffer) => void;
   clock: Clock;
@@ -62,8 +62,8 @@ export class CommandPort {
   }
 
   /**
-   * Sends an unsolicited line, or holds it back until the answer or the prompt of this moment is over; an
-   * urgent one comes in the middle of an answer.
+   * Sends an unsolicited line. During an answer or a prompt, the line waits until that is over. An urgent line
+   * does not wait.
    */
   sendUrc(line: string, isUrgent = false): void {
     if (this.#isClosed) return;
@@ -125,7 +125,7 @@ export class CommandPort {
     this.#line = '';
     this.#isLineTooLong = false;
     if (line !== '') this.#options.onLine(line);
-    // §5.2.1: what stands in front of "AT" is noise, and a line without it is nothing to the modem.
+    // §5.2.1: characters in front of "AT" are noise, and the modem ignores a line without "AT".
     const start = line.search(/at/i);
     if (isTooLong) {
       this.#finish('ERROR');

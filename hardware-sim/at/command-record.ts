@@ -1,7 +1,7 @@
-// What a modem was told, for tests: the last command lines, and waiting for one.
+// The last command lines that a modem received, and waiting for one. For tests.
 import { type Clock, withTimeout } from '#shared/clock.ts';
 
-/** Lines that are remembered; a test that needs more looks too far back. */
+/** Number of lines that it keeps. */
 const LINES_MAX = 1000;
 
 /** The whole line, a pattern, or a question. */

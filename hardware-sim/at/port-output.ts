@@ -1,4 +1,4 @@
-// What a port says: answers and unsolicited lines in the form that the settings ask for, in one write.
+// The output of a port: answers and unsolicited lines, formatted as the settings require, in one write.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { PortSettings } from './settings.ts';
 
@@ -17,7 +17,7 @@ const NUMERIC_RESULTS: Readonly<Record<string, string>> = {
   'NO ANSWER': '8',
 };
 
-/** What an output is connected to. */
+/** The connections of an output. */
 export interface PortOutputOptions {
   settings: PortSettings;
   clock: Clock;
@@ -29,7 +29,7 @@ export class PortOutput {
   readonly #options: PortOutputOptions;
   #text = '';
   #heldUrcs: string[] = [];
-  /** Where the answer begins that shall come late. */
+  /** Start of the delayed answer in the text. */
   #lateFrom: number | undefined;
   #lateMs = 0;
   #late = '';
@@ -76,7 +76,7 @@ export class PortOutput {
     for (const line of held) this.emitInformation(line);
   }
 
-  /** What comes from here to `endAnswer` is kept for the next command, or until `ms` are over. */
+  /** Delays the output from here to `endAnswer` until the next command, or for `ms`. */
   beginLateAnswer(ms: number): void {
     this.#lateFrom = this.#text.length;
     this.#lateMs = ms;
@@ -94,7 +94,7 @@ export class PortOutput {
     });
   }
 
-  /** The answer that is late comes out. */
+  /** Writes the delayed answer. */
   emitLate(): void {
     this.#lateness?.cancel();
     this.#text += this.#late;
@@ -109,7 +109,7 @@ export class PortOutput {
     this.#options.write(bytes);
   }
 
-  /** Nothing more comes out. */
+  /** Drops everything and writes no more. */
   close(): void {
     this.#lateness?.cancel();
     this.#text = '';

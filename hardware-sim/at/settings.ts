@@ -1,4 +1,4 @@
-// What commands can set, with the defaults of a freshly started modem. All of it is volatile.
+// The settings that commands change, with the defaults after a start. All are volatile.
 import { CARRIER_SERVICE_CENTRE } from '../carrier/numbering.ts';
 
 /** Memories for messages (3GPP TS 27.005 §3.1): SIM, modem, status reports. */

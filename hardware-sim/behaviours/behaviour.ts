@@ -1,11 +1,11 @@
-// What a behaviour is: a family of commands that a modem answers.
+// A behaviour: a family of commands that a modem answers.
 import type { Answer } from '../at/answer.ts';
 import { CME, CommandRefused, cme } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { PortSettings } from '../at/settings.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
 
-/** Where a command came in. */
+/** The equipment and the port of a command. */
 export interface CommandContext {
   equipment: MobileEquipment;
   /** Settings of the port that the command came in on. */
@@ -52,7 +52,7 @@ export function forms(handlers: CommandForms): CommandHandler {
     handlers[command.operation]?.(command, context) ?? cme(CME.incorrectParameters);
 }
 
-/** What a number may be. */
+/** The allowed values of a number. */
 export interface NumberRange {
   min: number;
   max: number;

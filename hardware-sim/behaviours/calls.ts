@@ -14,7 +14,7 @@ const NO_CARRIER: Answer = { kind: 'result', code: 'NO CARRIER' };
 const dial: CommandHandler = ({ value }, { equipment }) => {
   const dialled = parseDialString(value);
   if (dialled === undefined) return cme(CME.incorrectParameters);
-  // No data calls here: there is nobody to answer one.
+  // The simulated network has no data calls.
   if (dialled === 'data') return NO_CARRIER;
   const cardCode = cmeCodeOf(equipment.sim.state);
   if (cardCode !== undefined) return cme(cardCode);
@@ -22,10 +22,13 @@ const dial: CommandHandler = ({ value }, { equipment }) => {
   return equipment.voice.calls.dial(dialled);
 };
 
-/** Ends calls, unless a fault has it otherwise; `cause` instead of the usual one. */
-export function hangUp({ equipment }: CommandContext, told: { cause?: number; index?: number } = {}): Answer {
+/** Ends calls, unless the fault `hangup_fails` prevents it. `cause` replaces the usual one. */
+export function hangUp(
+  { equipment }: CommandContext,
+  options: { cause?: number; index?: number } = {},
+): Answer {
   const fault = equipment.faults.take('hangup_fails');
-  if (fault === undefined || fault.ends) equipment.voice.calls.hangUp(told);
+  if (fault === undefined || fault.ends) equipment.voice.calls.hangUp(options);
   if (fault === undefined) return ok();
   return fault.answer === 'error' ? { kind: 'error' } : { kind: 'nothing' };
 }

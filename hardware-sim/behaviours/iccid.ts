@@ -14,7 +14,7 @@ export function requireSim({ equipment }: CommandContext): SimIdentity {
   return card.identity;
 }
 
-/** The ICCID, which a card tells whatever its lock (ETSI TS 102 221 §13.2: read access "always"). */
+/** The ICCID. A locked card returns it too (ETSI TS 102 221 §13.2: read access "always"). */
 export function iccidOf(context: CommandContext): string {
   const { card, state } = context.equipment.sim;
   return card !== undefined && PIN_STATES[state] !== undefined

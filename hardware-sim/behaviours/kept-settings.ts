@@ -8,7 +8,7 @@ export interface KeptSetting {
   initial: string;
   /** Answer to the test form, behind the name. */
   range: string;
-  /** What the read form appends, such as the network's side of a service. */
+  /** Text that the read form appends, such as the network's side of a service. */
   suffix?: string;
 }
 

@@ -16,7 +16,7 @@ import { quoted } from './terminal-text.ts';
 
 /** By the format of +COPS=3,<format>: long name, short name, number. */
 const HOME_NAMES = ['Simrack Mobile', 'Simrack', NETWORK_CODE] as const;
-/** Where modems roam. */
+/** The names of the foreign network, for roaming. */
 const FOREIGN_NAMES = ['Abroad Mobile', 'Abroad', '00102'] as const;
 /** <AcT> of +COPS: E-UTRAN. */
 const ACCESS_TECHNOLOGY = 7;

@@ -1,4 +1,4 @@
-// The gate in front of commands about messages: a SIM that can be read, in a modem that has started.
+// The condition for commands about messages: a SIM that can be read, in a modem that has started.
 import { CMS, CommandRefused, cms } from '../at/answer.ts';
 import { cmsCodeOf } from '../equipment/sim-card.ts';
 import type { CommandContext } from './behaviour.ts';

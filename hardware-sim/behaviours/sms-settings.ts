@@ -1,4 +1,4 @@
-// How messages are shown, where they go and what is told of them (3GPP TS 27.005 §3.2 to §3.4).
+// Message format, memories, announcements and acknowledgement (3GPP TS 27.005 §3.2 to §3.4).
 import { CME, CMS, cme, cms, ok } from '../at/answer.ts';
 import { MEMORIES, type Memory } from '../at/settings.ts';
 import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';

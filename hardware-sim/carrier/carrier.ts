@@ -14,20 +14,20 @@ import { dialledNumber } from './numbering.ts';
 import { type Subscriber, type Subscription, USUAL_REPORTS, USUAL_TIME } from './subscriber.ts';
 import { reportRequestOf, writtenDeliver, writtenRaw, writtenReports } from './written-messages.ts';
 
-/** Messages that wait for one card; a real service centre also stops somewhere. */
+/** Most messages that wait for one card; a real service centre has a limit too. */
 const WAITING_MAX = 10_000;
 
 /** 3GPP TS 24.011 annex E. */
 const CAUSE_CONGESTION = 42;
 const CAUSE_INVALID_MANDATORY_INFORMATION = 96;
 
-/** What became of a SUBMIT. */
+/** The outcome of a SUBMIT. */
 export type Submission =
   | { kind: 'accepted'; messageReference: number }
   /** `code` is a cause for +CMS ERROR. */
   | { kind: 'refused'; code: number };
 
-/** A message that the carrier does not take from outside. */
+/** The carrier refuses a message from outside. */
 export class CarrierError extends Error {
   override name = 'CarrierError';
   readonly code: 'unknown_number' | 'carrier_full';
@@ -38,7 +38,7 @@ export class CarrierError extends Error {
   }
 }
 
-/** A text from somebody who has no modem in the rack. */
+/** A text from a sender outside of the rack. */
 export interface OutsideMessage {
   from: string;
   to: string;
@@ -47,7 +47,7 @@ export interface OutsideMessage {
   referenceBits: 8 | 16;
 }
 
-/** What a carrier needs. */
+/** Options of a carrier. */
 export interface CarrierOptions {
   journal: RackJournal;
   clock: Clock;
@@ -95,7 +95,7 @@ export class Carrier {
     this.#isClosed = true;
   }
 
-  /** What modems sent, oldest first; with `afterId` only what came after that message. */
+  /** Messages that modems sent, oldest first; with `afterId` only those after that one. */
   heard(afterId = 0): HeardMessage[] {
     return this.#journal.state.heard.after(afterId);
   }
@@ -163,7 +163,7 @@ export class Carrier {
     return { id, segments: segments.length };
   }
 
-  /** Sends a PDU as it is, right or wrong, with the length that the listing shall show. Throws as `send`. */
+  /** Sends a PDU unchanged, valid or not. `length` is the one that a listing shows. Throws as `send`. */
   sendRaw(to: string, pdu: string, length: number | undefined): { id: number; segments: number } {
     const { iccid } = this.#recipient(to, 1);
     const id = this.#journal.state.nextId;

@@ -1,9 +1,9 @@
-// What a modem does when it starts: gives the card power, says so line by line, becomes able to handle messages.
+// The start of a modem: it powers the card, sends its boot lines, and then can handle messages.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { ModelLines } from './modem-model.ts';
 import type { SimReader } from './sim-reader.ts';
 
-/** What a start needs from its modem. */
+/** Options of a start. */
 export interface BootOptions {
   clock: Clock;
   sim: SimReader;
@@ -26,7 +26,7 @@ export class Boot {
     this.#options = options;
   }
 
-  /** Aborted when the modem loses power or restarts: nothing it was doing goes on. */
+  /** Aborted when the modem loses power or restarts. Unfinished work stops. */
   get signal(): AbortSignal {
     return this.#power.signal;
   }

@@ -1,6 +1,6 @@
-// Who modems and SIM cards are: computed from the slot's index, so that a restarted rack is the same rack.
+// Identities of modems and SIM cards, computed from the slot's index, so that a restarted rack has the same ones.
 
-/** A modem, whatever card is in it. */
+/** A modem, without the card in it. */
 export interface ModemIdentity {
   /** "m0", "m1" … */
   slot: string;
@@ -8,7 +8,7 @@ export interface ModemIdentity {
   imei: string;
 }
 
-/** A SIM card, whatever modem it is in. */
+/** A SIM card. */
 export interface SimIdentity {
   /** 19 digits. */
   iccid: string;

@@ -1,4 +1,4 @@
-// What a modem does with a message: stores and announces it, or hands it on (3GPP TS 27.005 §3.4).
+// Receives messages: stores and announces them, or sends them to the terminal directly (3GPP TS 27.005 §3.4).
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Memory, ModemSettings } from '../at/settings.ts';
 import type { FaultOf, FaultSet } from '../faults/fault-set.ts';
@@ -13,10 +13,10 @@ import type { MessageStores } from './message-stores.ts';
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 15_000;
 /** Announcements that +CNMI mode 0 holds back. */
 const HELD_URCS_MAX = 50;
-/** TP-PID of a message that is acknowledged and shown to nobody (3GPP TS 23.040 §9.2.3.9). */
+/** TP-PID of a message that the modem acknowledges and discards (3GPP TS 23.040 §9.2.3.9). */
 const PID_TYPE_0 = 0x40;
 
-/** What an inbox needs from its modem. */
+/** Options of an inbox. */
 export interface InboxOptions {
   imei: string;
   journal: RackJournal;
@@ -43,9 +43,9 @@ export class Inbox {
   readonly #options: InboxOptions;
   #heldUrcs: { id: number; line: string }[] = [];
   #unacknowledged: Unacknowledged | undefined;
-  /** Told that it has no room, until it has some. */
-  #toldFull = new Set<Memory>();
-  /** While it runs nothing is received. */
+  /** Memories reported as full, until they have room again. */
+  #reportedFull = new Set<Memory>();
+  /** While it runs, the modem receives nothing. */
   #pause: Timer | undefined;
   /** A slow network has brought one message, which may come in now. */
   #hasArrived = false;
@@ -66,7 +66,7 @@ export class Inbox {
   #receiveText(message: WaitingMessage, also: () => RackRecord[]): 'taken' | 'later' {
     const { indications, receiveMemory } = this.#options.settings();
     if (isTypeZero(message)) return this.#take(message, also);
-    // With mode 0 nothing is sent to the terminal, so handing on would lose the message.
+    // With mode 0 the modem sends nothing to the terminal, so direct routing would lose the message.
     if (indications.mode !== 0 && indications.mt === 2) {
       return this.#handOn(message, also, `+CMT: ,${message.length}\r\n${message.pdu}`);
     }
@@ -114,7 +114,7 @@ export class Inbox {
     });
   }
 
-  /** The modem says that something came which it could not store; the network tries again. */
+  /** The modem announces a message that it could not store, and the network tries again. */
   #refuseOnce(message: WaitingMessage): 'later' {
     const retryMs = this.#options.faults.take('cmti')?.retry_ms ?? 0;
     this.#announce(message.id, '+CMTI: ,-1');
@@ -126,7 +126,7 @@ export class Inbox {
     return this.#options.stores.freeIndex(memory) ?? this.#options.stores.capacity(memory) + 1;
   }
 
-  /** `AT+CNMA`. Returns false when nothing is to be acknowledged. */
+  /** `AT+CNMA`. Returns false when no message waits for an acknowledgement. */
   acknowledge(isAccepted: boolean): boolean {
     const pending = this.#unacknowledged;
     if (pending === undefined) return false;
@@ -136,19 +136,19 @@ export class Inbox {
     return true;
   }
 
-  /** After a change of +CNMI: sends or drops what mode 0 held back. */
+  /** After a change of +CNMI: sends or drops the announcements that mode 0 held back. */
   onIndicationsSet(): void {
     const { mode, bfr } = this.#options.settings().indications;
     if (mode === 0) return;
     const held = this.#heldUrcs;
     this.#heldUrcs = [];
-    if (bfr === 0) for (const { id, line } of held) this.#tell(id, line);
+    if (bfr === 0) for (const { id, line } of held) this.#sendAnnouncement(id, line);
   }
 
-  /** The modem lost its volatile state: what was not acknowledged is still the carrier's. */
+  /** The modem lost its volatile state. The carrier keeps a message that was not acknowledged. */
   restart(): void {
     this.#heldUrcs = [];
-    this.#toldFull.clear();
+    this.#reportedFull.clear();
     this.#pause?.cancel();
     this.#pause = undefined;
     this.#forgetUnacknowledged();
@@ -170,22 +170,22 @@ export class Inbox {
     const { imei, stores, faults, publish } = this.#options;
     const index = faults.has('store_full') ? undefined : stores.freeIndex(memory);
     if (index === undefined) {
-      this.#tellFull(memory);
+      this.#reportFull(memory);
       return 'later';
     }
-    this.#toldFull.delete(memory);
+    this.#reportedFull.delete(memory);
     const stored = { status: 0, length: message.length, pdu: message.pdu, id: message.id };
     stores.put(memory, index, stored, [takenRecord(message), ...also()]);
-    // First of all: whoever listens knows of the message before its announcement.
+    // The event comes before the announcement, so that a test has the id when the line arrives.
     publish('sms_delivered', { id: message.id, imei, kind: message.kind, memory, index });
     const line = announcement(index);
     if (line !== undefined) this.#announce(message.id, line);
     return 'taken';
   }
 
-  #tellFull(memory: Memory): void {
-    if (this.#toldFull.has(memory)) return;
-    this.#toldFull.add(memory);
+  #reportFull(memory: Memory): void {
+    if (this.#reportedFull.has(memory)) return;
+    this.#reportedFull.add(memory);
     for (const line of this.#options.storeFullLines(memory)) this.#options.sendUrc(line);
   }
 
@@ -204,7 +204,10 @@ export class Inbox {
     return 'later';
   }
 
-  /** 3GPP TS 27.005 §3.4.4: the modem stops handing on; the network tries again and it is stored. */
+  /**
+   * 3GPP TS 27.005 §3.4.4: the modem ends direct routing. The network tries again, and the modem stores the
+   * message.
+   */
   #onNotAcknowledged(): void {
     this.#forgetUnacknowledged();
     const { indications } = this.#options.settings();
@@ -221,14 +224,14 @@ export class Inbox {
   #announce(id: number, line: string): void {
     if (this.#options.faults.take('urc_lost') !== undefined) return;
     if (this.#options.settings().indications.mode !== 0) {
-      this.#tell(id, line);
+      this.#sendAnnouncement(id, line);
       return;
     }
     this.#heldUrcs.push({ id, line });
     if (this.#heldUrcs.length > HELD_URCS_MAX) this.#heldUrcs.shift();
   }
 
-  #tell(id: number, line: string): void {
+  #sendAnnouncement(id: number, line: string): void {
     const { imei, publish, sendUrc, faults } = this.#options;
     sendUrc(line, { isUrgent: faults.get('status_report')?.before_result === true });
     publish('sms_announced', { id, imei, line: line.replace(/\r.*/s, '') });

@@ -13,7 +13,7 @@ export const USUAL_CAPACITIES: Capacities = { SM: 50, ME: 255, SR: 20 };
 
 const NO_MESSAGES: ReadonlyMap<number, StoredMessage> = new Map();
 
-/** What the stores need from their modem. */
+/** Options of the stores. */
 export interface MessageStoresOptions {
   journal: RackJournal;
   imei: string;
@@ -64,7 +64,10 @@ export class MessageStores {
     return undefined;
   }
 
-  /** Throws `JournalError`, as the other changes do. `also` holds together with it. */
+  /**
+   * Stores a message, in one journal line with the records of `also`. Throws `JournalError`, as the other changes
+   * do.
+   */
   put(memory: Memory, index: number, message: StoredMessage, also: readonly RackRecord[] = []): void {
     const holder = this.#holder(memory);
     if (holder === undefined) throw new Error(`there is no memory ${memory}`);

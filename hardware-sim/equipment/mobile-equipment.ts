@@ -1,4 +1,4 @@
-// What the AT commands of a modem act on (3GPP TS 27.007 §4: the ME): SIM, message stores, radio, calls, settings.
+// The mobile equipment (3GPP TS 27.007 §4) that AT commands act on: SIM, message stores, radio, calls, settings.
 import type { Clock } from '#shared/clock.ts';
 import { defaultModemSettings, type Memory, type ModemSettings } from '../at/settings.ts';
 import type { Carrier, Submission } from '../carrier/carrier.ts';
@@ -30,7 +30,7 @@ export interface EquipmentTraits extends VoiceTraits {
   capacities: Capacities;
 }
 
-/** What it needs from its modem and from the rack. */
+/** Options of the mobile equipment. */
 export interface MobileEquipmentOptions extends VoiceNetwork {
   identity: ModemIdentity;
   model: ModemModel;
@@ -184,7 +184,7 @@ export class MobileEquipment implements Subscriber {
 
   /** The modem has power, or has restarted. Its first start sends no boot lines: it happened long ago. */
   start(): void {
-    this.radio.searchAnew();
+    this.radio.startSearch();
     this.#boot.start({ isAnnounced: this.#hasStarted });
     this.#hasStarted = true;
     this.onConditionsChanged();
@@ -226,7 +226,7 @@ export class MobileEquipment implements Subscriber {
     const wasOff = this.settings.functionality !== 1;
     this.settings.functionality = level;
     if (wasOff && level === 1) {
-      this.radio.searchAnew();
+      this.radio.startSearch();
       this.#options.onRadioOn();
     }
     this.onConditionsChanged();

@@ -1,4 +1,4 @@
-// What distinguishes one model of modem from another, apart from its commands: identification, USB, lines, calls.
+// A model of modem, apart from its commands: identification, USB, unsolicited lines, calls.
 import type { Memory, ModemSettings } from '../at/settings.ts';
 import type { UsbDescription } from '../usb/usb-description.ts';
 import type { MakeVoice } from '../voice/make-voice.ts';

@@ -1,4 +1,4 @@
-// What the faults of a modem change in stores and in what the carrier does. Pure.
+// The effect of faults on the stores of a modem and on the carrier's policies. Pure.
 import { type ReportPolicy, type TimePolicy, USUAL_REPORTS, USUAL_TIME } from '../carrier/subscriber.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import type { Capacities } from './message-stores.ts';

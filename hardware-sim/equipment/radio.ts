@@ -1,4 +1,4 @@
-// A modem's place on the network: registration, signal, the time that messages take on the air.
+// The radio of a modem: registration, signal, the time that messages take on the air.
 import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
@@ -8,7 +8,7 @@ import { isRegistered, type Registration, registrationOf, registrationText } fro
 const USUAL_RSSI = 21;
 const NO_RSSI = 99;
 
-/** What a radio needs from its modem. */
+/** Options of a radio. */
 export interface RadioOptions {
   faults: FaultSet;
   clock: Clock;
@@ -19,7 +19,7 @@ export interface RadioOptions {
   sendUrc: (line: string) => void;
   /** Lines of the make about another signal. */
   signalLines: (rssi: number) => readonly string[];
-  /** Something that the carrier waits for may have come. */
+  /** The modem may be reachable again. */
   onReady: () => void;
 }
 
@@ -27,7 +27,7 @@ export interface RadioOptions {
 export class Radio {
   readonly #options: RadioOptions;
   #airIsFreeAtMs = 0;
-  /** Slow networks: not registered before this is up. */
+  /** Runs while a slow network registers the modem. */
   #registering: Timer | undefined;
   #isFlapAway = false;
   #flapping: Timer | undefined;
@@ -73,7 +73,9 @@ export class Radio {
     return this.isRegistered ? USUAL_RSSI : NO_RSSI;
   }
 
-  /** Takes the air for one message, behind those before it; `undefined` when the signal came before it was out. */
+  /**
+   * Sends one message after those before it. Returns `undefined` if the signal aborts before the message is out.
+   */
   whenOut<T>(signal: AbortSignal, submit: () => T): T | undefined | Promise<T | undefined> {
     const waitMs = this.#reserveAirMs();
     if (waitMs <= 0) return submit();
@@ -90,7 +92,7 @@ export class Radio {
   }
 
   /** The radio is on again, after a start or a setting: a slow network takes its time. */
-  searchAnew(): void {
+  startSearch(): void {
     const { faults, clock } = this.#options;
     this.#airIsFreeAtMs = 0;
     const delayMs = faults.get('slow_network')?.ms ?? 0;
@@ -103,7 +105,10 @@ export class Radio {
     });
   }
 
-  /** After anything that registration depends on has changed: tells who asked, and fetches what waits. */
+  /**
+   * After a change of anything that registration depends on: reports the registration, and asks for waiting
+   * messages.
+   */
   onConditionsChanged(): void {
     this.#followFlapping();
     const before = this.#shown;
@@ -121,7 +126,7 @@ export class Radio {
         sendUrc(`${name}: ${registrationText(is, reports[name], this.rejectCause)}`);
       }
     }
-    this.#tellSignal();
+    this.#reportSignal();
     if (isRegistered(now)) this.#options.onReady();
   }
 
@@ -132,7 +137,7 @@ export class Radio {
     this.#flapping = undefined;
   }
 
-  #tellSignal(): void {
+  #reportSignal(): void {
     const { rssi } = this;
     if (rssi === this.#shownRssi) return;
     this.#shownRssi = rssi;

@@ -1,4 +1,4 @@
-// Whether the modem is on the network, as each of its registration commands tells it. Pure.
+// Whether the modem is on the network, as each of its registration commands reports it. Pure.
 
 /** 3GPP TS 27.007 §7.2, `<stat>`. */
 export const STAT_OFF = 0;
@@ -22,7 +22,7 @@ export interface Registration {
   evolved: number;
 }
 
-/** What registration depends on. */
+/** The conditions of registration. */
 export interface RadioConditions {
   /** +CFUN=1. */
   isRadioOn: boolean;
@@ -68,8 +68,8 @@ const CELL = '"1A2B","01A2B3C4",7';
 const CAUSE_TYPE_MM = 0;
 
 /**
- * What follows "+CREG: " in a report; `n` of 2 adds the cell while there is one, 3 also why the network refused
- * (3GPP TS 27.007 §7.2).
+ * The text after "+CREG: " in a report. With `n` of 2 it has the cell, with 3 also the reject cause (3GPP TS
+ * 27.007 §7.2).
  */
 export function registrationText(stat: number, n: number, rejectCause: number | undefined): string {
   if (n >= 2 && isRegisteredStat(stat)) return `${stat},${CELL}`;

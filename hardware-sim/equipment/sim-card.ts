@@ -1,8 +1,8 @@
-// A SIM card: who it is, its PIN, its tries, its state (3GPP TS 27.007 §8.3).
+// A SIM card: identity, PIN, tries, state (3GPP TS 27.007 §8.3).
 import { type Answer, CME, CMS, cme, ok } from '../at/answer.ts';
 import type { SimIdentity } from './identity.ts';
 
-/** What stands between a modem and the card in it. */
+/** State of a card, as `+CPIN?` reports it. */
 export type SimState = 'ready' | 'not_inserted' | 'pin' | 'puk' | 'busy' | 'failure';
 
 /** 3GPP TS 31.101: a PIN blocks after 3 wrong tries, a PUK after 10. */
@@ -58,12 +58,12 @@ export class SimCard {
     return { pin: this.#pinTries, puk: this.#pukTries };
   }
 
-  /** Whether the card wants its PIN whenever it gets power. */
+  /** Whether the card asks for its PIN when it gets power. */
   get asksForPin(): boolean {
     return this.#asksForPin;
   }
 
-  /** Plays a state, with tries as on a card that is treated well: `ready` also forgets the wish for a PIN. */
+  /** Sets a state, with all tries left. `ready` also switches the PIN request off. */
   setState(state: SimState, pinTries = PIN_TRIES): void {
     this.#state = state;
     if (state === 'ready' || state === 'pin') {
@@ -86,7 +86,7 @@ export class SimCard {
     return cme(cmeCodeOf(this.#state) ?? CME.operationNotAllowed);
   }
 
-  /** `AT+CLCK="SC",<mode>,<pin>`: whether the card shall ask. A wrong PIN costs a try. */
+  /** `AT+CLCK="SC",<mode>,<pin>`: switches the PIN request on or off. A wrong PIN costs a try. */
   setAsksForPin(asks: boolean, pin: string): Answer {
     const wasReady = this.#state === 'ready';
     if (!wasReady) return cme(cmeCodeOf(this.#state) ?? CME.operationNotAllowed);

@@ -1,4 +1,4 @@
-// The card reader of a modem: which card is in it, if any, and what a fault makes of that.
+// The card reader of a modem: the card in it, if any, and the effect of the fault `sim`.
 import type { Answer } from '../at/answer.ts';
 import type { FaultOf } from '../faults/fault-set.ts';
 import type { SimCard, SimState } from './sim-card.ts';
@@ -6,7 +6,7 @@ import type { SimCard, SimState } from './sim-card.ts';
 /** Empty at first. */
 export class SimReader {
   #card: SimCard | undefined;
-  /** What the fault says, or `ready`. */
+  /** The state that the fault plays, or `ready`. */
   #played: SimState = 'ready';
 
   get card(): SimCard | undefined {
@@ -32,7 +32,7 @@ export class SimReader {
     this.#card?.powerUp();
   }
 
-  /** The card follows its fault when that comes and goes, and is left alone otherwise. */
+  /** Sets the state of the card when its fault starts or ends. */
   follow(fault: FaultOf<'sim'> | undefined): void {
     const state = fault?.state ?? 'ready';
     if (state === this.#played) return;
@@ -40,7 +40,7 @@ export class SimReader {
     this.#card?.setState(state, fault?.tries);
   }
 
-  /** As `SimCard.enter`. A card that has opened follows its fault no more. */
+  /** As `SimCard.enter`. The right PIN ends the effect of the fault. */
   enter(code: string, newPin: string | undefined): Answer {
     if (this.#card === undefined) return { kind: 'error' };
     const answer = this.#card.enter(code, newPin);

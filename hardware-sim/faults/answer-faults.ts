@@ -14,7 +14,7 @@ export interface Attempt {
   answer: () => Answer | Promise<Answer>;
   /** Aborted when the modem loses power. */
   signal: AbortSignal;
-  /** Told about errors of the simulator itself. */
+  /** Called for errors of the simulator itself. */
   onFailure: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export interface AnswerFaults {
   latenessMs(): number | undefined;
 }
 
-/** Counts are used up as the faults strike. */
+/** Each strike of a fault uses up one of its count. */
 export function answerFaultsOf(faults: FaultSet, clock: Clock): AnswerFaults {
   return {
     noise: () => {

@@ -1,7 +1,7 @@
 // Fields that many faults have.
 import * as z from 'zod';
 
-/** Longest duration of a fault: a day. Whoever wants more leaves the duration out. */
+/** Longest duration of a fault: a day. A fault without a duration lasts until it is cleared. */
 export const DURATION_MS_MAX = 86_400_000;
 const COUNT_MAX = 1_000_000;
 

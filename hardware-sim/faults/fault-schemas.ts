@@ -1,4 +1,4 @@
-// The faults that a modem can be told to play, as data. Each schema says what its fault plays.
+// The faults that a modem can play, as data. The comment of each schema says what the fault does.
 import * as z from 'zod';
 import { USB_PATH } from '../usb/usb-path.ts';
 import { COUNT as count, DURATION_MS_MAX, DURATION_MS as durationMs } from './fault-fields.ts';
@@ -139,7 +139,7 @@ const DIALOGUE_FAULTS = {
   }),
 } as const;
 
-/** Faults of the stores and of what is told of them. */
+/** Faults of the stores and of announcements. */
 const STORE_FAULTS = {
   /** A message arrives without an announcement. */
   urc_lost: z.strictObject({ kind: z.literal('urc_lost'), count }),

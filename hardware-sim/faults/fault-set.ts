@@ -11,7 +11,7 @@ export type FaultOf<K extends FaultKind> = z.output<Schemas[K]>;
 /** Any fault. */
 export type Fault = { [K in FaultKind]: FaultOf<K> }[FaultKind];
 
-/** A fault that cannot be played as it was described; the message says what can. */
+/** A fault that the modem cannot play. The message says which values are allowed. */
 export class FaultError extends Error {
   override name = 'FaultError';
 }

@@ -1,30 +1,30 @@
-// A modem that hangs until somebody does the right thing, or something stronger.
+// A modem that hangs until the client takes the step that cures it, or a stronger one.
 import type { Clock, Timer } from '#shared/clock.ts';
 import { OpenWatch } from '../pty/open-watch.ts';
 import type { FaultOf, FaultSet } from './fault-set.ts';
 
-/** What can cure, the weakest first. */
+/** Steps that cure a hanging modem, the weakest first. */
 const STEPS = ['reopen', 'radio', 'restart', 'usb_reset'] as const;
 /** One of them. */
 export type CuringStep = FaultOf<'stuck'>['cured_by'];
 
 /** How often we ask whether a port was opened again. */
 const OPEN_CHECK_MS = 20;
-/** Of a line that a hanging modem hears: what is longer is no restart command. */
+/** Longest line that a hanging modem reads; a longer one is no restart command. */
 const HEARD_CHARACTERS_MAX = 200;
 
 const RESTART_COMMAND = /\+CFUN=1,1|\+CRESET|\^RESET/i;
 const RADIO_OFF_COMMAND = /\+CFUN=[04]/i;
 const RADIO_ON_COMMAND = /\+CFUN=1/i;
 
-/** What the watch over a hanging modem needs. */
+/** Options of the watch over a hanging modem. */
 export interface StuckOptions {
   faults: FaultSet;
   /** Real time: ports do not follow a clock that is moved by hand. */
   clock: Clock;
   /** Paths of the ports for commands, while they exist. */
   portPaths: () => readonly string[];
-  /** It has heard a restart command, which it carries out without a word. */
+  /** Carries out a restart command, without an answer. */
   restart: () => void;
   onCured: (step: CuringStep) => void;
 }
@@ -51,7 +51,7 @@ export class Stuck {
     return this.#options.faults.get('stuck')?.cured_by;
   }
 
-  /** Something was done to the modem. */
+  /** Ends the hang if this step cures it. */
   onStep(step: CuringStep): void {
     const cure = this.#cure;
     if (cure === undefined || STEPS.indexOf(step) < STEPS.indexOf(cure)) return;
@@ -77,7 +77,7 @@ export class Stuck {
     if (!isWatched) this.stop();
   }
 
-  /** The ports are gone, or nobody wants to know any more. */
+  /** Ends the watch: the ports are gone, or the hang is over. */
   stop(): void {
     this.#check?.cancel();
     this.#watch?.close();

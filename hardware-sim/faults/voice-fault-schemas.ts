@@ -1,4 +1,4 @@
-// The faults of calls and of their voice that a modem can be told to play, as data.
+// The faults of calls and of their voice that a modem can play, as data.
 import * as z from 'zod';
 import { COUNT, DURATION_MS } from './fault-fields.ts';
 

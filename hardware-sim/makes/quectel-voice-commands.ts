@@ -46,7 +46,7 @@ function callsOverLte(values: readonly string[], { equipment: { settings } }: Co
   return ok();
 }
 
-/** The last field of "usbcfg" takes effect when the modem has started anew. */
+/** The last field of "usbcfg" takes effect at the next start of the modem. */
 function configuration({ operation, parameters }: AtCommand, context: CommandContext): Answer {
   const { equipment } = context;
   if (operation === 'test')
@@ -62,7 +62,7 @@ function configuration({ operation, parameters }: AtCommand, context: CommandCon
   return ok();
 }
 
-/** The rate of the samples takes effect when the modem has started anew. */
+/** The sample rate takes effect at the next start of the modem. */
 function digitalAudio({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
   const values = parameters.map(({ text }) => text);
   if (values.length > 8 || values.some((value) => !/^\d$/.test(value))) return cme(CME.incorrectParameters);

@@ -38,7 +38,7 @@ const lines: CallLines = (change, { index, direction, number, numberType }: Show
     : []),
 ];
 
-/** Where the receiver for satellites writes. */
+/** The output port of the GNSS receiver. */
 export function nmeaPort({ kept }: ModemSettings): string {
   return kept.get('+QGPSCFG outport') ?? 'usbnmea';
 }

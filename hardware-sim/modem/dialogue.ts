@@ -1,4 +1,4 @@
-// The talking side of a modem: its ports, who answers what, what was said, and unsolicited lines.
+// The dialogue of a modem with its host: ports, answers to commands, the record of commands, unsolicited lines.
 import type { Answer } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { CommandRecord } from '../at/command-record.ts';
@@ -10,7 +10,7 @@ import type { ModemOptions } from './modem-options.ts';
 import { ModemPorts } from './modem-ports.ts';
 import { UrcSender } from './urc-sender.ts';
 
-/** What a dialogue needs from its modem. */
+/** Options of a dialogue. */
 export interface DialogueOptions {
   equipment: MobileEquipment;
   /** Tried in order. */

@@ -1,4 +1,4 @@
-// What a modem is made of: who it is, how it behaves, and the rack around it.
+// The options of a modem: its identity, its traits, and the rack around it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { SoundCards } from '../alsa/sound-cards.ts';
@@ -20,7 +20,7 @@ export interface ModemTraits extends EquipmentTraits {
   bootMs: number;
 }
 
-/** What a modem needs. */
+/** Options of a modem. */
 export interface ModemOptions extends VoiceNetwork {
   identity: ModemIdentity;
   make: Make;

@@ -19,7 +19,7 @@ import type { TtyView } from './usb-plug.ts';
 /** A modem in a slot of the rack. Unplugged and without a card at first. */
 export class SimulatedModem {
   readonly faults: FaultSet;
-  /** What its commands act on. */
+  /** The mobile equipment that its commands act on. */
   readonly equipment: MobileEquipment;
   /** Plugging in, unplugging, restarting. */
   readonly power: Power;
@@ -70,7 +70,7 @@ export class SimulatedModem {
     });
   }
 
-  // What it is
+  // Identity
 
   get make(): Make {
     return this.#options.make;
@@ -106,7 +106,7 @@ export class SimulatedModem {
     return this.equipment.voice;
   }
 
-  // Where it is, and in which state
+  // Location and state
 
   /** First part of the names of its links: the slot's, or the one that the fault `unplug` gave. */
   get linkName(): string {

@@ -1,4 +1,4 @@
-// When a modem is there: plugged in, driver disk, restarting, gone; and the faults of that.
+// The presence of a modem: plugged in, driver disk, restarting, unplugged; and the faults of these.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
@@ -13,7 +13,7 @@ import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
 /** From the command to the loss of the bus: the answer gets out, and the client reads it. */
 const RESTART_DELAY_MS = 50;
 
-/** What power needs from the modem. */
+/** Options of `Power`. */
 export interface PowerOptions {
   bus: UsbBus;
   soundCards: SoundCards;
@@ -22,7 +22,7 @@ export interface PowerOptions {
   usbPath: string;
   usbSerial: string | undefined;
   slot: string;
-  /** What it is on the bus as a modem. */
+  /** Its USB device as a modem. */
   description: () => UsbDescription;
   ports: ModemPorts;
   faults: FaultSet;
@@ -34,7 +34,7 @@ export interface PowerOptions {
   bootMs: number;
   /** Whether another modem uses a name for its links. */
   isNameTaken: (name: string) => boolean;
-  /** It runs, after what was done to it. */
+  /** The modem runs, after this step. */
   onUp: (step: CuringStep) => void;
   onDown: () => void;
 }
@@ -71,7 +71,7 @@ export class Power {
     return this.#plug.state;
   }
 
-  /** First part of the names of its links: the slot's, or where it came back. */
+  /** First part of the names of its links: the slot's, or the one that the fault `unplug` gave. */
   get linkName(): string {
     return this.#plug.linkName;
   }
@@ -87,8 +87,8 @@ export class Power {
   }
 
   /**
-   * Arrives on the bus, as its driver disk first when it is a modem that does so or `storageMs` says so. Throws
-   * `UsbError`, or `PtyError` when the system gives no more pseudo-terminals.
+   * Plugs the modem in. It shows its driver disk first if its make does, or for `storageMs`. Throws `UsbError`,
+   * or `PtyError` when the system has no more pseudo-terminals.
    */
   plugIn(storageMs?: number): void {
     const { faults, make, storageFirstMs } = this.#options;
@@ -149,7 +149,7 @@ export class Power {
     return true;
   }
 
-  /** After faults have changed: the end of the disk is the beginning of the modem. */
+  /** After a change of faults: the end of the fault `storage` turns the disk into the modem. */
   follow(): void {
     const isStorage = this.#options.faults.has('storage');
     if (this.#isPlayingStorage && !isStorage) this.#try(() => this.#plug.becomeModem());

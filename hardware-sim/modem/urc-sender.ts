@@ -4,10 +4,10 @@ import type { ModemSettings } from '../at/settings.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import type { ModemPorts } from './modem-ports.ts';
 
-/** The first of two lines that shall come as one goes alone when there is no second within this time. */
+/** A line that waits for a second one goes alone after this time. */
 const PAIR_TIMEOUT_MS = 1000;
 
-/** What sending needs from the modem. */
+/** Options of a sender. */
 export interface UrcSenderOptions {
   ports: ModemPorts;
   faults: FaultSet;
@@ -15,7 +15,7 @@ export interface UrcSenderOptions {
   settings: () => ModemSettings;
 }
 
-/** The way of all unsolicited lines of one modem. */
+/** Sends all unsolicited lines of one modem. */
 export class UrcSender {
   readonly #options: UrcSenderOptions;
   #first: string | undefined;

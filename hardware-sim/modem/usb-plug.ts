@@ -21,12 +21,12 @@ export interface TtyView {
   role: SerialRole;
 }
 
-/** What a plug needs. */
+/** Options of a plug. */
 export interface UsbPlugOptions {
   bus: UsbBus;
   soundCards: SoundCards;
   make: Make;
-  /** What it is as a modem when it arrives now. */
+  /** The USB device as which the modem arrives. */
   description: () => UsbDescription;
   serial: string | undefined;
   path: string;
@@ -37,7 +37,7 @@ export interface UsbPlugOptions {
   onUp: () => void;
   /** The terminals have hung up. */
   onDown: () => void;
-  /** What failed while no caller could be told. */
+  /** Called for a failure that has no caller to throw to. */
   onFailure: (error: unknown) => void;
 }
 
@@ -134,7 +134,7 @@ export class UsbPlug {
     this.#state = 'absent';
   }
 
-  /** "1" without a "0" that we saw: both were written before we looked. */
+  /** A "1" without a "0": the host wrote both before the file was read. */
   #onAuthorized(isAuthorized: boolean): void {
     const device = this.#device;
     if (device === undefined) return;
@@ -156,7 +156,7 @@ export class UsbPlug {
     }
   }
 
-  /** Terminals first: who sees an interface finds its terminal. */
+  /** Terminals first: a program that sees an interface must find its terminal. */
   #openTerminals(device: UsbDevice): void {
     const { bus, ports, soundCards } = this.#options;
     const serials = device.description.interfaces.flatMap((usbInterface) =>

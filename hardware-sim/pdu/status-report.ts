@@ -1,4 +1,4 @@
-// SMS-STATUS-REPORT: what became of a submitted message (3GPP TS 23.040 §9.2.2.3).
+// SMS-STATUS-REPORT: the outcome of a submitted message (3GPP TS 23.040 §9.2.2.3).
 import { type Address, encodeAddress } from './address.ts';
 
 /** TP-MTI 10 with TP-MMS set: no more messages are waiting. */

@@ -1,8 +1,8 @@
-// What happens on the air and in the slots, as it happens, for whoever listens.
+// Events on the air and in the slots, for clients that follow them live.
 
 import { BoundedLog } from './bounded-log.ts';
 
-/** What can happen. */
+/** Kinds of events. */
 export type AirEventKind =
   | 'sms_submitted'
   | 'sms_waiting'
@@ -23,7 +23,7 @@ export type AirEventKind =
   | 'call_ended'
   | 'dtmf';
 
-/** Something that happened. */
+/** One event. */
 export interface AirEvent {
   /** Counts from 1 since the simulator started. */
   id: number;
@@ -33,10 +33,10 @@ export interface AirEvent {
   data: Record<string, unknown>;
 }
 
-/** Tells all listeners of an event. */
+/** Publishes an event to all listeners. */
 export type Publish = (kind: AirEventKind, data: Record<string, unknown>) => void;
 
-/** Numbers events, keeps the last ones, and tells listeners that there are new ones. */
+/** Numbers events, keeps the last ones, and notifies listeners of new ones. */
 export class EventFeed {
   readonly #now: () => number;
   readonly #events: BoundedLog<AirEvent>;

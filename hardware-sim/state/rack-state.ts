@@ -1,10 +1,10 @@
-// What the records of the journal add up to: cards, modems, messages. Pure.
+// The state that the records of the journal add up to: cards, modems, messages. Pure.
 import { BoundedLog } from './bounded-log.ts';
 import type { HeardMessage, MemoryName, RackRecord, StoredMessage, WaitingMessage } from './records.ts';
 
 type Store = Map<number, StoredMessage>;
 
-/** What belongs to one SIM card, in whatever modem it is. */
+/** The memories of one SIM card. */
 export interface SimMemories {
   /** The memory SM. */
   store: Store;
@@ -12,7 +12,7 @@ export interface SimMemories {
   waiting: Record<WaitingMessage['kind'], Map<number, WaitingMessage>>;
 }
 
-/** What belongs to one modem. */
+/** The memories of one modem. */
 export interface ModemMemories {
   stores: Record<'ME' | 'SR', Store>;
   /** TP-MR of the next SUBMIT. */

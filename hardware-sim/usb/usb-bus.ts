@@ -8,7 +8,7 @@ import type { UsbDescription } from './usb-description.ts';
 import { UsbDevice } from './usb-device.ts';
 import { hubsAbove } from './usb-path.ts';
 
-/** Writes to `authorized` that no notice told of are seen after this. */
+/** Interval of checks for writes to `authorized` that inotify did not report. */
 const AUTHORIZED_CHECK_MS = 2000;
 /** Says that the folder is ours to remove. */
 const MARK = 'simulated-by-hardware-sim';
@@ -38,7 +38,7 @@ export class UsbBus {
   readonly #devices = new Map<string, UsbDevice>();
   #check: Timer | undefined;
 
-  /** `clock` is real time: others write to the files when they like. */
+  /** `clock` is real time, since other programs write to the files at any time. */
   constructor(rackFolder: string, clock: Clock) {
     this.devFolder = join(rackFolder, 'dev');
     this.#sysFolder = join(rackFolder, 'sys');
@@ -46,7 +46,10 @@ export class UsbBus {
     this.#clock = clock;
   }
 
-  /** Makes the folders, anew when a run that was killed has left them. Throws `UsbError` when they are others'. */
+  /**
+   * Makes the folders, and replaces those of an earlier run that was killed. Throws `UsbError` for a folder that
+   * is not a simulator's.
+   */
   open(): void {
     for (const folder of [this.#sysFolder, this.devFolder]) {
       if (existsSync(folder) && !existsSync(join(folder, MARK))) {
@@ -74,8 +77,8 @@ export class UsbBus {
   }
 
   /**
-   * A device arrives, without interfaces yet; hubs on the way are made. `onAuthorized` is called when somebody
-   * writes to its `authorized` file. Throws `UsbError` when the place is taken.
+   * Adds a device without interfaces, and the hubs above it. Calls `onAuthorized` for a write to its `authorized`
+   * file. Throws `UsbError` when the place is taken.
    */
   arrive(
     path: string,

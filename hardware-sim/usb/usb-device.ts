@@ -16,7 +16,7 @@ export interface CardName {
   id: string;
 }
 
-/** What a device needs from the bus. */
+/** Options of a device. */
 export interface UsbDeviceOptions {
   /** Its folder; those of the interfaces are beside it. */
   folder: string;
@@ -60,7 +60,7 @@ export class UsbDevice {
     for (const { number } of this.description.interfaces) removeFolder(this.#folderOf(number));
   }
 
-  /** Looks whether somebody has written to `authorized`. */
+  /** Checks for a write to `authorized`. */
   checkAuthorized(): void {
     this.#authorized.check();
   }

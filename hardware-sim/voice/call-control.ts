@@ -1,4 +1,4 @@
-// The calls of one modem: making, taking and ending them, and what the terminal is told of it.
+// The calls of one modem: dialling, answering and ending them, and the lines about them.
 import type { Clock } from '#shared/clock.ts';
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
@@ -13,7 +13,7 @@ import type { CallChange, MakeVoice } from './make-voice.ts';
 import { ModemCall, type ModemCallOwner, STAT } from './modem-call.ts';
 import { Ringer } from './ringer.ts';
 
-/** What call control needs from its modem. */
+/** Options of call control. */
 export interface CallControlOptions {
   imei: string;
   make: MakeVoice;
@@ -25,16 +25,16 @@ export interface CallControlOptions {
   number: () => string;
   /** Calls can be made and taken. */
   isInService: () => boolean;
-  /** Milliseconds since the epoch, as the network tells them. */
+  /** The time of the network, in milliseconds since the epoch. */
   now: () => number;
   ringIntervalMs: number;
   /** `isUrgent`: in front of the answer that is being given. */
-  sendUrc: (line: string, told?: { isUrgent: boolean }) => void;
+  sendUrc: (line: string, options?: { isUrgent: boolean }) => void;
   /** Another call is the active one now, or none is. */
   onActiveChanged: (active: ModemCall | undefined) => void;
 }
 
-/** At most one call that goes on, and one that waits. */
+/** At most one active call, and one that waits. */
 export class CallControl implements VoiceSubscriber, ModemCallOwner {
   readonly imei: string;
   readonly #options: CallControlOptions;
@@ -42,9 +42,9 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
   #calls: ModemCall[] = [];
   #active: ModemCall | undefined;
   #lastEnd: CallEnd | undefined;
-  /** Answers of ATD that wait for what becomes of the call. */
+  /** Answers of ATD that wait for the outcome of the call. */
   readonly #pending = new Map<ModemCall, (answer: Answer) => void>();
-  /** The modem is without power: it tells nobody. */
+  /** The modem has no power and sends no lines. */
   #isMute = false;
 
   constructor(options: CallControlOptions) {
@@ -80,11 +80,11 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
       call.network = network.dial(isHidden ? null : this.#options.number(), e164Of(number), call);
     }
     const waits = settings().kept.get('+COLP') === '1' || faults.take('connect_early') !== undefined;
-    this.#tell('dialling', call, { isUrgent: waits });
+    this.#reportChange('dialling', call, { isUrgent: waits });
     return waits ? new Promise((resolve) => this.#pending.set(call, resolve)) : ok();
   }
 
-  /** ATA. False when nobody calls. */
+  /** ATA. Returns false without an incoming call. */
   answer(): boolean {
     const call = this.#calls.find(({ stat }) => stat === STAT.incoming);
     call?.network?.answer();
@@ -101,14 +101,14 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     return chosen.length > 0;
   }
 
-  /** +CHLD=0: the waiting caller hears that the line is busy. False when nobody waits. */
+  /** +CHLD=0: rejects the waiting call as busy. Returns false without one. */
   refuseWaiting(): boolean {
     const waiting = this.#calls.find(({ stat }) => stat === STAT.waiting);
     waiting?.end(CAUSE.userBusy);
     return waiting !== undefined;
   }
 
-  /** +CHLD=1: ends the active call and takes the waiting one. */
+  /** +CHLD=1: ends the active call and answers the waiting one. Returns false without a waiting one. */
   takeWaiting(): boolean {
     const waiting = this.#calls.find(({ stat }) => stat === STAT.waiting);
     this.#active?.end(CAUSE.normalClearing);
@@ -137,12 +137,14 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
       if (settings().kept.get('+CCWA n') === '1') {
         this.#options.sendUrc(`+CCWA: "${call.number}",${call.numberType},1`);
       }
-      this.#tell('waiting', call);
+      this.#reportChange('waiting', call);
     }
     return call;
   }
 
-  /** The modem lost its power, its card or its network: its calls end. Without power it says nothing. */
+  /**
+   * Ends all calls: the modem lost its power, its card or its network. Without `isReported` it sends no lines.
+   */
   drop({ isReported }: { isReported: boolean }): void {
     this.#isMute = !isReported;
     for (const call of [...this.#calls]) {
@@ -154,7 +156,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
 
   onAlerting(call: ModemCall): void {
     call.stat = STAT.alerting;
-    this.#tell('alerting', call);
+    this.#reportChange('alerting', call);
   }
 
   onAnswered(call: ModemCall): void {
@@ -162,7 +164,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     call.stat = STAT.active;
     this.#setActive(call);
     const isUrgent = call.direction === 1 && this.#options.make.connectsBeforeOk;
-    this.#tell('answered', call, { isUrgent });
+    this.#reportChange('answered', call, { isUrgent });
     const showsNumber = this.#options.settings().kept.get('+COLP') === '1';
     const connected = `+COLP: "${call.number}",${call.numberType}`;
     this.#settle(call, showsNumber ? ok(connected) : ok());
@@ -175,8 +177,8 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     this.#lastEnd = end;
     if (wasRinging) this.#ringer.stop();
     if (this.#active === call) this.#setActive(undefined);
-    const isSaid = this.#isMute || this.#options.faults.take('call_end_lost') === undefined;
-    if (isSaid) this.#tellEnd(call, end, wasAnswered);
+    const isReported = this.#isMute || this.#options.faults.take('call_end_lost') === undefined;
+    if (isReported) this.#reportEnd(call, end, wasAnswered);
     else this.#settle(call, { kind: 'nothing' });
     const waiting = this.#calls.find(({ stat }) => stat === STAT.waiting);
     if (waiting === undefined || this.#calls.length > 1) return;
@@ -196,12 +198,12 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
 
   #startRinging(call: ModemCall): void {
     this.#ringer.start(call);
-    this.#tell('incoming', call);
+    this.#reportChange('incoming', call);
   }
 
   /** V.250 §6.3.1: the final result code is the answer of ATD, or comes by itself when that is out. */
-  #tellEnd(call: ModemCall, end: CallEnd, wasAnswered: boolean): void {
-    this.#tell('ended', call, { end });
+  #reportEnd(call: ModemCall, end: CallEnd, wasAnswered: boolean): void {
+    this.#reportChange('ended', call, { end });
     const result = finalResultOf(end.cause, wasAnswered);
     if (this.#settle(call, { kind: 'result', code: result })) return;
     if (this.#isMute || end.isOwn) return;
@@ -210,9 +212,13 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     for (const line of this.#options.make.missedLines(call, this.#options.now())) this.#options.sendUrc(line);
   }
 
-  #tell(change: CallChange, call: ModemCall, told: { end?: CallEnd; isUrgent?: boolean } = {}): void {
+  #reportChange(
+    change: CallChange,
+    call: ModemCall,
+    options: { end?: CallEnd; isUrgent?: boolean } = {},
+  ): void {
     if (this.#isMute) return;
-    const { end, isUrgent = false } = told;
+    const { end, isUrgent = false } = options;
     const { make, settings, sendUrc } = this.#options;
     const lines = make.lines(change, call, { settings: settings(), ...(end === undefined ? {} : { end }) });
     for (const line of lines) sendUrc(line, { isUrgent });

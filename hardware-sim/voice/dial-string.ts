@@ -1,4 +1,4 @@
-// What is behind ATD (ITU-T V.250 §6.3.1, 3GPP TS 27.007 §6.2). Pure.
+// The dial string of ATD (ITU-T V.250 §6.3.1, 3GPP TS 27.007 §6.2). Pure.
 
 /** Longest number: 40 digits of an address (3GPP TS 24.008 §10.5.4.7). */
 const NUMBER = /^\+?[0-9*#A-D]{1,40}$/;

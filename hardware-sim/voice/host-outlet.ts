@@ -1,6 +1,6 @@
-// Samples for the host, as a driver has them: nobody who opens the device late gets what was said before.
+// Samples for the host, as a driver buffers them: a program that opens the device late does not get old ones.
 
-/** Frames without a reader after which nobody is there: a second, in which a terminal fills up anyway. */
+/** After this many unread frames the host counts as absent: a second, in which a terminal fills up anyway. */
 const IDLE_FRAMES = 50;
 
 /** A terminal or a pipe to the host. */
@@ -9,7 +9,7 @@ export interface OutletDevice {
   writeAll(bytes: Buffer): boolean;
   /** Octets that the host has not read yet. */
   unreadBytes(): number;
-  /** Throws those away. */
+  /** Drops them. */
   discardUnread(): void;
 }
 
@@ -29,10 +29,10 @@ export class HostOutlet {
     if (device === undefined) return false;
     const unread = device.unreadBytes();
     this.#framesWithoutReader = unread < this.#unread ? 0 : this.#framesWithoutReader + 1;
-    const isNobodyThere = this.#framesWithoutReader >= IDLE_FRAMES;
-    if (isNobodyThere) device.discardUnread();
+    const isHostAbsent = this.#framesWithoutReader >= IDLE_FRAMES;
+    if (isHostAbsent) device.discardUnread();
     const isTaken = device.writeAll(bytes);
-    this.#unread = (isNobodyThere ? 0 : unread) + (isTaken ? bytes.length : 0);
-    return isTaken && !isNobodyThere;
+    this.#unread = (isHostAbsent ? 0 : unread) + (isTaken ? bytes.length : 0);
+    return isTaken && !isHostAbsent;
   }
 }

@@ -1,10 +1,10 @@
-// Sentences of the receiver for satellites on the port of the voice while there is no call, as `nmea_in_pcm` has them.
+// NMEA sentences of the GNSS receiver on the voice port while there is no call: the fault `nmea_in_pcm`.
 import type { FrameClock, Ticker } from '../audio/frame-clock.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import { HostOutlet, type OutletDevice } from './host-outlet.ts';
 import { nmeaSentence } from './nmea.ts';
 
-/** What it needs from its modem. */
+/** Its options. */
 export interface IdleSentencesOptions {
   frameClock: FrameClock;
   faults: FaultSet;

@@ -1,4 +1,4 @@
-// How the calls of one make show at its ports: the lines about them, and the ways of their voice.
+// The calls of one make: the lines about them, and how their voice reaches the host.
 
 import type { ModemSettings } from '../at/settings.ts';
 import type { SampleRateHz } from '../audio/frame.ts';
@@ -6,14 +6,14 @@ import type { CallEnd } from '../calls/call-leg.ts';
 import type { ShownCall } from './modem-call.ts';
 import type { StoredVoiceSettings } from './stored-settings.ts';
 
-/** What happens to a call. */
+/** Events of a call. */
 export type CallChange = 'dialling' | 'alerting' | 'incoming' | 'waiting' | 'answered' | 'ended';
 
 /** Lines of a change; `end` comes with `ended`. */
 export type CallLines = (
   change: CallChange,
   call: ShownCall,
-  told: { settings: ModemSettings; end?: CallEnd },
+  context: { settings: ModemSettings; end?: CallEnd },
 ) => readonly string[];
 
 /** One make's calls. */
@@ -22,11 +22,11 @@ export interface MakeVoice {
   lines: CallLines;
   /** `answered` comes before the OK of ATA. */
   connectsBeforeOk: boolean;
-  /** Behind the NO CARRIER of a call that nobody answered; the time is the network's. */
+  /** After the NO CARRIER of a missed call; the time is the network's. */
   missedLines: (call: ShownCall, atMs: number) => readonly string[];
   /** Of +CEER, behind the colon. */
   endReport: (end: CallEnd) => string;
-  /** The line about a key that the other side pressed, if the modem was told to listen for keys. */
+  /** The line about a key that the other side pressed, if key detection is on. */
   detectedKey: (digit: string, settings: ModemSettings) => string | undefined;
   audio: MakeAudio;
 }
@@ -39,9 +39,13 @@ export interface MakeAudio {
   bufferBytes: number;
   /** Lines to the host when the buffer has filled to one mark, and when it has emptied to the other. */
   flowControl?: { fullBytes: number; fullLine: string; roomBytes: number; roomLine: string };
-  rateHz: (told: { settings: ModemSettings; stored: StoredVoiceSettings; isVolte: boolean }) => SampleRateHz;
-  /** Whether sentences of the receiver for satellites come on the port of the voice when it is on. */
+  rateHz: (context: {
+    settings: ModemSettings;
+    stored: StoredVoiceSettings;
+    isVolte: boolean;
+  }) => SampleRateHz;
+  /** Whether the GNSS receiver writes its sentences to the voice port when it is on. */
   mixesNmea: (settings: ModemSettings) => boolean;
-  /** Whether the modem gives back what comes on the port of the voice while there is no call: a test of the way. */
+  /** Whether the modem loops the voice port back while there is no call. */
   isLooped?: (settings: ModemSettings) => boolean;
 }

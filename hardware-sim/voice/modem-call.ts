@@ -13,7 +13,7 @@ const TYPE_INTERNATIONAL = 145;
 const TYPE_UNKNOWN = 129;
 const TYPE_NONE = 128;
 
-/** What lines tell of a call. */
+/** The fields of a call that lines report. */
 export interface ShownCall {
   /** <id>, from 1. */
   readonly index: number;
@@ -27,7 +27,7 @@ export interface ShownCall {
   readonly durationS: number;
 }
 
-/** What a call tells its modem. */
+/** The owner of a call, which gets its events. */
 export interface ModemCallOwner {
   readonly imei: string;
   onAlerting(call: ModemCall): void;
@@ -44,7 +44,7 @@ export class ModemCall implements CallLeg, ShownCall {
   readonly audio = new LegAudio();
   readonly voice = undefined;
   stat: Stat;
-  /** In the network; `undefined` for one that the modem only believes to make. */
+  /** The call in the network; `undefined` for the fault `dial_stuck`. */
   network: Call | undefined;
   readonly #owner: ModemCallOwner;
 

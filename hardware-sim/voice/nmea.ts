@@ -1,4 +1,4 @@
-// A sentence of the receiver for satellites (NMEA 0183), for those who find it among their samples.
+// A sentence of the GNSS receiver (NMEA 0183).
 
 /** With its line end. */
 export function nmeaSentence(atMs: number): string {

@@ -1,10 +1,10 @@
-// The lines of a call that comes in, again and again until somebody answers (3GPP TS 27.007 §6.11, §7.6).
+// The repeated lines of an incoming call, until it is answered (3GPP TS 27.007 §6.11, §7.6).
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import type { ShownCall } from './modem-call.ts';
 
-/** What ringing needs. */
+/** Options of a ringer. */
 export interface RingerOptions {
   clock: Clock;
   faults: FaultSet;

@@ -1,4 +1,4 @@
-// What a modem keeps about voice when it is without power.
+// Voice settings that a modem keeps without power.
 import type { SampleRateHz } from '../audio/frame.ts';
 
 /** Kept as long as the simulator runs. */

@@ -17,10 +17,10 @@ export interface HostDevice extends OutletDevice {
   read?(bytesMax: number): Buffer;
 }
 
-/** Where voice goes. */
+/** Route of the voice. */
 export type VoiceRoute = 'serial' | 'usb';
 
-/** What a line needs from its modem. */
+/** Options of a line. */
 export interface VoiceLineOptions {
   frameClock: FrameClock;
   faults: FaultSet;
@@ -70,7 +70,7 @@ export class VoiceLine implements Ticker {
     return true;
   }
 
-  /** Another call is the active one, or none is; its voice must be switched on anew. */
+  /** The active call changed. The host must switch its voice on again. */
   follow(call: ModemCall | undefined): void {
     const { frameClock, make } = this.#options;
     if (this.#call !== undefined) frameClock.remove(this);
@@ -88,7 +88,7 @@ export class VoiceLine implements Ticker {
     frameClock.add(this);
   }
 
-  /** The modem starts anew. */
+  /** The modem restarts. */
   restart(): void {
     this.#callCount = 0;
     this.#setRoute(this.#options.make.isAlwaysOn ? 'serial' : undefined);
@@ -166,7 +166,7 @@ export class VoiceLine implements Ticker {
     const bytes = frameSamplesOf(rateHz) * 2;
     this.#readDevice(call, bytes);
     const taken = this.#route === undefined ? undefined : this.#inlet.take(bytes);
-    this.#tellRoom();
+    this.#reportRoom();
     const samples = taken === undefined ? new Int16Array(bytes / 2) : samplesOf(taken.bytes);
     if (taken !== undefined) {
       const atMs = this.#options.frameClock.now();
@@ -189,10 +189,10 @@ export class VoiceLine implements Ticker {
     if (isShifted) faults.take('pcm_byte_shift');
     const kept = isShifted ? bytes.subarray(1) : bytes;
     call.audio.counters.bytes_dropped += this.#inlet.push(kept, frameClock.now());
-    this.#tellFull();
+    this.#reportFull();
   }
 
-  #tellFull(): void {
+  #reportFull(): void {
     const { make, sendUrc } = this.#options;
     if (make.flowControl === undefined || this.#isHostPaused || this.#route !== 'serial') return;
     if (this.#inlet.length < make.flowControl.fullBytes) return;
@@ -200,7 +200,7 @@ export class VoiceLine implements Ticker {
     sendUrc(make.flowControl.fullLine);
   }
 
-  #tellRoom(): void {
+  #reportRoom(): void {
     const { make, sendUrc } = this.#options;
     if (make.flowControl === undefined || !this.#isHostPaused) return;
     if (this.#inlet.length > make.flowControl.roomBytes) return;

@@ -18,11 +18,11 @@ export interface VoiceTraits {
   isVolte: boolean;
   /** Modems that can have a sound card begin with it. */
   usbAudio: boolean;
-  /** What modems that can be told begin with. */
+  /** Initial sample rate of modems that can change theirs. */
   pcmRateHz: SampleRateHz;
 }
 
-/** What it needs from its modem. */
+/** Its options. */
 export interface VoiceOptions
   extends Omit<CallControlOptions, 'ringIntervalMs' | 'onActiveChanged'>,
     Pick<VoiceLineOptions, 'frameClock'> {
@@ -34,7 +34,7 @@ export interface VoiceOptions
   card: () => HostDevice | undefined;
 }
 
-/** What the rack has for the voice of all modems. */
+/** The parts of the rack that the voice of all modems shares. */
 export interface VoiceNetwork {
   callSwitch: CallSwitch;
   frameClock: FrameClock;
@@ -81,7 +81,7 @@ export class Voice implements VoiceSubscriber {
     return this.calls.offer(call);
   }
 
-  /** The modem lost what it had in its memory: its calls end, and nobody is told at its ports. */
+  /** The modem lost its volatile state: its calls end, without lines at its ports. */
   restart(): void {
     this.calls.drop({ isReported: false });
     this.line.restart();

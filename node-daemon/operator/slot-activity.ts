@@ -50,12 +50,14 @@ export class SlotActivity {
       is_linked: this.#isLinked(),
       alarms: this.#host.alarms(),
       journal_depth: journal.state.facts.size,
-      slots: rack.slots().map((slot) => ({
-        ...slot,
-        ...NOTHING,
-        ...this.#bySlot.get(slot.slot),
-        calls: calls.live.filter(({ iccid }) => iccid === slot.iccid).length,
-      })),
+      slots: rack
+        .slots()
+        .map((slot) => ({
+          ...slot,
+          ...NOTHING,
+          ...this.#bySlot.get(slot.slot),
+          calls: calls.live.filter(({ iccid }) => iccid === slot.iccid).length,
+        })),
     };
   }
 

@@ -101,7 +101,7 @@ t.test('a modem that is moved keeps the slot that names it, and a card is found 
   await until('the move', () => slots().get('top')?.usb_path === '1-1.7');
   await serves('top', modem(0));
   t.same([...slots().keys()].sort(), ['1-1.2', 'top']);
-  simulator.tray.swap(modem(0), modem(1), { isAnnounced: true });
+  simulator.simCards.swap(modem(0), modem(1), { isAnnounced: true });
   await until('the swap', () => slots().get('top')?.iccid === second.iccid);
   await until('the other', () => slots().get('1-1.2')?.iccid === first.iccid);
   await serves('top', modem(0));
@@ -124,7 +124,7 @@ t.test('cards that are exchanged without a word are never taken for each other',
   for (let round = 0; round < 3; round += 1) {
     // Older than the last reading may be, which came with the round before.
     await setTimeout(1.2 * SIM_READING_MAX_MS);
-    simulator.tray.swap(modem(0), modem(1), { isAnnounced: false });
+    simulator.simCards.swap(modem(0), modem(1), { isAnnounced: false });
     for (const { number } of cards) {
       simulator.carrier.send({
         from: STRANGER,

@@ -118,12 +118,14 @@ t.test('calls of tools', async () => {
     ],
   );
   await flood(
-    fc.tuple(mutatedJson(messages), versions).map(([body, version]) => ({
-      method: 'POST',
-      target: '/mcp',
-      body,
-      headers: [...JSON_HEADERS, accept, ['Authorization', `Bearer ${alice.token}`], ...version],
-    })),
+    fc
+      .tuple(mutatedJson(messages), versions)
+      .map(([body, version]) => ({
+        method: 'POST',
+        target: '/mcp',
+        body,
+        headers: [...JSON_HEADERS, accept, ['Authorization', `Bearer ${alice.token}`], ...version],
+      })),
   );
 });
 

@@ -155,8 +155,8 @@ t.test(
     });
     await endsBy('card out', () => {
       const { iccid } = modem.identity;
-      rack.tray.put(undefined, modem, { isAnnounced: true });
-      rack.tray.put(iccid, modem, { isAnnounced: true });
+      rack.simCards.put(undefined, modem, { isAnnounced: true });
+      rack.simCards.put(iccid, modem, { isAnnounced: true });
     });
     await endsBy('reset', () => modem.play(parseFault({ kind: 'reset' })));
     await line.command('ATE0');

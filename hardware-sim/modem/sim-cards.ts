@@ -12,7 +12,7 @@ export class UnknownCardError extends Error {
 }
 
 /** The cards and where they are. */
-export class CardTray {
+export class SimCards {
   readonly #cards: ReadonlyMap<string, SimCard>;
   readonly #modems: readonly SimulatedModem[];
   readonly #journal: RackJournal;
@@ -39,7 +39,7 @@ export class CardTray {
     }
   }
 
-  /** By ICCID, in the order of the slots that they began in. */
+  /** All cards, in the order of the slots that they began in. */
   get cards(): readonly SimCard[] {
     return [...this.#cards.values()];
   }
@@ -49,8 +49,8 @@ export class CardTray {
   }
 
   /**
-   * Puts a card into a modem, out of the one that it is in; without a card it takes out what is there. With
-   * `isAnnounced` the modems notice. Messages on the card go with it. Throws `UnknownCardError`, `JournalError`.
+   * Moves a card into a modem, with its messages. Without an ICCID it removes the card that is in the modem. With
+   * `isAnnounced` the modems report the change. Throws `UnknownCardError`, `JournalError`.
    */
   put(iccid: string | undefined, modem: SimulatedModem, { isAnnounced }: { isAnnounced: boolean }): void {
     const card = iccid === undefined ? undefined : this.#cards.get(iccid);

@@ -4,7 +4,7 @@
  * `scripts`, `styles`, `connections`, `forms`: a source list each, with hashes for inline content. Images may
  * come from `images` and `data:`.
  */
-export interface PageSources {
+interface PageSources {
   scripts: string;
   styles: string;
   connections: string;

@@ -5,7 +5,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Destinations } from './destination-list.ts';
 import { isE164 } from './e164.ts';
 
-export interface DestinationProblem {
+interface DestinationProblem {
   readonly kind: 'malformed' | 'not_allowed';
   readonly message: string;
 }

@@ -8,7 +8,7 @@ const LINES_MAX = 1000;
 export type CommandMatch = string | RegExp | ((line: string) => boolean);
 
 /** The command did not come in time. */
-export class CommandTimeoutError extends Error {
+class CommandTimeoutError extends Error {
   override name = 'CommandTimeoutError';
 }
 

@@ -18,7 +18,7 @@ const NUMERIC_RESULTS: Readonly<Record<string, string>> = {
 };
 
 /** The connections of an output. */
-export interface PortOutputOptions {
+interface PortOutputOptions {
   settings: PortSettings;
   clock: Clock;
   write: (bytes: Buffer) => void;

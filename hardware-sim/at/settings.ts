@@ -56,7 +56,7 @@ export function defaultPortSettings(): PortSettings {
 }
 
 /** +CNMI: where new messages and reports go (3GPP TS 27.005 §3.4.1). */
-export interface Indications {
+interface Indications {
   mode: number;
   mt: number;
   bm: number;

@@ -17,7 +17,7 @@ const KEYS = ['123A', '456B', '789C', '*0#D'] as const;
 export const DTMF_DIGITS = /^[0-9*#A-D]+$/;
 
 /** Amplitude of a sine of a level; 0 dBFS is the loudest sine that is not clipped. */
-export function amplitudeOf(levelDbfs: number): number {
+function amplitudeOf(levelDbfs: number): number {
   return FULL_SCALE * 10 ** (levelDbfs / 20);
 }
 
@@ -43,7 +43,7 @@ export class Tone {
 }
 
 /** The two frequencies of a key. */
-export function frequenciesOf(digit: string): readonly [lowHz: number, highHz: number] {
+function frequenciesOf(digit: string): readonly [lowHz: number, highHz: number] {
   const row = KEYS.findIndex((keys) => keys.includes(digit));
   const column = KEYS[row]?.indexOf(digit) ?? 0;
   return [ROWS_HZ[row] ?? 0, COLUMNS_HZ[column] ?? 0];

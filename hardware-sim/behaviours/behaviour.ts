@@ -39,7 +39,7 @@ export function commandFamily(name: string, handlers: Readonly<Record<string, Co
 }
 
 /** The four forms of an extended command (3GPP TS 27.007 §4.2); a missing one answers an error. */
-export interface CommandForms {
+interface CommandForms {
   execute?: CommandHandler;
   set?: CommandHandler;
   read?: CommandHandler;
@@ -53,7 +53,7 @@ export function forms(handlers: CommandForms): CommandHandler {
 }
 
 /** The allowed values of a number. */
-export interface NumberRange {
+interface NumberRange {
   min: number;
   max: number;
   /** Value of an omitted parameter; without it the parameter is required. */

@@ -3,7 +3,7 @@ import { CME, cme, ok } from '../at/answer.ts';
 import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
 
 /** One of them. */
-export interface KeptSetting {
+interface KeptSetting {
   /** Value of a freshly started modem. */
   initial: string;
   /** Answer to the test form, behind the name. */

@@ -33,7 +33,7 @@ export class CallRefused extends Error {
 }
 
 /** Options of a switch. */
-export interface CallSwitchOptions {
+interface CallSwitchOptions {
   clock: Clock;
   /** Milliseconds since the epoch, with fractions. */
   now: () => number;

@@ -5,12 +5,12 @@ import { type KeyPress, KeyTones } from './key-tones.ts';
 import { Lane } from './lane.ts';
 
 /** `dialling` until the other side rings or answers. */
-export type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';
+type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';
 /** A side of a call. */
 export type Side = 'origin' | 'destination';
 
 /** Options of a call. */
-export interface CallOptions {
+interface CallOptions {
   id: number;
   /** Null when withheld. */
   from: string | null;

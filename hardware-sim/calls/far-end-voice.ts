@@ -9,7 +9,7 @@ import { type FarEndSettings, wavSamplesOf } from './far-end-settings.ts';
 const MOUTH_SAMPLES_MAX = 2 * NETWORK_RATE_HZ;
 
 /** Gets each frame that the far end hears. */
-export type Ear = (frame: Int16Array) => void;
+type Ear = (frame: Int16Array) => void;
 
 /** Of one far end in one call. Driven by the clock of the modem at the other side. */
 export class FarEndVoice {

@@ -7,7 +7,7 @@ import type { FarEndSettings } from './far-end-settings.ts';
 import { FarEndVoice } from './far-end-voice.ts';
 
 /** Options of a far end. */
-export interface FarEndOptions {
+interface FarEndOptions {
   call: Call;
   side: Side;
   settings: FarEndSettings;

@@ -6,10 +6,10 @@ import { BoundedLog } from '../state/bounded-log.ts';
 const FRAMES_KEPT = 3000;
 
 /** `to_host`: the far end's voice, from the modem to the host. `from_host`: the audio that the host sends. */
-export type AudioDirection = 'to_host' | 'from_host';
+type AudioDirection = 'to_host' | 'from_host';
 
 /** One frame of a direction, as `GET /calls/{id}/frames` shows it. */
-export interface FrameView {
+interface FrameView {
   /** Counts from 1 in its direction. */
   id: number;
   /** Written to the host, or played: milliseconds since the epoch, with fractions. */

@@ -39,7 +39,7 @@ export class CarrierError extends Error {
 }
 
 /** A text from a sender outside of the rack. */
-export interface OutsideMessage {
+interface OutsideMessage {
   from: string;
   to: string;
   body: string;
@@ -48,7 +48,7 @@ export interface OutsideMessage {
 }
 
 /** Options of a carrier. */
-export interface CarrierOptions {
+interface CarrierOptions {
   journal: RackJournal;
   clock: Clock;
   log: Logger;

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const STATUS_EXPIRED = 0x46;
 
 /** A text on its way to a card. */
-export interface WrittenDeliver {
+interface WrittenDeliver {
   id: number;
   iccid: string;
   from: string;

@@ -4,7 +4,7 @@ import type { ModelLines } from './modem-model.ts';
 import type { SimReader } from './sim-reader.ts';
 
 /** Options of a start. */
-export interface BootOptions {
+interface BootOptions {
   clock: Clock;
   sim: SimReader;
   lines: ModelLines;

@@ -17,7 +17,7 @@ const HELD_URCS_MAX = 50;
 const PID_TYPE_0 = 0x40;
 
 /** Options of an inbox. */
-export interface InboxOptions {
+interface InboxOptions {
   imei: string;
   journal: RackJournal;
   clock: Clock;

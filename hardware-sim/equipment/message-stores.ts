@@ -14,7 +14,7 @@ export const USUAL_CAPACITIES: Capacities = { SM: 50, ME: 255, SR: 20 };
 const NO_MESSAGES: ReadonlyMap<number, StoredMessage> = new Map();
 
 /** Options of the stores. */
-export interface MessageStoresOptions {
+interface MessageStoresOptions {
   journal: RackJournal;
   imei: string;
   /** ICCID of the card that holds the memory SM. */

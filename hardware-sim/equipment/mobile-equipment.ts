@@ -31,7 +31,7 @@ export interface EquipmentTraits extends VoiceTraits {
 }
 
 /** Options of the mobile equipment. */
-export interface MobileEquipmentOptions extends VoiceNetwork {
+interface MobileEquipmentOptions extends VoiceNetwork {
   identity: ModemIdentity;
   model: ModemModel;
   traits: EquipmentTraits;

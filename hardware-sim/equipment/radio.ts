@@ -9,7 +9,7 @@ const USUAL_RSSI = 21;
 const NO_RSSI = 99;
 
 /** Options of a radio. */
-export interface RadioOptions {
+interface RadioOptions {
   faults: FaultSet;
   clock: Clock;
   settings: () => ModemSettings;

@@ -3,14 +3,14 @@
 /** 3GPP TS 27.007 §7.2, `<stat>`. */
 export const STAT_OFF = 0;
 /** Registered, home network. */
-export const STAT_HOME = 1;
+const STAT_HOME = 1;
 /** Not registered, searching. */
-export const STAT_SEARCHING = 2;
+const STAT_SEARCHING = 2;
 /** Registration denied. */
 export const STAT_DENIED = 3;
 
 /** Registered, roaming. */
-export const STAT_ROAMING = 5;
+const STAT_ROAMING = 5;
 
 /** `<stat>` of each domain. */
 export interface Registration {
@@ -23,7 +23,7 @@ export interface Registration {
 }
 
 /** The conditions of registration. */
-export interface RadioConditions {
+interface RadioConditions {
   /** +CFUN=1. */
   isRadioOn: boolean;
   isSimReady: boolean;

@@ -6,7 +6,7 @@ import type { SimIdentity } from './identity.ts';
 export type SimState = 'ready' | 'not_inserted' | 'pin' | 'puk' | 'busy' | 'failure';
 
 /** 3GPP TS 31.101: a PIN blocks after 3 wrong tries, a PUK after 10. */
-export const PIN_TRIES = 3;
+const PIN_TRIES = 3;
 const PUK_TRIES = 10;
 const PUK = '12345678';
 

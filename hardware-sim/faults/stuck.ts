@@ -18,7 +18,7 @@ const RADIO_OFF_COMMAND = /\+CFUN=[04]/i;
 const RADIO_ON_COMMAND = /\+CFUN=1/i;
 
 /** Options of the watch over a hanging modem. */
-export interface StuckOptions {
+interface StuckOptions {
   faults: FaultSet;
   /** Real time: ports do not follow a clock that is moved by hand. */
   clock: Clock;

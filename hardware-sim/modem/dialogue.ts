@@ -11,7 +11,7 @@ import { ModemPorts } from './modem-ports.ts';
 import { UrcSender } from './urc-sender.ts';
 
 /** Options of a dialogue. */
-export interface DialogueOptions {
+interface DialogueOptions {
   equipment: MobileEquipment;
   /** Tried in order. */
   behaviours: readonly Behaviour[];

@@ -27,7 +27,7 @@ export interface SerialPort {
 export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
 
 /** Options of the ports. */
-export interface ModemPortsOptions {
+interface ModemPortsOptions {
   /** Folder of the links that are named after the slot. */
   linkFolder: string;
   /** Real time: terminals do not follow a clock that is moved by hand. */

@@ -14,7 +14,7 @@ import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
 const RESTART_DELAY_MS = 50;
 
 /** Options of `Power`. */
-export interface PowerOptions {
+interface PowerOptions {
   bus: UsbBus;
   soundCards: SoundCards;
   make: Make;

@@ -8,7 +8,7 @@ import type { ModemPorts } from './modem-ports.ts';
 const PAIR_TIMEOUT_MS = 1000;
 
 /** Options of a sender. */
-export interface UrcSenderOptions {
+interface UrcSenderOptions {
   ports: ModemPorts;
   faults: FaultSet;
   clock: Clock;

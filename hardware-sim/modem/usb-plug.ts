@@ -22,7 +22,7 @@ export interface TtyView {
 }
 
 /** Options of a plug. */
-export interface UsbPlugOptions {
+interface UsbPlugOptions {
   bus: UsbBus;
   soundCards: SoundCards;
   make: Make;

@@ -32,7 +32,7 @@ export function encodeDeliver(deliver: Deliver): Buffer {
 }
 
 /** The fields of a DELIVER that text mode shows. */
-export interface ReceivedDeliver {
+interface ReceivedDeliver {
   originator: Address;
   /** Seven octets. */
   timestamp: Buffer;

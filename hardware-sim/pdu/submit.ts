@@ -41,7 +41,7 @@ export function decodeSubmit(tpdu: Buffer): Submit {
 }
 
 /** The fields of a SUBMIT to encode. */
-export interface SubmitParameters {
+interface SubmitParameters {
   /** TP fields as `AT+CSMP` sets them (3GPP TS 27.005 §3.3.2). */
   firstOctet: number;
   validityPeriod: number;

@@ -14,7 +14,7 @@ const RETRY_DELAY_MIN_MS = 2;
 const RETRY_DELAY_MAX_MS = 250;
 
 /** Options of a port. */
-export interface PtyPortOptions {
+interface PtyPortOptions {
   /** Where the links to the terminal go; older ones are replaced. */
   linkPaths: readonly string[];
   clock: Clock;

@@ -5,7 +5,7 @@ import type { HeardMessage, MemoryName, RackRecord, StoredMessage, WaitingMessag
 type Store = Map<number, StoredMessage>;
 
 /** The memories of one SIM card. */
-export interface SimMemories {
+interface SimMemories {
   /** The memory SM. */
   store: Store;
   /** At the carrier, in the order of acceptance. A full store stops messages, but no reports. */
@@ -13,7 +13,7 @@ export interface SimMemories {
 }
 
 /** The memories of one modem. */
-export interface ModemMemories {
+interface ModemMemories {
   stores: Record<'ME' | 'SR', Store>;
   /** TP-MR of the next SUBMIT. */
   nextReference: number;

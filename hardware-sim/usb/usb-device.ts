@@ -11,13 +11,13 @@ import {
 import type { UsbDescription } from './usb-description.ts';
 
 /** A sound card as sysfs shows it. */
-export interface CardName {
+interface CardName {
   number: number;
   id: string;
 }
 
 /** Options of a device. */
-export interface UsbDeviceOptions {
+interface UsbDeviceOptions {
   /** Its folder; those of the interfaces are beside it. */
   folder: string;
   path: string;

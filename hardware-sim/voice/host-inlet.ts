@@ -6,7 +6,7 @@ interface Chunk {
 }
 
 /** Octets out of `HostInlet`. */
-export interface Taken {
+interface Taken {
   bytes: Buffer;
   /** When the last of them came. */
   arrivedAtMs: number;

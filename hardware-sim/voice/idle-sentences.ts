@@ -5,7 +5,7 @@ import { HostOutlet, type OutletDevice } from './host-outlet.ts';
 import { nmeaSentence } from './nmea.ts';
 
 /** Its options. */
-export interface IdleSentencesOptions {
+interface IdleSentencesOptions {
   frameClock: FrameClock;
   faults: FaultSet;
   /** Whether they go to that port. */

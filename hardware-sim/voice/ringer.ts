@@ -5,7 +5,7 @@ import type { FaultSet } from '../faults/fault-set.ts';
 import type { ShownCall } from './modem-call.ts';
 
 /** Options of a ringer. */
-export interface RingerOptions {
+interface RingerOptions {
   clock: Clock;
   faults: FaultSet;
   settings: () => ModemSettings;

@@ -23,7 +23,7 @@ export interface VoiceTraits {
 }
 
 /** Its options. */
-export interface VoiceOptions
+interface VoiceOptions
   extends Omit<CallControlOptions, 'ringIntervalMs' | 'onActiveChanged'>,
     Pick<VoiceLineOptions, 'frameClock'> {
   make: MakeVoice;

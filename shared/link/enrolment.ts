@@ -33,7 +33,7 @@ const codeSchema = z
   );
 
 /** An Ed25519 public key (RFC 8032 §5.1.5): 32 bytes, base64url without padding. */
-export const publicKeySchema = z
+const publicKeySchema = z
   .string({ error: 'a string is required' })
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
 

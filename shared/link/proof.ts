@@ -21,7 +21,7 @@ export interface ProofClaim {
   random: string;
 }
 
-export interface Proof extends ProofClaim {
+interface Proof extends ProofClaim {
   /** Ed25519 over `textToSign`, base64url. */
   signature: string;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
 import { errorLine } from './terminal.ts';
 
-export interface ProgramCommand<S extends Specs> {
+interface ProgramCommand<S extends Specs> {
   /** Words, then arguments: "node add <name>". */
   usage: string;
   about: string;

@@ -13,7 +13,7 @@ const LINE_LENGTH_MAX = 4 * 1024 * 1024;
  * `absent`: no program listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`:
  * cut off.
  */
-export type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
+type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
 
 /** The other program is not available, or did not answer. */
 export class LocalSocketError extends Error {
@@ -77,7 +77,7 @@ function isListening(path: string): Promise<boolean> {
 }
 
 /** One request to the program that listens at `socketPath`. */
-export interface LocalRequest {
+interface LocalRequest {
   readonly socketPath: string;
   readonly method: string;
   readonly path: string;
@@ -89,7 +89,7 @@ export interface LocalRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface LocalAnswer {
+interface LocalAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;

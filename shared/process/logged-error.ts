@@ -5,7 +5,7 @@ const CAUSES_MAX = 5;
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-export interface LoggedError {
+interface LoggedError {
   type: string;
   message: string;
   /** Of Node or of Postgres. */

@@ -12,7 +12,7 @@ const SAME_SIGNAL_MS = 1_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface Running {
+interface Running {
   /** Runs before `stop` and takes the time that it needs. It ends at once when `signal` is aborted. */
   drain?(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;

@@ -31,7 +31,7 @@ export const END_REASON = {
   abandoned: 'The call had no stream in time, or its node lost the control plane.',
 } as const satisfies Record<string, string>;
 export type EndReason = keyof typeof END_REASON;
-export const END_REASONS = Object.keys(END_REASON) as [EndReason, ...EndReason[]];
+const END_REASONS = Object.keys(END_REASON) as [EndReason, ...EndReason[]];
 export const endReasonSchema = z.enum(END_REASONS);
 
 /** WebSocket close codes of a call: 4000 and the cause (RFC 6455 §7.4.2, private use). */

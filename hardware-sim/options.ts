@@ -1,8 +1,8 @@
 // The simulator's options.
 import * as z from 'zod';
 import { integerOption, LOG_LEVEL_OPTION } from '#shared/process/options.ts';
+import { USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { MAKE_NAMES } from './makes/make.ts';
-import { USUAL_CAPACITIES } from './modem/message-stores.ts';
 import { SIMULATOR_DEFAULTS } from './simulator.ts';
 
 const makesOption = z

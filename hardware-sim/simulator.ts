@@ -4,26 +4,27 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import { SoundCards } from './alsa/sound-cards.ts';
 import type { SampleRateHz } from './audio/frame.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
 import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
-import { EventFeed } from './carrier/event-feed.ts';
+import { modemIdentityOf, simIdentityOf } from './equipment/identity.ts';
+import { type Capacities, USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { answersOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
-import { CardTray } from './modem/card-tray.ts';
-import { modemIdentityOf, simIdentityOf } from './modem/identity.ts';
-import { type Capacities, USUAL_CAPACITIES } from './modem/message-stores.ts';
 import { SimulatedModem } from './modem/modem.ts';
+import { SimCards } from './modem/sim-cards.ts';
+import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
 import { UsbBus } from './usb/usb-bus.ts';
 import { usbPathOf } from './usb/usb-path.ts';
 
 const STATE_FILE = 'rack.jsonl';
-/** What identical devices show; SIMCom modems do. */
+/** The serial number of identical devices, as SIMCom modems have it. */
 const COMMON_SERIAL = '0123456789ABCDEF';
 /** Links of an earlier run, the temporary ones of a killed run included. */
 const LINK_NAME = /^[a-z][a-z0-9]*-(at|at2|pcm)(\.new)?$/;
@@ -64,7 +65,7 @@ export interface SimulatorOptions {
   isVolte?: boolean;
   /** Modems that can have a sound card begin with it. */
   usbAudio?: boolean;
-  /** Of the samples of those modems that can be told; others have theirs. */
+  /** Sample rate of the modems that can change theirs. */
   pcmRateHz?: SampleRateHz;
   clock?: Clock;
   /** Of the voice: never set back, and with fractions of milliseconds. */
@@ -72,7 +73,7 @@ export interface SimulatorOptions {
   log?: Logger;
 }
 
-/** How a rack is unless told. */
+/** Defaults of the options. */
 export const SIMULATOR_DEFAULTS = {
   sendDelayMs: 0,
   storageFirstMs: 0,
@@ -96,7 +97,7 @@ export interface Simulator {
   dir: string;
   modems: readonly SimulatedModem[];
   /** All SIM cards, wherever they are. */
-  tray: CardTray;
+  simCards: SimCards;
   carrier: Carrier;
   calls: CallSwitch;
   feed: EventFeed;
@@ -104,7 +105,9 @@ export interface Simulator {
   stop(): Promise<void>;
 }
 
-/** Rejects with `FolderInUseError` when another simulator has the folder, or with what the system refused. */
+/**
+ * Starts a rack. Rejects with `FolderInUseError` when another simulator uses the folder, or with a system error.
+ */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const dir = resolve(options.dir);
   const unlock = await lockFolder(dir, 'hardware-sim');
@@ -137,6 +140,8 @@ async function start(
   };
   const bus = new UsbBus(dir, systemClock);
   bus.open();
+  const soundCards = new SoundCards(dir);
+  soundCards.open();
   const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
   const feed = new EventFeed(() => clock.now(), traits.keepEvents);
   const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
@@ -161,6 +166,7 @@ async function start(
         make: MAKES[makes[index % makes.length] ?? 'quectel'],
         traits,
         bus,
+        soundCards,
         usbPath: usbPathOf(index),
         usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(index),
         linkFolder: dir,
@@ -179,11 +185,11 @@ async function start(
           ),
       }),
   );
-  const tray = new CardTray(
+  const simCards = new SimCards(
     modems.map((_, index) => simIdentityOf(index)),
     { modems, journal, carrier },
   );
-  const answers = answersOf({ modems, tray, carrier, feed, calls: callSwitch });
+  const answers = answersOf({ modems, simCards, carrier, feed, calls: callSwitch });
   let server: HttpServer | undefined;
   let isStopped = false;
   const stop = async (): Promise<void> => {
@@ -195,6 +201,7 @@ async function start(
     await server?.close();
     for (const modem of modems) modem.switchOff();
     bus.close();
+    soundCards.close();
     journal.close();
     await unlock();
   };
@@ -205,7 +212,7 @@ async function start(
     await stop();
     throw cause;
   }
-  return { url: server.url, dir, modems, tray, carrier, calls: callSwitch, feed, stop };
+  return { url: server.url, dir, modems, simCards, carrier, calls: callSwitch, feed, stop };
 }
 
 /** Eight hex digits, as many devices have them. */

@@ -1,4 +1,4 @@
-// How long to wait before the next attempt: quick once, then longer and longer, never in step with others.
+// Waits before the next attempt: short at first, then longer, with jitter.
 
 /** Bounds of the waits, in ms. */
 export interface BackOffLimits {
@@ -10,7 +10,7 @@ export interface BackOffLimits {
 }
 
 /**
- * The wait before an attempt, in ms: doubled with each, the upper half of it by chance. `attempt` counts
+ * The wait before an attempt, in ms. It doubles with each attempt, and its upper half is random. `attempt` counts
  * from 0, `random` is from 0 to 1.
  */
 export function backOffMs(
@@ -22,7 +22,7 @@ export function backOffMs(
   return Math.min(capMs, firstMaxMs * 2 ** Math.min(attempt, 30)) * (0.5 + random / 2);
 }
 
-/** The waits of one thing that is tried again. */
+/** The waits between the attempts of one task. */
 export class BackOff {
   readonly #limits: BackOffLimits;
   readonly #random: () => number;
@@ -40,7 +40,7 @@ export class BackOff {
     return backOffMs(this.#limits, attempt, this.#random());
   }
 
-  /** The thing works: the next wait is a first one again. */
+  /** The task succeeded: the next wait is a first one again. */
   reset(): void {
     this.#attempts = 0;
   }

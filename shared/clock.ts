@@ -1,4 +1,4 @@
-// Time as a dependency: programs get the system clock, tests one that they move by hand.
+// Time as a dependency: programs use the system clock, tests use one that they move by hand.
 
 /** A pending timer. `cancel` is idempotent. */
 export interface Timer {

@@ -1,7 +1,10 @@
-// What a page may load (`Content-Security-Policy`, CSP level 3): nothing from outside, and no frame around it.
+// The header `Content-Security-Policy` (CSP level 3): a page loads nothing from outside and cannot be framed.
 
-/** `scripts`, `styles`, `connections`, `forms`: a source list each, with hashes for what stands in the page. Images: those of `images`, and `data:`. */
-export interface PageSources {
+/**
+ * `scripts`, `styles`, `connections`, `forms`: a source list each, with hashes for inline content. Images may
+ * come from `images` and `data:`.
+ */
+interface PageSources {
   scripts: string;
   styles: string;
   connections: string;

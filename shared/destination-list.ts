@@ -1,4 +1,4 @@
-// The list of destinations that an operator allows, as both programs take it: regions and prefixes. Pure.
+// The list of destinations that an operator allows, for both programs: regions and prefixes. Pure.
 import * as z from 'zod';
 
 /** Regions (ISO 3166-1) that libphonenumber knows. Here, since its data takes longer to load than most commands to run. */
@@ -16,7 +16,7 @@ const REGIONS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** What "US" stands for: the United States and its territories that have telephone numbers. */
+/** The regions of "US": the United States and its territories that have telephone numbers. */
 const US_AND_TERRITORIES = ['US', 'PR', 'GU', 'VI', 'AS', 'MP'] as const;
 
 const ENTRIES_MAX = 300;
@@ -29,7 +29,7 @@ export interface Destinations {
   toString(): string;
 }
 
-/** "US" or "+44", or what is wrong with it. */
+/** Parses "US" or "+44", or returns the problem. */
 function problemOfEntry(entry: string): string | undefined {
   if (entry === '+1')
     return '"+1" is 25 countries: name the regions, such as US,CA, or prefixes such as +1876';
@@ -49,7 +49,7 @@ function destinationsOf(entries: readonly string[]): Destinations {
   };
 }
 
-/** What holds where the operator says nothing. */
+/** The default list. */
 export const DEFAULT_DESTINATIONS = destinationsOf(['US']);
 
 /** The entries of a list as an operator writes it. */

@@ -5,7 +5,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Destinations } from './destination-list.ts';
 import { isE164 } from './e164.ts';
 
-export interface DestinationProblem {
+interface DestinationProblem {
   readonly kind: 'malformed' | 'not_allowed';
   readonly message: string;
 }
@@ -18,7 +18,7 @@ const isNorthAmerican = (number: string): boolean => number.startsWith('+1');
 /** An area code and an exchange begin with 2 to 9. */
 const NANP_NUMBER = /^\+1[2-9]\d{2}[2-9]\d{6}$/;
 
-/** No area code begins with 0 or 1: it would be a way to write a service code such as 112. */
+/** No area code begins with 0 or 1. Such a number could hide a service code such as 112. */
 const NANP_AREA_CODE = /^\+1[2-9]/;
 
 /** Service codes in place of an area code, for instance +1 911 555 0100: N11, and 911's test and help lines. */
@@ -34,8 +34,8 @@ const PERSONAL =
 const FORBIDDEN_TYPES: ReadonlySet<string | undefined> = new Set(['PREMIUM_RATE', 'PERSONAL_NUMBER']);
 
 /**
- * Returns what is wrong with `to` as a destination; undefined where it may be texted and called. Emergency, service,
- * short, premium and personal numbers may not, whatever `destinations` says.
+ * Returns the problem with `to` as a destination; undefined for an allowed one. Emergency, service, short,
+ * premium and personal numbers are never allowed, whatever `destinations` says.
  */
 export function problemOfDestination(to: string, destinations: Destinations): DestinationProblem | undefined {
   if (SHORT_NUMBER.test(to)) return notAllowed('emergency and short numbers cannot be reached');

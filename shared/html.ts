@@ -1,4 +1,4 @@
-// HTML as a template: what is put into it is escaped, unless it is HTML itself.
+// HTML as a template: it escapes inserted text, but not inserted HTML.
 
 /** Text that is HTML already. */
 export class Html {

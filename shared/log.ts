@@ -1,4 +1,4 @@
-// What a part needs to log: a static message and fields. Bodies of messages, tokens and keys are never fields.
+// The logger that parts of a program use: a static message and fields. Message bodies, tokens and keys are never fields.
 
 type Write = (fields: object, message: string) => void;
 

@@ -1,7 +1,7 @@
 // A number and its SIM as an operator writes them down, and whether they can be real.
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { isE164 } from '#shared/e164.ts';
-import { iccidSchema } from '#shared/link/identities.ts';
+import { iccidSchema } from '#shared/identities.ts';
 
 /** A US number that exists in the numbering plan; undefined, or what is wrong with it. */
 export function problemOfNumber(number: string): string | undefined {

@@ -1,12 +1,12 @@
 // The configuration with which alsa-lib finds the sound cards of the rack: `hw` and `plughw` lead to pipes.
 
-/** Of the pipes of a card, by its id or its number: what the host records and what it plays. */
+/** Suffixes of a card's two pipes: the host records from one and plays into the other. */
 export const CAPTURE = 'capture';
 export const PLAYBACK = 'playback';
 
 /**
- * A `file` plugin over `null` has no clock of its own: reading and writing the pipes is what paces it. The null
- * device takes every rate; that of the samples is the modem's.
+ * A `file` plugin over `null` has no clock of its own: the pipes pace it. The null device accepts every sample
+ * rate, so the rate of the samples is always the modem's.
  */
 export function asoundConf(folder: string): string {
   return ['hw', 'plughw'].map((name) => definition(name, folder)).join('');

@@ -1,4 +1,4 @@
-// Ends the programs of alsa-utils that use the pipes of a card, as the kernel does when a card is pulled out.
+// Ends the programs of alsa-utils that use the pipes of a card, as the kernel does when a card is unplugged.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const PROGRAMS = ['arecord', 'aplay'];
@@ -12,7 +12,7 @@ export function endUsersOf(paths: readonly string[]): void {
     try {
       process.kill(Number(name), 'SIGTERM');
     } catch {
-      // It has gone by itself, or is somebody else's.
+      // The process has ended, or belongs to another user.
     }
   }
 }

@@ -1,8 +1,8 @@
-// A named pipe that we hold open at both ends, so that programs at the other end neither wait to open it nor see its end.
+// A named pipe that the simulator holds open at both ends. Programs open it without waiting, and never read its end.
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { makeFifo, setPipeSize, unreadBytes } from '../pty/libc.ts';
 
-/** Least that Linux gives, of which 320 octets are 250 ms: more would hide more of what waits. */
+/** The smallest size that Linux offers. It holds 250 ms of samples; a larger pipe would add delay. */
 const PIPE_BYTES = 4096;
 
 /** Made by its constructor, gone after `remove`. */
@@ -23,7 +23,7 @@ export class Pipe {
     return unreadBytes(this.#file);
   }
 
-  /** All or nothing, as pipe(7) has it for so few octets. */
+  /** Writes all octets or none: pipe(7) guarantees it for so few. */
   writeAll(bytes: Buffer): boolean {
     return this.#unlessFull(() => writeSync(this.#file, bytes)) !== undefined;
   }

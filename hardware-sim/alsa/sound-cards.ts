@@ -6,10 +6,10 @@ import { asoundConf, CAPTURE, PLAYBACK } from './asound-conf.ts';
 import { Pipe } from './pipe.ts';
 import { endUsersOf } from './pipe-users.ts';
 
-/** What Quectel modems call their card; a kernel numbers those that are called alike. */
+/** The id of a Quectel modem's card. The kernel appends a number to the second and later ones. */
 const CARD_ID = 'Android';
 
-/** A card that is there. */
+/** One sound card, from its construction until `remove`. */
 export class SoundCard {
   readonly number: number;
   readonly id: string;
@@ -44,12 +44,12 @@ export class SoundCard {
     this.#capture.read(this.unreadBytes());
   }
 
-  /** What the host plays. */
+  /** Reads the octets that the host plays. */
   read(bytesMax: number): Buffer {
     return this.#playback.read(bytesMax);
   }
 
-  /** Pulled out: programs that use it end, and others cannot open it. */
+  /** Removes the card: programs that use it end, and others cannot open it. */
   remove(): void {
     endUsersOf([this.#capture.path, this.#playback.path]);
     for (const link of this.#links) rmSync(link, { force: true });
@@ -72,7 +72,7 @@ export class SoundCards {
     return join(this.#rackFolder, 'alsa');
   }
 
-  /** Writes `asound.conf`, and removes what a run that was killed has left. */
+  /** Writes `asound.conf`, and removes the pipes of an earlier run that was killed. */
   open(): void {
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder, { recursive: true });
@@ -84,7 +84,7 @@ export class SoundCards {
     rmSync(join(this.#rackFolder, 'asound.conf'), { force: true });
   }
 
-  /** A card arrives, with the lowest number that is free. Throws `PtyError` or a file system error. */
+  /** Adds a card with the lowest free number. Throws `PtyError` or a file system error. */
   add(): SoundCard {
     const [number = 0] = this.#numbers.take(1);
     const release = (): void => this.#numbers.release([number]);

@@ -1,21 +1,21 @@
-// When which modem has its next frame: deadlines on a clock that only goes forward, one timer for all of them.
+// Schedules the audio frames of all modems: deadlines on a monotonic clock, with one timer.
 import type { Clock, Timer } from '#shared/clock.ts';
 
-/** What a modem makes up for after a stall of this process; a device would have lost what is older, too. */
+/** How many late frames a modem sends after a stall of this process. Hardware would lose older ones too. */
 const CATCH_UP_MS = 200;
-/** Between two frames that are made up for: the host, which may have stood still with this process, answers each. */
+/** Interval between late frames. The host may have stalled too, and gets time to answer each. */
 const CATCH_UP_EVERY_MS = 5;
 
 /**
- * Real time that no change of the system's clock moves: milliseconds since the epoch with fractions, as
- * `performance.timeOrigin + performance.now()` of any program on this machine.
+ * Monotonic time: milliseconds since the epoch with fractions. It equals `performance.timeOrigin +
+ * performance.now()` in any program on this machine.
  */
 export const audioTime: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(delayMs, callback) {
     let immediate: NodeJS.Immediate | undefined;
-    // Node cuts fractions off: a timer must not fire before its time. After a stall it fires before what has come in
-    // meanwhile is read, which a modem would have had: that goes first.
+    // Node truncates fractions, and a timer must not fire early. After a stall, a timer fires before Node reads
+    // the input that arrived meanwhile. `setImmediate` lets Node read that input first.
     const timeout = setTimeout(
       () => {
         immediate = setImmediate(callback);
@@ -31,7 +31,7 @@ export const audioTime: Clock = {
   },
 };
 
-/** Something with a frame now and then. */
+/** An object that plays frames at its own times. */
 export interface Ticker {
   /** Of the next frame. */
   readonly dueMs: number;

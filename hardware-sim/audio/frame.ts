@@ -1,4 +1,4 @@
-// What a frame of voice is: 20 ms of signed 16 bit samples, one channel.
+// A frame of voice: 20 ms of signed 16 bit samples, one channel.
 
 /** Of one frame; all codecs of 3GPP mobiles count in it (3GPP TS 26.071, TS 26.171). */
 export const FRAME_MS = 20;
@@ -9,7 +9,7 @@ export const NETWORK_FRAME_SAMPLES = (NETWORK_RATE_HZ * FRAME_MS) / 1000;
 /** From here on a frame is not silent: -60 dBFS. */
 export const LOUD_PEAK = 33;
 
-/** What modems can be told to use. */
+/** Sample rates that a modem can use. */
 export type SampleRateHz = 8000 | 16_000;
 
 /** 160 or 320. */

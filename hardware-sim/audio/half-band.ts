@@ -8,7 +8,7 @@ const MIDDLE = (TAPS - 1) / 2;
 /** Kaiser's window for 60 dB: 0.1102 · (60 - 8.7). */
 const BETA = 5.65;
 
-/** Taps of even index, which with the 0.5 in the middle are all that are not zero. */
+/** Taps of even index. With the 0.5 in the middle, these are all taps that are not zero. */
 const EVEN_TAPS = evenTaps();
 const HISTORY_16 = TAPS - 1;
 const HISTORY_8 = EVEN_TAPS.length - 1;

@@ -1,6 +1,6 @@
 // Samples on their way from one clock to another: first in, first out, with a bound.
 
-/** A ring. What does not fit is not taken. */
+/** A ring buffer. It does not accept samples beyond its capacity. */
 export class SampleQueue {
   readonly #ring: Int16Array;
   #start = 0;
@@ -18,7 +18,7 @@ export class SampleQueue {
     return this.#ring.length - this.#length;
   }
 
-  /** Returns how many were taken. */
+  /** Returns how many samples it accepted. */
   push(samples: Int16Array): number {
     const taken = Math.min(this.room, samples.length);
     for (let index = 0; index < taken; index++) {
@@ -38,7 +38,7 @@ export class SampleQueue {
     return taken;
   }
 
-  /** Throws the oldest away. */
+  /** Drops the oldest samples. */
   drop(count: number): void {
     const dropped = Math.min(count, this.#length);
     this.#start = (this.#start + dropped) % this.#ring.length;

@@ -2,10 +2,10 @@
 import { clipped, NETWORK_RATE_HZ } from './frame.ts';
 
 const FULL_SCALE = 32_767;
-/** Levels of the two tones; the upper one is a little stronger, as lines that weaken it are made up for. */
+/** Levels of the two tones. The upper one is a little stronger, because telephone lines attenuate it more. */
 const LOW_DBFS = -12;
 const HIGH_DBFS = -10;
-/** A tone that comes and goes at once clicks. */
+/** Fade time: a tone without a fade clicks. */
 const RAMP_MS = 2;
 
 /** Q.23 §6: rows and columns of the keys. */
@@ -13,11 +13,11 @@ const ROWS_HZ = [697, 770, 852, 941] as const;
 const COLUMNS_HZ = [1209, 1336, 1477, 1633] as const;
 const KEYS = ['123A', '456B', '789C', '*0#D'] as const;
 
-/** What can be pressed. */
+/** The keys. */
 export const DTMF_DIGITS = /^[0-9*#A-D]+$/;
 
 /** Amplitude of a sine of a level; 0 dBFS is the loudest sine that is not clipped. */
-export function amplitudeOf(levelDbfs: number): number {
+function amplitudeOf(levelDbfs: number): number {
   return FULL_SCALE * 10 ** (levelDbfs / 20);
 }
 
@@ -43,7 +43,7 @@ export class Tone {
 }
 
 /** The two frequencies of a key. */
-export function frequenciesOf(digit: string): readonly [lowHz: number, highHz: number] {
+function frequenciesOf(digit: string): readonly [lowHz: number, highHz: number] {
   const row = KEYS.findIndex((keys) => keys.includes(digit));
   const column = KEYS[row]?.indexOf(digit) ?? 0;
   return [ROWS_HZ[row] ?? 0, COLUMNS_HZ[column] ?? 0];

@@ -1,4 +1,4 @@
-// WAV files of 16 bit samples with one channel: reading one that a far end plays, writing what it hears.
+// WAV files of 16 bit samples with one channel: reads those that a far end plays, writes those that it records.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { bytesOf, NETWORK_RATE_HZ, samplesOf } from './frame.ts';
@@ -60,7 +60,7 @@ export class WavRecorder {
     writeSync(this.#file, headerOf(0));
   }
 
-  /** The disk took no more: the file is shorter than the call. */
+  /** Whether a write failed, so that the file is shorter than the call. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }

@@ -1,30 +1,34 @@
 // Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialling, answering, hanging up, listing, keys.
+
+import { type Answer, CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
 import { causeText } from '../calls/cause.ts';
-import { type Answer, CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
-import { cmeCodeOf } from '../modem/sim-card.ts';
-import { parseDialString } from '../modem/voice/dial-string.ts';
-import { clccLine } from '../modem/voice/modem-call.ts';
+import { cmeCodeOf } from '../equipment/sim-card.ts';
+import { parseDialString } from '../voice/dial-string.ts';
+import { clccLine } from '../voice/modem-call.ts';
+import { type CommandContext, type CommandHandler, commandFamily, forms } from './behaviour.ts';
 import { pressKeys } from './keys.ts';
 
 const NO_CARRIER: Answer = { kind: 'result', code: 'NO CARRIER' };
 
-const dial: CommandHandler = ({ value }, { modem }) => {
+const dial: CommandHandler = ({ value }, { equipment }) => {
   const dialled = parseDialString(value);
   if (dialled === undefined) return cme(CME.incorrectParameters);
-  // No data calls here: there is nobody to answer one.
+  // The simulated network has no data calls.
   if (dialled === 'data') return NO_CARRIER;
-  const cardCode = cmeCodeOf(modem.sim.state);
+  const cardCode = cmeCodeOf(equipment.sim.state);
   if (cardCode !== undefined) return cme(cardCode);
-  if (!modem.radio.isRegistered) return cme(CME.noNetworkService);
-  return modem.voice.calls.dial(dialled);
+  if (!equipment.radio.isRegistered) return cme(CME.noNetworkService);
+  return equipment.voice.calls.dial(dialled);
 };
 
-/** Ends calls, unless a fault has it otherwise; `cause` instead of the usual one. */
-export function hangUp({ modem }: CommandContext, told: { cause?: number; index?: number } = {}): Answer {
-  const fault = modem.faults.take('hangup_fails');
-  if (fault === undefined || fault.ends) modem.voice.calls.hangUp(told);
+/** Ends calls, unless the fault `hangup_fails` prevents it. `cause` replaces the usual one. */
+export function hangUp(
+  { equipment }: CommandContext,
+  options: { cause?: number; index?: number } = {},
+): Answer {
+  const fault = equipment.faults.take('hangup_fails');
+  if (fault === undefined || fault.ends) equipment.voice.calls.hangUp(options);
   if (fault === undefined) return ok();
   return fault.answer === 'error' ? { kind: 'error' } : { kind: 'nothing' };
 }
@@ -32,19 +36,19 @@ export function hangUp({ modem }: CommandContext, told: { cause?: number; index?
 /** +CVHU=1: ATH is answered and ends no voice call. */
 const hookOff: CommandHandler = ({ value }, context) => {
   if (!/^0?$/.test(value)) return { kind: 'error' };
-  return context.modem.settings.kept.get('+CVHU') === '1' ? ok() : hangUp(context);
+  return context.equipment.settings.kept.get('+CVHU') === '1' ? ok() : hangUp(context);
 };
 
 /** The answer of +CLCC. */
-export const listCalls: CommandHandler = (_, { modem }) => {
-  const lines = modem.voice.calls.calls.map(clccLine);
-  const data = modem.faults.has('clcc_data_line') ? [`+CLCC: ${lines.length + 1},0,0,1,0,"",128`] : [];
+export const listCalls: CommandHandler = (_, { equipment }) => {
+  const lines = equipment.voice.calls.calls.map(clccLine);
+  const data = equipment.faults.has('clcc_data_line') ? [`+CLCC: ${lines.length + 1},0,0,1,0,"",128`] : [];
   return ok(...lines, ...data);
 };
 
 /** 0: the waiting caller is refused. 1: it is taken, and the others end. 1x: call x ends. */
 function callHold(command: AtCommand, context: CommandContext): Answer {
-  const { calls } = context.modem.voice;
+  const { calls } = context.equipment.voice;
   const { value } = command;
   if (value === '0') return calls.refuseWaiting() ? ok() : cme(CME.operationNotAllowed);
   if (value === '1') return calls.takeWaiting() ? ok() : cme(CME.operationNotAllowed);
@@ -55,8 +59,8 @@ function callHold(command: AtCommand, context: CommandContext): Answer {
 }
 
 /** <n> shows a waiting caller, <mode> lets one wait; 2 asks. */
-function callWaiting({ parameters }: AtCommand, { modem }: CommandContext): Answer {
-  const { kept } = modem.settings;
+function callWaiting({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
+  const { kept } = equipment.settings;
   const [n, mode] = parameters.map(({ text }) => text);
   if (!/^[01]?$/.test(n ?? '') || !/^[012]?$/.test(mode ?? '')) return cme(CME.incorrectParameters);
   if (mode === '2') return ok(`+CCWA: ${kept.get('+CCWA mode') ?? '0'},1`);
@@ -65,15 +69,15 @@ function callWaiting({ parameters }: AtCommand, { modem }: CommandContext): Answ
   return ok();
 }
 
-const endReport: CommandHandler = (_, { modem }) => {
-  const end = modem.voice.calls.lastEnd;
-  return ok(`+CEER: ${end === undefined ? causeText(0) : modem.make.voice.endReport(end)}`);
+const endReport: CommandHandler = (_, { equipment }) => {
+  const end = equipment.voice.calls.lastEnd;
+  return ok(`+CEER: ${end === undefined ? causeText(0) : equipment.model.voice.endReport(end)}`);
 };
 
 /** Dialling, answering, hanging up. */
 export const calls = commandFamily('calls', {
   D: dial,
-  A: (_, { modem }) => (modem.voice.calls.answer() ? ok() : NO_CARRIER),
+  A: (_, { equipment }) => (equipment.voice.calls.answer() ? ok() : NO_CARRIER),
   H: hookOff,
   '+CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
   '+CLCC': forms({ execute: listCalls, test: () => ok() }),
@@ -81,7 +85,7 @@ export const calls = commandFamily('calls', {
   '+VTS': forms({ set: pressKeys(/^[0-9*#A-D]$/i), test: () => ok('+VTS: (0-9,*,#,A,B,C,D),(0-255)') }),
   '+CCWA': forms({
     set: callWaiting,
-    read: (_, { modem }) => ok(`+CCWA: ${modem.settings.kept.get('+CCWA n') ?? '0'}`),
+    read: (_, { equipment }) => ok(`+CCWA: ${equipment.settings.kept.get('+CCWA n') ?? '0'}`),
     test: () => ok('+CCWA: (0,1)'),
   }),
   '+CEER': forms({ execute: endReport, test: () => ok() }),

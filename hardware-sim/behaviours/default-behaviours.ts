@@ -1,5 +1,5 @@
-// What a simulated modem can do. A new family of commands is a file beside this one and a line here.
-import type { Behaviour } from '../modem/behaviour.ts';
+// The commands of every simulated modem. A new family of commands is a file beside this one and a line here.
+import type { Behaviour } from './behaviour.ts';
 import { calls } from './calls.ts';
 import { general } from './general.ts';
 import { identity } from './identity.ts';

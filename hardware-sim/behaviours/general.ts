@@ -1,7 +1,7 @@
 // Basic commands and those about the port and the modem as a whole (ITU-T V.250 §6, 3GPP TS 27.007 §8).
-import { CME, cme, ok } from '../modem/answer.ts';
-import { type CommandHandler, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
-import { defaultPortSettings, type PortSettings } from '../modem/settings.ts';
+import { CME, cme, ok } from '../at/answer.ts';
+import { defaultPortSettings, type PortSettings } from '../at/settings.ts';
+import { type CommandHandler, commandFamily, forms, numberParameter } from './behaviour.ts';
 
 const CHARACTER_SETS = ['GSM', 'IRA', 'UCS2'] as const;
 
@@ -57,18 +57,18 @@ const characterSet = forms({
 
 /** AT+CFUN=1,1 restarts the modem, once OK is out. */
 const functionality = forms({
-  set: (command, { modem }) => {
+  set: (command, { equipment }) => {
     const level = numberParameter(command, 0, { min: 0, max: 4 });
     const restarts = numberParameter(command, 1, { min: 0, max: 1, fallback: 0 }) === 1;
     if (![0, 1, 4].includes(level)) return cme(CME.incorrectParameters);
     if (restarts) {
-      setImmediate(() => modem.restart());
+      setImmediate(() => equipment.restart());
       return ok();
     }
-    modem.setFunctionality(level);
+    equipment.setFunctionality(level);
     return ok();
   },
-  read: (_, { modem }) => ok(`+CFUN: ${modem.settings.functionality}`),
+  read: (_, { equipment }) => ok(`+CFUN: ${equipment.settings.functionality}`),
   test: () => ok('+CFUN: (0,1,4),(0,1)'),
 });
 

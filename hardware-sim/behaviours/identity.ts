@@ -1,28 +1,29 @@
-// Who made the modem and which one it is (3GPP TS 27.007 §5). The make says what they answer.
-import type { Make } from '../makes/make.ts';
-import { ok } from '../modem/answer.ts';
-import { type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
+// Manufacturer, model, revision and IMEI (3GPP TS 27.007 §5). The model has the answers.
+
+import { ok } from '../at/answer.ts';
+import type { ModemModel } from '../equipment/modem-model.ts';
+import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
 
 /** Commands that answer one line when executed, and OK when tested. */
-function answering(line: (make: Make) => string): CommandHandler {
-  return forms({ execute: (_, { modem }) => ok(line(modem.make)), test: () => ok() });
+function answering(line: (model: ModemModel) => string): CommandHandler {
+  return forms({ execute: (_, { equipment }) => ok(line(equipment.model)), test: () => ok() });
 }
 
-const manufacturer = answering((make) => make.manufacturer);
-const model = answering((make) => make.model);
-const revision = answering((make) => make.revisionPrefix + make.revision);
+const manufacturer = answering(({ manufacturer }) => manufacturer);
+const model = answering((modem) => modem.model);
+const revision = answering(({ revisionPrefix, revision }) => revisionPrefix + revision);
 
 const imei = forms({
-  execute: (_, { modem }) => ok(modem.imei),
+  execute: (_, { equipment }) => ok(equipment.imei),
   /** AT+CGSN=1 asks for the IMEI by name. */
-  set: ({ value }, { modem }) => (value === '1' ? ok(`+CGSN: "${modem.imei}"`) : { kind: 'error' }),
+  set: ({ value }, { equipment }) => (value === '1' ? ok(`+CGSN: "${equipment.imei}"`) : { kind: 'error' }),
   test: () => ok(),
 });
 
 /** Maker, model, revision, IMEI. */
 export const identity = commandFamily('identity', {
-  I: ({ value }, { modem }) =>
-    /^0?$/.test(value) ? ok(...modem.make.information(modem.imei)) : { kind: 'error' },
+  I: ({ value }, { equipment }) =>
+    /^0?$/.test(value) ? ok(...equipment.model.information(equipment.imei)) : { kind: 'error' },
   '+CGMI': manufacturer,
   '+GMI': manufacturer,
   '+CGMM': model,

@@ -1,14 +1,14 @@
 // Commands that clients set and read back, and that change nothing in a simulated modem. A table.
-import { CME, cme, ok } from '../modem/answer.ts';
-import { type CommandHandler, commandFamily, forms } from '../modem/behaviour.ts';
+import { CME, cme, ok } from '../at/answer.ts';
+import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
 
 /** One of them. */
-export interface KeptSetting {
+interface KeptSetting {
   /** Value of a freshly started modem. */
   initial: string;
   /** Answer to the test form, behind the name. */
   range: string;
-  /** What the read form appends, such as the network's side of a service. */
+  /** Text that the read form appends, such as the network's side of a service. */
   suffix?: string;
 }
 
@@ -32,12 +32,12 @@ const KEPT_SETTINGS: Readonly<Record<string, KeptSetting>> = {
 
 function kept(name: string, { initial, range, suffix = '' }: KeptSetting): CommandHandler {
   return forms({
-    set: ({ value }, { modem }) => {
+    set: ({ value }, { equipment }) => {
       if (!/^[\w".,:+* -]+$/.test(value)) return cme(CME.incorrectParameters);
-      modem.settings.kept.set(name, value);
+      equipment.settings.kept.set(name, value);
       return ok();
     },
-    read: (_, { modem }) => ok(`${name}: ${modem.settings.kept.get(name) ?? initial}${suffix}`),
+    read: (_, { equipment }) => ok(`${name}: ${equipment.settings.kept.get(name) ?? initial}${suffix}`),
     test: () => ok(`${name}: ${range}`),
   });
 }

@@ -1,8 +1,8 @@
 // Keys that a modem presses during a call (3GPP TS 27.007 §C.2.11 +VTS, §C.2.12 +VTD).
 
-import type { Answer } from '../modem/answer.ts';
-import { CME, cme, ok } from '../modem/answer.ts';
-import type { CommandContext, CommandHandler } from '../modem/behaviour.ts';
+import type { Answer } from '../at/answer.ts';
+import { CME, cme, ok } from '../at/answer.ts';
+import type { CommandContext, CommandHandler } from './behaviour.ts';
 
 /** With +VTD=0 the network decides. */
 const USUAL_TONE_MS = 100;
@@ -11,10 +11,10 @@ const GAP_MS = 50;
 const TENTH_MS = 100;
 
 /** Presses keys in the active call, for so many tenths of a second each. */
-export function press({ modem }: CommandContext, digits: string, tenths?: number): Answer {
-  const { active } = modem.voice.calls;
+export function press({ equipment }: CommandContext, digits: string, tenths?: number): Answer {
+  const { active } = equipment.voice.calls;
   if (active?.network === undefined) return cme(CME.operationNotAllowed);
-  const duration = tenths ?? Number(modem.settings.kept.get('+VTD') ?? '0');
+  const duration = tenths ?? Number(equipment.settings.kept.get('+VTD') ?? '0');
   const toneMs = duration === 0 ? USUAL_TONE_MS : duration * TENTH_MS;
   const keys = [...digits.toUpperCase()].map((digit) => ({ digit, toneMs, gapMs: GAP_MS }));
   return active.network.press(active.side, keys) ? ok() : cme(CME.operationNotAllowed);

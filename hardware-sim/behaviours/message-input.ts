@@ -1,10 +1,10 @@
-// A message that the terminal hands over behind the "> " prompt (3GPP TS 27.005 §3.5.1 and §4.3).
-import { type Answer, CMS, CommandRefused, cms } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, numberParameter } from '../modem/behaviour.ts';
+// A message that the terminal sends after the "> " prompt (3GPP TS 27.005 §3.5.1 and §4.3).
+import { type Answer, CMS, CommandRefused, cms } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
 import { linePduOf, tpduOfLinePdu } from '../pdu/line-pdu.ts';
 import { PduError } from '../pdu/octets.ts';
 import { encodeSubmit } from '../pdu/submit.ts';
+import { type CommandContext, numberParameter } from './behaviour.ts';
 import { typedUserData, unquoted } from './terminal-text.ts';
 
 /** 3GPP TS 23.040 §9.2.2: some 20 octets of head, then 140 octets of user data; with room to spare. */
@@ -46,7 +46,7 @@ export function pduMessage(body: string, announcedLength: number): InputMessage 
 export function textMessage(
   body: string,
   destination: string,
-  { modem, port }: CommandContext,
+  { equipment, port }: CommandContext,
 ): InputMessage {
   return refusing(CMS.invalidTextParameter, () => {
     const number = unquoted(destination, port);
@@ -59,7 +59,7 @@ export function textMessage(
       destination: number === '' ? '0' : number,
       userData: typedUserData(body, port),
     });
-    return { tpdu, linePdu: linePduOf(modem.settings.serviceCentre, tpdu) };
+    return { tpdu, linePdu: linePduOf(equipment.settings.serviceCentre, tpdu) };
   });
 }
 

@@ -1,5 +1,5 @@
 // A stored message as +CMGL and +CMGR show it, in PDU and in text mode (3GPP TS 27.005 §3.4). Pure.
-import type { PortSettings } from '../modem/settings.ts';
+import type { PortSettings } from '../at/settings.ts';
 import { addressToText } from '../pdu/address.ts';
 import { decodeDeliver } from '../pdu/deliver.ts';
 import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
@@ -12,7 +12,7 @@ import { quoted, shownText } from './terminal-text.ts';
 /** `<stat>` in text mode, by its number in PDU mode. */
 export const STATUS_NAMES = ['REC UNREAD', 'REC READ', 'STO UNSENT', 'STO SENT', 'ALL'] as const;
 
-/** One entry of +CMGL. Header and PDU are one line to whoever may put something between lines. */
+/** One entry of +CMGL. Header and PDU are one line, so that no unsolicited line comes between them. */
 export function listedLine(index: number, message: StoredMessage, port: PortSettings): string {
   if (port.messageFormat === 0) {
     return `+CMGL: ${index},${message.status},,${message.length}\r\n${message.pdu}`;
@@ -33,7 +33,7 @@ interface TextForm {
   text: string;
 }
 
-/** What is neither a readable DELIVER nor a readable SUBMIT shows as its PDU. */
+/** A PDU that is neither a valid DELIVER nor a valid SUBMIT shows as hex. */
 function textForm(message: StoredMessage, port: PortSettings): TextForm {
   const status = `"${STATUS_NAMES[message.status]}"`;
   try {

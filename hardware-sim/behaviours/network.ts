@@ -1,42 +1,44 @@
 // Registration, operator, signal, time (3GPP TS 27.007 §7 and §8.5).
 
+import { CME, cme, ok } from '../at/answer.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
-import { CME, cme, ok } from '../modem/answer.ts';
+import { NETWORK_CODE } from '../equipment/identity.ts';
+import { isRoaming, type Registration, registrationText } from '../equipment/registration.ts';
+import { encodeTimestamp, timestampToText } from '../pdu/timestamp.ts';
 import {
   type CommandContext,
   type CommandHandler,
   commandFamily,
   forms,
   numberParameter,
-} from '../modem/behaviour.ts';
-import { NETWORK_CODE } from '../modem/identity.ts';
-import { isRoaming, type Registration, registrationText } from '../modem/registration.ts';
-import { encodeTimestamp, timestampToText } from '../pdu/timestamp.ts';
+} from './behaviour.ts';
 import { quoted } from './terminal-text.ts';
 
 /** By the format of +COPS=3,<format>: long name, short name, number. */
 const HOME_NAMES = ['Simrack Mobile', 'Simrack', NETWORK_CODE] as const;
-/** Where modems roam. */
+/** The names of the foreign network, for roaming. */
 const FOREIGN_NAMES = ['Abroad Mobile', 'Abroad', '00102'] as const;
 /** <AcT> of +COPS: E-UTRAN. */
 const ACCESS_TECHNOLOGY = 7;
 
 function registrationReport(name: '+CREG' | '+CGREG' | '+CEREG', domain: keyof Registration): CommandHandler {
   return forms({
-    set: (command, { modem }) => {
-      modem.settings.registrationReports[name] = numberParameter(command, 0, { min: 0, max: 3 });
+    set: (command, { equipment }) => {
+      equipment.settings.registrationReports[name] = numberParameter(command, 0, { min: 0, max: 3 });
       return ok();
     },
-    read: (_, { modem }) => {
-      const n = modem.settings.registrationReports[name];
-      return ok(`${name}: ${n},${registrationText(modem.registration[domain], n, modem.radio.rejectCause)}`);
+    read: (_, { equipment }) => {
+      const n = equipment.settings.registrationReports[name];
+      return ok(
+        `${name}: ${n},${registrationText(equipment.registration[domain], n, equipment.radio.rejectCause)}`,
+      );
     },
     test: () => ok(`${name}: (0-3)`),
   });
 }
 
 const operator = forms({
-  set: (command, { modem, port }) => {
+  set: (command, { equipment, port }) => {
     const mode = numberParameter(command, 0, { min: 0, max: 4 });
     const format = numberParameter(command, 1, { min: 0, max: 2, fallback: port.operatorFormat });
     if (mode === 3) {
@@ -46,15 +48,15 @@ const operator = forms({
     if (mode === 1 && !(HOME_NAMES as readonly string[]).includes(command.parameters[2]?.text ?? '')) {
       return cme(CME.incorrectParameters);
     }
-    modem.settings.operatorMode = mode;
-    modem.onConditionsChanged();
+    equipment.settings.operatorMode = mode;
+    equipment.onConditionsChanged();
     return ok();
   },
-  read: (_, { modem, port }) => {
-    const { operatorMode } = modem.settings;
-    if (!modem.radio.isRegistered) return ok(`+COPS: ${operatorMode}`);
+  read: (_, { equipment, port }) => {
+    const { operatorMode } = equipment.settings;
+    if (!equipment.radio.isRegistered) return ok(`+COPS: ${operatorMode}`);
     const { operatorFormat } = port;
-    const names = isRoaming(modem.registration) ? FOREIGN_NAMES : HOME_NAMES;
+    const names = isRoaming(equipment.registration) ? FOREIGN_NAMES : HOME_NAMES;
     // The number stays in digits whatever the character set: clients read it as such.
     const name = operatorFormat === 2 ? `"${names[2]}"` : quoted(names[operatorFormat], port);
     return ok(`+COPS: ${operatorMode},${operatorFormat},${name},${ACCESS_TECHNOLOGY}`);
@@ -66,12 +68,12 @@ const operator = forms({
   },
 });
 
-function hasSignal({ modem }: CommandContext): boolean {
-  return modem.radio.isRegistered;
+function hasSignal({ equipment }: CommandContext): boolean {
+  return equipment.radio.isRegistered;
 }
 
 const signalQuality = forms({
-  execute: (_, { modem }) => ok(`+CSQ: ${modem.radio.rssi},99`),
+  execute: (_, { equipment }) => ok(`+CSQ: ${equipment.radio.rssi},99`),
   test: () => ok('+CSQ: (0-31,99),(0-7,99)'),
 });
 
@@ -83,8 +85,8 @@ const extendedSignalQuality = forms({
 
 /** The network's time, as the carrier stamps messages. */
 const clock = forms({
-  read: (_, { modem }) =>
-    ok(`+CCLK: "${timestampToText(encodeTimestamp(modem.now(), NETWORK_OFFSET_QUARTER_HOURS))}"`),
+  read: (_, { equipment }) =>
+    ok(`+CCLK: "${timestampToText(encodeTimestamp(equipment.now(), NETWORK_OFFSET_QUARTER_HOURS))}"`),
   set: () => ok(),
   test: () => ok(),
 });

@@ -1,6 +1,6 @@
 // The SIM card: PIN, IMSI, own number, phone book (3GPP TS 27.007 §8.3 and §8.11 to §8.14).
-import { CME, cme, ok } from '../modem/answer.ts';
-import { commandFamily, forms, numberParameter, textParameter } from '../modem/behaviour.ts';
+import { CME, cme, ok } from '../at/answer.ts';
+import { commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
 import { requireSim, shownSimState } from './iccid.ts';
 import { quoted } from './terminal-text.ts';
 
@@ -9,18 +9,18 @@ const PHONE_BOOK_ENTRIES = 250;
 
 const pin = forms({
   read: (_, context) => ok(`+CPIN: ${shownSimState(context)}`),
-  set: (command, { modem }) => {
-    const answer = modem.sim.enter(textParameter(command, 0) ?? '', textParameter(command, 1));
-    if (modem.sim.state === 'ready') modem.faults.end('sim');
-    modem.onConditionsChanged();
+  set: (command, { equipment }) => {
+    const answer = equipment.sim.enter(textParameter(command, 0) ?? '', textParameter(command, 1));
+    if (equipment.sim.state === 'ready') equipment.faults.end('sim');
+    equipment.onConditionsChanged();
     return answer;
   },
   test: () => ok(),
 });
 
 const pinTries = forms({
-  execute: (_, { modem }) => {
-    const { pin: pinLeft, puk } = modem.sim.tries;
+  execute: (_, { equipment }) => {
+    const { pin: pinLeft, puk } = equipment.sim.tries;
     return ok(`+CPINR: SIM PIN,${pinLeft},3`, `+CPINR: SIM PUK,${puk},10`);
   },
   test: () => ok(),
@@ -30,13 +30,13 @@ const pinTries = forms({
 const lock = forms({
   set: (command, context) => {
     requireSim(context);
-    const { card } = context.modem.sim;
+    const { card } = context.equipment.sim;
     const [facility, mode, code] = command.parameters;
     const isCard = facility?.text === 'SC' && card !== undefined;
     if (mode?.text === '2') return ok(`+CLCK: ${isCard && card.asksForPin ? 1 : 0}`);
     if (!isCard || !/^[01]$/.test(mode?.text ?? '')) return cme(CME.operationNotSupported);
     const answer = card.setAsksForPin(mode?.text === '1', code?.text ?? '');
-    context.modem.onConditionsChanged();
+    context.equipment.onConditionsChanged();
     return answer;
   },
   test: () => ok('+CLCK: ("SC","AO","OI","OX","AI","IR","AB","AG","AC","FD","PN","PU","PP","PC","PF")'),
@@ -56,15 +56,15 @@ const ownNumber = forms({
 });
 
 const phoneBookStorage = forms({
-  set: (command, { modem }) => {
+  set: (command, { equipment }) => {
     const name = textParameter(command, 0) ?? '';
     if (!PHONE_BOOKS.includes(name)) return cme(CME.incorrectParameters);
-    modem.settings.kept.set('+CPBS', name);
+    equipment.settings.kept.set('+CPBS', name);
     return ok();
   },
   read: (_, context) => {
     requireSim(context);
-    const name = context.modem.settings.kept.get('+CPBS') ?? 'SM';
+    const name = context.equipment.settings.kept.get('+CPBS') ?? 'SM';
     return ok(`+CPBS: "${name}",${name === 'ON' ? 1 : 0},${name === 'ON' ? 1 : PHONE_BOOK_ENTRIES}`);
   },
   test: () => ok(`+CPBS: (${PHONE_BOOKS.map((name) => `"${name}"`).join(',')})`),
@@ -74,10 +74,10 @@ const phoneBookStorage = forms({
 const phoneBookRead = forms({
   set: (command, context) => {
     const { number } = requireSim(context);
-    const { modem, port } = context;
+    const { equipment, port } = context;
     const bounds = { min: 1, max: PHONE_BOOK_ENTRIES, refusal: cme(CME.invalidIndex) };
     const first = numberParameter(command, 0, bounds);
-    if (modem.settings.kept.get('+CPBS') !== 'ON' || first !== 1) return ok();
+    if (equipment.settings.kept.get('+CPBS') !== 'ON' || first !== 1) return ok();
     return ok(`+CPBR: 1,${quoted(number, port)},145,${quoted('', port)}`);
   },
   test: () => ok(`+CPBR: (1-${PHONE_BOOK_ENTRIES}),40,14`),

@@ -1,18 +1,12 @@
 // Messages that go out: from the terminal and from a store (3GPP TS 27.005 §3.5.1, §3.5.2, §4.3).
 
+import { type Answer, CMS, cms, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
 import type { Submission } from '../carrier/carrier.ts';
-import { type Answer, CMS, cms, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import {
-  type CommandContext,
-  commandFamily,
-  forms,
-  numberParameter,
-  textParameter,
-} from '../modem/behaviour.ts';
 import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
 import { hexFromOctets } from '../pdu/octets.ts';
 import { withDestination } from '../pdu/submit.ts';
+import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
 import {
   type InputMessage,
   messagePrompt,
@@ -54,14 +48,14 @@ function internationalized(destination: string, command: AtCommand): string {
 const sendFromStore = forms({
   set: (command, context) => {
     requireMessaging(context);
-    const { modem, port } = context;
-    const max = modem.stores.capacity(port.writeMemory);
+    const { equipment, port } = context;
+    const max = equipment.stores.capacity(port.writeMemory);
     const refusal = cms(CMS.invalidMemoryIndex);
     const index = numberParameter(command, 0, { min: 1, max, refusal });
-    const stored = modem.stores.get(port.writeMemory, index);
+    const stored = equipment.stores.get(port.writeMemory, index);
     if (stored === undefined) return refusal;
     const message = readdressed(stored.pdu, command, context);
-    const markAsSent = (): void => modem.stores.setStatus(port.writeMemory, [index], STATUS_SENT);
+    const markAsSent = (): void => equipment.stores.setStatus(port.writeMemory, [index], STATUS_SENT);
     return submit('+CMSS', message, context, markAsSent);
   },
   test: () => ok(),
@@ -84,20 +78,20 @@ function submit(
   context: CommandContext,
   onAccepted: () => void = () => undefined,
 ): Answer | Promise<Answer> {
-  const { modem } = context;
-  const fault = modem.faults.get('cms_error');
+  const { equipment } = context;
+  const fault = equipment.faults.get('cms_error');
   if (fault !== undefined && (fault.command === undefined || fault.command === name)) {
-    modem.faults.take('cms_error');
+    equipment.faults.take('cms_error');
     return cms(fault.code);
   }
-  if (!modem.radio.isRegistered) return cms(CMS.noNetworkService);
+  if (!equipment.radio.isRegistered) return cms(CMS.noNetworkService);
   const answerTo = (submission: Submission | undefined): Answer => {
     if (submission === undefined) return { kind: 'nothing' };
     if (submission.kind === 'refused') return cms(submission.code);
     onAccepted();
     return ok(`${name}: ${submission.messageReference}`);
   };
-  const submission = modem.transmit(tpdu, linePdu);
+  const submission = equipment.transmit(tpdu, linePdu);
   return submission instanceof Promise ? submission.then(answerTo) : answerTo(submission);
 }
 

@@ -1,13 +1,7 @@
-// How messages are shown, where they go and what is told of them (3GPP TS 27.005 §3.2 to §3.4).
-import { CME, CMS, cme, cms, ok } from '../modem/answer.ts';
-import {
-  type CommandContext,
-  commandFamily,
-  forms,
-  numberParameter,
-  textParameter,
-} from '../modem/behaviour.ts';
-import { MEMORIES, type Memory } from '../modem/settings.ts';
+// Message format, memories, announcements and acknowledgement (3GPP TS 27.005 §3.2 to §3.4).
+import { CME, CMS, cme, cms, ok } from '../at/answer.ts';
+import { MEMORIES, type Memory } from '../at/settings.ts';
+import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
 import { requireMessaging } from './require-messaging.ts';
 import { quoted, unquoted } from './terminal-text.ts';
 
@@ -24,22 +18,22 @@ const messageFormat = forms({
 });
 
 const messageService = forms({
-  set: (command, { modem }) => {
-    modem.settings.messageService = numberParameter(command, 0, { min: 0, max: 1 }) === 1 ? 1 : 0;
+  set: (command, { equipment }) => {
+    equipment.settings.messageService = numberParameter(command, 0, { min: 0, max: 1 }) === 1 ? 1 : 0;
     return ok('+CSMS: 1,1,1');
   },
-  read: (_, { modem }) => ok(`+CSMS: ${modem.settings.messageService},1,1,1`),
+  read: (_, { equipment }) => ok(`+CSMS: ${equipment.settings.messageService},1,1,1`),
   test: () => ok('+CSMS: (0,1)'),
 });
 
 const memories = forms({
   set: (command, context) => {
     requireMessaging(context);
-    const { modem, port } = context;
+    const { equipment, port } = context;
     const read = memoryParameter(textParameter(command, 0), MEMORIES);
     const write = memoryParameter(textParameter(command, 1) ?? port.writeMemory, WRITABLE_MEMORIES);
     const receive = memoryParameter(
-      textParameter(command, 2) ?? modem.settings.receiveMemory,
+      textParameter(command, 2) ?? equipment.settings.receiveMemory,
       WRITABLE_MEMORIES,
     );
     if (read === undefined || write === undefined || receive === undefined) {
@@ -47,9 +41,9 @@ const memories = forms({
     }
     port.readMemory = read;
     port.writeMemory = write;
-    modem.settings.receiveMemory = receive;
+    equipment.settings.receiveMemory = receive;
     // Another store may have room.
-    modem.wakeCarrier();
+    equipment.wakeCarrier();
     return ok(`+CPMS: ${usages(context).join(',')}`);
   },
   read: (_, context) => {
@@ -71,31 +65,31 @@ function memoryParameter(text: string | undefined, allowed: readonly Memory[]): 
   return allowed.find((memory) => memory === text?.toUpperCase());
 }
 
-function selected({ modem, port }: CommandContext): Memory[] {
-  return [port.readMemory, port.writeMemory, modem.settings.receiveMemory];
+function selected({ equipment, port }: CommandContext): Memory[] {
+  return [port.readMemory, port.writeMemory, equipment.settings.receiveMemory];
 }
 
 function usages(context: CommandContext): string[] {
-  const { stores } = context.modem;
+  const { stores } = context.equipment;
   return selected(context).map((memory) => `${stores.used(memory)},${stores.capacity(memory)}`);
 }
 
 const indications = forms({
-  set: (command, { modem }) => {
-    const now = modem.settings.indications;
-    modem.settings.indications = {
+  set: (command, { equipment }) => {
+    const now = equipment.settings.indications;
+    equipment.settings.indications = {
       mode: numberParameter(command, 0, { min: 0, max: 2, fallback: now.mode }),
       mt: numberParameter(command, 1, { min: 0, max: 3, fallback: now.mt }),
       bm: numberParameter(command, 2, { min: 0, max: 3, fallback: now.bm }),
       ds: numberParameter(command, 3, { min: 0, max: 2, fallback: now.ds }),
       bfr: numberParameter(command, 4, { min: 0, max: 1, fallback: now.bfr }),
     };
-    modem.inbox.onIndicationsSet();
-    modem.wakeCarrier();
+    equipment.inbox.onIndicationsSet();
+    equipment.wakeCarrier();
     return ok();
   },
-  read: (_, { modem }) => {
-    const { mode, mt, bm, ds, bfr } = modem.settings.indications;
+  read: (_, { equipment }) => {
+    const { mode, mt, bm, ds, bfr } = equipment.settings.indications;
     return ok(`+CNMI: ${mode},${mt},${bm},${ds},${bfr}`);
   },
   test: () => ok('+CNMI: (0,1,2),(0,1,2,3),(0,1,2,3),(0,1,2),(0,1)'),
@@ -108,8 +102,8 @@ const acknowledgement = forms({
   test: () => ok('+CNMA: (0-2)'),
 });
 
-function acknowledge({ modem }: CommandContext, isAccepted: boolean) {
-  return modem.inbox.acknowledge(isAccepted) ? ok() : cms(CMS.noAcknowledgementExpected);
+function acknowledge({ equipment }: CommandContext, isAccepted: boolean) {
+  return equipment.inbox.acknowledge(isAccepted) ? ok() : cms(CMS.noAcknowledgementExpected);
 }
 
 const serviceCentre = forms({
@@ -117,12 +111,12 @@ const serviceCentre = forms({
     requireMessaging(context);
     const number = unquoted(textParameter(command, 0) ?? '', context.port);
     if (number === undefined || !/^\+?\d{3,20}$/.test(number)) return cms(CMS.invalidTextParameter);
-    context.modem.settings.serviceCentre = number;
+    context.equipment.settings.serviceCentre = number;
     return ok();
   },
   read: (_, context) => {
     requireMessaging(context);
-    const { serviceCentre: number } = context.modem.settings;
+    const { serviceCentre: number } = context.equipment.settings;
     return ok(`+CSCA: ${quoted(number, context.port)},${number.startsWith('+') ? 145 : 129}`);
   },
   test: () => ok(),

@@ -1,8 +1,8 @@
 // Messages in the modem's stores: list, read, delete, write (3GPP TS 27.005 §3.4.2, §3.4.3, §3.5.3, §3.5.4).
-import { type Answer, CMS, CommandRefused, cms, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
+import { type Answer, CMS, CommandRefused, cms, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
 import type { StoredMessage } from '../state/records.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
 import { messagePrompt, pduLengthParameter, pduMessage, textMessage } from './message-input.ts';
 import { listedLine, readLine, STATUS_NAMES } from './message-listing.ts';
 import { requireMessaging } from './require-messaging.ts';
@@ -30,60 +30,60 @@ function statusParameter(command: AtCommand, { port }: CommandContext): number {
 /** Listing a message marks it as read, as reading does. */
 function listByStatus(context: CommandContext, status: number): Answer {
   requireMessaging(context);
-  const { modem, port } = context;
-  const shown = modem.stores
+  const { equipment, port } = context;
+  const shown = equipment.stores
     .entries(port.readMemory)
     .filter(([, message]) => status === STATUS_ALL || message.status === status);
   const lines = shown.map(([index, message]) => listedLine(index, message, port));
-  modem.tellListed(port.readMemory, shown);
+  equipment.publishListed(port.readMemory, shown);
   const unread = shown.filter(([, message]) => message.status === STATUS_UNREAD).map(([index]) => index);
-  modem.stores.setStatus(port.readMemory, unread, STATUS_READ);
+  equipment.stores.setStatus(port.readMemory, unread, STATUS_READ);
   return ok(...lines);
 }
 
 const read = forms({
   set: (command, context) => {
     requireMessaging(context);
-    const { modem, port } = context;
+    const { equipment, port } = context;
     const index = indexParameter(command, context);
-    const message = modem.stores.get(port.readMemory, index);
+    const message = equipment.stores.get(port.readMemory, index);
     if (message === undefined) return cms(CMS.invalidMemoryIndex);
     const line = readLine(message, port);
-    modem.tellListed(port.readMemory, [[index, message]]);
-    if (message.status === STATUS_UNREAD) modem.stores.setStatus(port.readMemory, [index], STATUS_READ);
+    equipment.publishListed(port.readMemory, [[index, message]]);
+    if (message.status === STATUS_UNREAD) equipment.stores.setStatus(port.readMemory, [index], STATUS_READ);
     return ok(line);
   },
   test: () => ok(),
 });
 
 /** Index of a slot, used or not, in the memory that is read from. */
-function indexParameter(command: AtCommand, { modem, port }: CommandContext): number {
-  const max = modem.stores.capacity(port.readMemory);
+function indexParameter(command: AtCommand, { equipment, port }: CommandContext): number {
+  const max = equipment.stores.capacity(port.readMemory);
   return numberParameter(command, 0, { min: 1, max, refusal: cms(CMS.invalidMemoryIndex) });
 }
 
 const remove = forms({
   set: (command, context) => {
     requireMessaging(context);
-    const { modem, port } = context;
+    const { equipment, port } = context;
     const flag = numberParameter(command, 1, { min: 0, max: 4, fallback: 0 });
     const indexes = flag === 0 ? [indexParameter(command, context)] : indexesByFlag(context, flag);
-    const fault = modem.faults.take('delete_fails');
+    const fault = equipment.faults.take('delete_fails');
     if (fault !== undefined) return fault.answer === 'ok' ? ok() : cms(CMS.unknownError);
-    const used = indexes.filter((index) => modem.stores.get(port.readMemory, index) !== undefined);
-    modem.removeMessages(port.readMemory, used);
+    const used = indexes.filter((index) => equipment.stores.get(port.readMemory, index) !== undefined);
+    equipment.removeMessages(port.readMemory, used);
     return ok();
   },
-  test: (_, { modem, port }) => {
-    const used = modem.stores.entries(port.readMemory).map(([index]) => index);
+  test: (_, { equipment, port }) => {
+    const used = equipment.stores.entries(port.readMemory).map(([index]) => index);
     return ok(`+CMGD: (${used.join(',')}),(0-4)`);
   },
 });
 
 /** §3.5.4: 1 read, 2 and sent, 3 and unsent, 4 all. */
-function indexesByFlag({ modem, port }: CommandContext, flag: number): number[] {
+function indexesByFlag({ equipment, port }: CommandContext, flag: number): number[] {
   const statuses = [[], [1], [1, 3], [1, 3, 2], [0, 1, 2, 3]][flag] ?? [];
-  return modem.stores
+  return equipment.stores
     .entries(port.readMemory)
     .filter(([, message]) => statuses.includes(message.status))
     .map(([index]) => index);
@@ -116,10 +116,10 @@ function writeText(destination: string, context: CommandContext): Answer {
   });
 }
 
-function store(message: StoredMessage, { modem, port }: CommandContext): Answer {
-  const index = modem.stores.freeIndex(port.writeMemory);
+function store(message: StoredMessage, { equipment, port }: CommandContext): Answer {
+  const index = equipment.stores.freeIndex(port.writeMemory);
   if (index === undefined) return cms(CMS.memoryFull);
-  modem.stores.put(port.writeMemory, index, message);
+  equipment.stores.put(port.writeMemory, index, message);
   return ok(`+CMGW: ${index}`);
 }
 

@@ -1,6 +1,6 @@
 // Strings and message texts as the terminal sees them, by the character set of +CSCS (3GPP TS 27.005 §3.1).
 
-import type { PortSettings } from '../modem/settings.ts';
+import type { PortSettings } from '../at/settings.ts';
 import { alphabetOf, DCS_GSM7 } from '../pdu/data-coding.ts';
 import { packSeptets, septetsByCharacter } from '../pdu/gsm7.ts';
 import { hexFromOctets, octetsFromHex, PduError } from '../pdu/octets.ts';

@@ -1,14 +1,8 @@
 // USSD: codes to the carrier and its answers (3GPP TS 27.007 §7.15).
+
+import { CME, cme, ok } from '../at/answer.ts';
+import type { PortSettings } from '../at/settings.ts';
 import { answerToCode, answerToReply, type UssdAnswer } from '../carrier/ussd-service.ts';
-import { CME, cme, ok } from '../modem/answer.ts';
-import {
-  type Behaviour,
-  type CommandContext,
-  commandFamily,
-  forms,
-  numberParameter,
-} from '../modem/behaviour.ts';
-import type { PortSettings } from '../modem/settings.ts';
 import {
   packedLength,
   packSeptets,
@@ -18,6 +12,7 @@ import {
 } from '../pdu/gsm7.ts';
 import { hexFromOctets, octetsFromHex } from '../pdu/octets.ts';
 import { ucs2FromText } from '../pdu/user-data.ts';
+import { type Behaviour, type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
 import { unquoted } from './terminal-text.ts';
 
 /** 3GPP TS 23.038 §5: default alphabet, language unspecified; UCS2. */
@@ -30,15 +25,15 @@ const CANCEL = 2;
 export function ussd({ isPacked }: { isPacked: boolean }): Behaviour {
   const run = forms({
     set: (command, context) => {
-      const { modem, port } = context;
+      const { equipment, port } = context;
       const n = numberParameter(command, 0, { min: 0, max: 2 });
       const typed = command.parameters[1]?.text;
-      if (n === CANCEL) modem.settings.hasUssdDialogue = false;
+      if (n === CANCEL) equipment.settings.hasUssdDialogue = false;
       if (n === CANCEL || typed === undefined) return ok();
-      if (!modem.radio.isRegistered) return cme(CME.noNetworkService);
+      if (!equipment.radio.isRegistered) return cme(CME.noNetworkService);
       const code = isPacked ? unpackedCode(typed) : unquoted(typed, port);
       if (code === undefined) return cme(CME.incorrectParameters);
-      tellLater(code, context, isPacked);
+      answerLater(code, context, isPacked);
       return ok();
     },
     read: () => ok('+CUSD: 0'),
@@ -48,12 +43,12 @@ export function ussd({ isPacked }: { isPacked: boolean }): Behaviour {
 }
 
 /** The OK comes first. */
-function tellLater(code: string, { modem, port }: CommandContext, isPacked: boolean): void {
-  const { settings } = modem;
-  const answer = settings.hasUssdDialogue ? answerToReply(code, modem.number) : answerToCode(code);
+function answerLater(code: string, { equipment, port }: CommandContext, isPacked: boolean): void {
+  const { settings } = equipment;
+  const answer = settings.hasUssdDialogue ? answerToReply(code, equipment.number) : answerToCode(code);
   settings.hasUssdDialogue = answer.kind === 'text' && answer.waits;
   const line = lineOf(answer, port, isPacked);
-  if (line !== undefined) setImmediate(() => modem.sendUrc(line));
+  if (line !== undefined) setImmediate(() => equipment.sendUrc(line));
 }
 
 function lineOf(answer: UssdAnswer, port: PortSettings, isPacked: boolean): string | undefined {

@@ -1,11 +1,11 @@
-// What the network knows of somebody who has part in a call: a modem of the rack, or a far end.
+// One side of a call as the network sees it: a modem of the rack, or a far end.
 import type { FarEndVoice } from './far-end-voice.ts';
 import type { LegAudio } from './leg-audio.ts';
 
-/** Who ended a call. */
+/** The side that ended a call. */
 export type EndedBy = 'origin' | 'destination' | 'network';
 
-/** The end of a call as one of its legs is told. */
+/** The end of a call, as the network reports it to one leg. */
 export interface CallEnd {
   /** Q.850. */
   cause: number;
@@ -18,15 +18,15 @@ export interface CallEnd {
 export interface CallLeg {
   /** Null for a far end. */
   readonly imei: string | null;
-  /** What goes over the line between modem and host; `undefined` for a far end. */
+  /** The audio between modem and host; `undefined` for a far end. */
   readonly audio: LegAudio | undefined;
-  /** Ear and mouth of a far end; a modem has its own clock instead. */
+  /** The voice of a far end; `undefined` for a modem, which has its own clock. */
   readonly voice: FarEndVoice | undefined;
-  /** The other side rings: told to the origin. */
+  /** The other side rings. Called on the origin. */
   onAlerting(): void;
-  /** Told to both. */
+  /** Called on both legs. */
   onAnswered(): void;
-  /** Told to both. */
+  /** Called on both legs. */
   onEnded(end: CallEnd): void;
   /** The other side pressed a key: its tones begin now. */
   onDtmf(digit: string): void;

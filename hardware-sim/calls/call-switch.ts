@@ -1,23 +1,23 @@
 // The switch of the carrier: connects modems with each other and with far ends, and keeps a record of every call.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Publish } from '../carrier/event-feed.ts';
 import { BoundedLog } from '../state/bounded-log.ts';
+import type { Publish } from '../state/event-feed.ts';
 import { Call, type Side } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import { CAUSE } from './cause.ts';
 import { FarEnd } from './far-end.ts';
 import { type FarEndSettings, USUAL_FAR_END } from './far-end-settings.ts';
 
-/** Numbers of which something was said. */
+/** Most numbers that can have settings. */
 const FAR_ENDS_MAX = 10_000;
 
 /** Calls whose frames are kept: half a megabyte each. */
 const CALLS_WITH_FRAMES = 32;
 
-/** A modem that can be called. */
+/** The calls of a modem, as the switch uses them. */
 export interface VoiceSubscriber {
-  /** Its leg, which rings or lets wait; or why it does not. */
+  /** Offers a call. Returns the leg that rings or waits, or the reason that there is none. */
   offer(call: Call): CallLeg | 'busy' | 'absent';
 }
 
@@ -32,8 +32,8 @@ export class CallRefused extends Error {
   }
 }
 
-/** What a switch needs. */
-export interface CallSwitchOptions {
+/** Options of a switch. */
+interface CallSwitchOptions {
   clock: Clock;
   /** Milliseconds since the epoch, with fractions. */
   now: () => number;
@@ -43,7 +43,7 @@ export interface CallSwitchOptions {
   keep: number;
   /** How long a modem rings before the network gives up. */
   noAnswerMs: number;
-  /** Who has a number: `undefined` for a far end, null for a card that is in no modem. */
+  /** The modem that has a number: `undefined` for a far end, null for a card that is in no modem. */
   subscriberOf: (number: string) => VoiceSubscriber | null | undefined;
 }
 
@@ -61,7 +61,7 @@ export class CallSwitch {
     this.#calls = new BoundedLog(options.keep);
   }
 
-  /** Oldest first; those that go on are kept as those that have ended. */
+  /** Calls in progress and ended calls, oldest first. */
   get calls(): Call[] {
     return this.#calls.values();
   }
@@ -70,12 +70,12 @@ export class CallSwitch {
     return this.#calls.after(id - 1, 1).find((call) => call.id === id);
   }
 
-  /** What a far end does; that of numbers of which nothing was said is `USUAL_FAR_END`. */
+  /** Settings of a far end; `USUAL_FAR_END` for a number without settings. */
   farEnd(number: string): FarEndSettings {
     return this.#farEnds.get(number) ?? USUAL_FAR_END;
   }
 
-  /** For the calls to come. Throws `CallRefused`. */
+  /** Changes the settings for future calls. Throws `CallRefused`. */
   setFarEnd(number: string, settings: FarEndSettings): void {
     if (!this.#farEnds.has(number) && this.#farEnds.size >= FAR_ENDS_MAX) {
       throw new CallRefused('too_many_subscribers', `${FAR_ENDS_MAX} numbers have settings already`);
@@ -83,7 +83,7 @@ export class CallSwitch {
     this.#farEnds.set(number, settings);
   }
 
-  /** A modem calls. What becomes of it its leg is told, never before this has returned. */
+  /** Places a call from a modem. The switch reports its progress to the leg, never before this method returns. */
   dial(from: string | null, to: string, origin: CallLeg): Call {
     const call = this.#newCall(from, to);
     call.connect('origin', origin);
@@ -95,19 +95,19 @@ export class CallSwitch {
   }
 
   /**
-   * A far end calls a modem, which rings on return; with `ringMs` for so long. Throws `CallRefused` when it does
-   * not ring.
+   * Calls a modem from a far end. On return the modem rings, for `ringMs` if given. Throws `CallRefused` when it
+   * does not ring.
    */
-  ring(from: string | null, to: string, told: { farEnd?: FarEndSettings; ringMs?: number } = {}): Call {
+  ring(from: string | null, to: string, options: { farEnd?: FarEndSettings; ringMs?: number } = {}): Call {
     const { subscriberOf } = this.#options;
     if (subscriberOf(to) === undefined) {
       throw new CallRefused('unknown_number', `no modem has the number ${to}`);
     }
     const call = this.#newCall(from, to);
-    const settings = told.farEnd ?? this.farEnd(from ?? '');
+    const settings = options.farEnd ?? this.farEnd(from ?? '');
     call.begin();
     call.connect('origin', this.#farEndOf(call, 'origin', settings));
-    this.#route(call, settings, told.ringMs);
+    this.#route(call, settings, options.ringMs);
     if (call.cause === CAUSE.userBusy) throw new CallRefused('line_busy', `${to} is busy`);
     if (call.state === 'ended') throw new CallRefused('unreachable', `${to} cannot be reached`);
     return call;
@@ -129,7 +129,7 @@ export class CallSwitch {
     return call;
   }
 
-  /** Of the oldest call that still has some, once it has ended. */
+  /** Drops the frames of the oldest call that has any, once it has ended. */
   #forgetFrames(latest: Call): void {
     this.#withFrames.push(latest);
     const oldest = this.#withFrames.length > CALLS_WITH_FRAMES ? this.#withFrames.shift() : undefined;

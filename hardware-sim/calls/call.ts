@@ -1,16 +1,16 @@
 // One call in the network: its two sides, its states with their times, its voice.
-import type { AirEventKind, Publish } from '../carrier/event-feed.ts';
+import type { AirEventKind, Publish } from '../state/event-feed.ts';
 import type { CallEnd, CallLeg, EndedBy } from './call-leg.ts';
 import { type KeyPress, KeyTones } from './key-tones.ts';
 import { Lane } from './lane.ts';
 
 /** `dialling` until the other side rings or answers. */
-export type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';
+type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';
 /** A side of a call. */
 export type Side = 'origin' | 'destination';
 
-/** What a call needs. */
-export interface CallOptions {
+/** Options of a call. */
+interface CallOptions {
   id: number;
   /** Null when withheld. */
   from: string | null;
@@ -50,7 +50,7 @@ export class Call {
     return this.#end?.cause;
   }
 
-  /** Calls once when it ends. Returns the function that forgets it. */
+  /** Calls `listener` once, when the call ends. Returns a function that removes the listener. */
   whenEnded(callback: () => void): () => void {
     this.#whenEnded.add(callback);
     return () => this.#whenEnded.delete(callback);
@@ -74,22 +74,22 @@ export class Call {
     this.#legs[side] = leg;
   }
 
-  /** Says that it exists. */
+  /** Publishes the start of the call. */
   begin(): void {
-    this.#tell('call_dialling');
+    this.#publishEvent('call_dialling');
   }
 
   alert(): void {
     if (this.#state !== 'dialling') return;
     this.#enter('alerting');
-    this.#tell('call_alerting');
+    this.#publishEvent('call_alerting');
     this.#legs.origin?.onAlerting();
   }
 
   answer(): void {
     if (this.#state === 'answered' || this.#state === 'ended') return;
     this.#enter('answered');
-    this.#tell('call_answered');
+    this.#publishEvent('call_answered');
     this.#legs.destination?.onAnswered();
     this.#legs.origin?.onAnswered();
   }
@@ -98,7 +98,7 @@ export class Call {
     if (this.#state === 'ended') return;
     this.#enter('ended');
     this.#end = { by, cause };
-    this.#tell('call_ended', { cause, ended_by: by, duration_ms: this.#durationMs });
+    this.#publishEvent('call_ended', { cause, ended_by: by, duration_ms: this.#durationMs });
     for (const callback of [...this.#whenEnded]) callback();
     for (const side of ['destination', 'origin'] as const) {
       const end: CallEnd = { by, cause, isOwn: by === side };
@@ -111,7 +111,7 @@ export class Call {
     return this.#state === 'answered' && this.#keys[side].press(keys);
   }
 
-  /** A modem gives a frame of the network and gets one, once for each frame of its clock. */
+  /** Exchanges one frame between a modem and the network, once for each frame of the modem's clock. */
   exchange(side: Side, spoken: Int16Array): Int16Array {
     const otherSide = side === 'origin' ? 'destination' : 'origin';
     const said = this.#keys[side].over(spoken);
@@ -121,7 +121,7 @@ export class Call {
     return this.#lanes[side].take();
   }
 
-  /** What it keeps for a while: the frames of its legs. */
+  /** Drops the frames of its legs. */
   forgetFrames(): void {
     for (const leg of Object.values(this.#legs)) leg.audio?.forgetFrames();
   }
@@ -175,11 +175,11 @@ export class Call {
   }
 
   #onPressed(side: Side, { digit }: KeyPress): void {
-    this.#tell('dtmf', { by: side, digit });
+    this.#publishEvent('dtmf', { by: side, digit });
     this.#legs[side === 'origin' ? 'destination' : 'origin']?.onDtmf(digit);
   }
 
-  #tell(kind: AirEventKind, data: Record<string, unknown> = {}): void {
+  #publishEvent(kind: AirEventKind, data: Record<string, unknown> = {}): void {
     this.#options.publish(kind, { ...this.#names(), ...data, at_ms: this.#options.now() });
   }
 }

@@ -1,4 +1,4 @@
-// What a number that is no modem does with a call, as `PUT /subscribers/{number}` describes it.
+// The settings of a far end, a number that is no modem, as `PUT /subscribers/{number}` sets them.
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
@@ -17,11 +17,11 @@ const delayMs = z.int().min(0).max(DELAY_MS_MAX);
 export const farEndSchema = z
   .strictObject({
     answer: z.enum(['auto', 'busy', 'no_answer', 'reject']).default('auto'),
-    /** From when it rings until it answers; `busy` and `reject`: from when it is reached until it says so. */
+    /** Time from ringing until it answers, or until `busy` or `reject` refuses. */
     after_ms: delayMs.default(0),
-    /** From dialling until it rings. `busy` and `reject` ring only if this is told. */
+    /** Time from dialling until it rings. `busy` and `reject` ring only if this is set. */
     alerting_ms: delayMs.optional(),
-    /** `no_answer`: from when it rings until the network gives up. */
+    /** `no_answer`: time from ringing until the network gives up. */
     no_answer_ms: delayMs.default(30_000),
     /** Q.850, instead of the usual one of `busy`, `no_answer`, `reject`, and of its hanging up. */
     cause: z.int().min(1).max(CAUSE_MAX).optional(),
@@ -32,9 +32,9 @@ export const farEndSchema = z
     level_dbfs: z.number().min(-90).max(0).default(-12),
     /** Of the echo. */
     delay_ms: z.int().min(0).max(ECHO_MS_MAX).default(0),
-    /** What is played once: an absolute path, or the file itself in base64. */
+    /** The WAV file that it plays once: an absolute path, or the file itself in base64. */
     wav: z.string().min(1).optional(),
-    /** Absolute path of a WAV with what it hears; `{id}` stands for the id of the call. */
+    /** Absolute path of the WAV file that it records; `{id}` stands for the id of the call. */
     record: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
   })
   .refine(({ audio, wav }) => audio !== 'wav' || wav !== undefined, {
@@ -45,7 +45,7 @@ export const farEndSchema = z
 /** As it goes over HTTP, with defaults filled in. */
 export type FarEndSettings = z.output<typeof farEndSchema>;
 
-/** What numbers do of which nothing was said: they answer at once and are silent. */
+/** Default settings: the far end answers at once and is silent. */
 export const USUAL_FAR_END: FarEndSettings = farEndSchema.parse({});
 
 /** The samples of `wav` at the rate of the network. Throws `WavError`. */

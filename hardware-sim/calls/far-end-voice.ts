@@ -1,15 +1,15 @@
-// Ear and mouth of a far end: what it says of itself, what a client has it say, and who hears what it hears.
+// The voice of a far end: its own audio, the audio of a client, and the listeners to what it hears.
 import { LOUD_PEAK, NETWORK_FRAME_SAMPLES, NETWORK_RATE_HZ, peakOf } from '../audio/frame.ts';
 import { SampleQueue } from '../audio/sample-queue.ts';
 import { Tone } from '../audio/tone.ts';
 import { WavRecorder } from '../audio/wav.ts';
 import { type FarEndSettings, wavSamplesOf } from './far-end-settings.ts';
 
-/** What a client may have it say in advance: two seconds. */
+/** Audio that a client may send in advance: two seconds. */
 const MOUTH_SAMPLES_MAX = 2 * NETWORK_RATE_HZ;
 
 /** Gets each frame that the far end hears. */
-export type Ear = (frame: Int16Array) => void;
+type Ear = (frame: Int16Array) => void;
 
 /** Of one far end in one call. Driven by the clock of the modem at the other side. */
 export class FarEndVoice {
@@ -42,21 +42,24 @@ export class FarEndVoice {
     };
   }
 
-  /** Says this instead of what it says by itself. What is more than two seconds ahead is dropped and counted. */
+  /**
+   * Plays these samples in place of its own audio. It drops and counts samples that are more than two seconds
+   * ahead.
+   */
   say(samples: Int16Array): void {
     const taken = this.#mouth.push(samples);
     this.#counters.mouth_samples += taken;
     this.#counters.mouth_samples_dropped += samples.length - taken;
   }
 
-  /** It hears one frame and says one. */
+  /** Takes one frame from the other side and returns one. */
   exchange(heard: Int16Array): Int16Array {
     this.#counters.frames += 1;
     this.#recorder?.add(heard);
     this.#ear?.(heard);
     const own = this.#next(heard);
-    const told = this.#mouth.take(NETWORK_FRAME_SAMPLES);
-    if (told.length > 0) own.set(told);
+    const sent = this.#mouth.take(NETWORK_FRAME_SAMPLES);
+    if (sent.length > 0) own.set(sent);
     if (peakOf(heard) >= LOUD_PEAK) this.#lastLoudHeardAtMs = this.#now();
     if (peakOf(own) >= LOUD_PEAK) this.#lastLoudSaidAtMs = this.#now();
     return own;

@@ -6,8 +6,8 @@ import { CAUSE } from './cause.ts';
 import type { FarEndSettings } from './far-end-settings.ts';
 import { FarEndVoice } from './far-end-voice.ts';
 
-/** What a far end needs. */
-export interface FarEndOptions {
+/** Options of a far end. */
+interface FarEndOptions {
   call: Call;
   side: Side;
   settings: FarEndSettings;
@@ -30,7 +30,7 @@ export class FarEnd implements CallLeg {
     this.voice = new FarEndVoice(settings, { callId: call.id, now });
   }
 
-  /** It is called: does what its settings say. */
+  /** Starts a far end that is called: it rings and answers as its settings say. */
   start(): void {
     const { settings, call } = this.#options;
     const { answer, alerting_ms: alertingMs } = settings;
@@ -48,7 +48,7 @@ export class FarEnd implements CallLeg {
   }
 
   onAlerting(): void {
-    // Whoever calls a modem just waits.
+    // A far end that calls a modem has nothing to do until the modem answers.
   }
 
   onAnswered(): void {
@@ -64,7 +64,7 @@ export class FarEnd implements CallLeg {
   }
 
   onDtmf(): void {
-    // It hears the tones, and the event tells of them.
+    // The far end hears the tones, and an event reports the key.
   }
 
   #refuseLater(): void {

@@ -35,7 +35,7 @@ export class KeyTones {
     return true;
   }
 
-  /** The frame, or the tones that are to be heard instead of it. */
+  /** Returns the frame, or the tones in its place. */
   over(frame: Int16Array): Int16Array {
     if (this.#playing.length === 0 && this.#waiting.length === 0) return frame;
     const mixed = Int16Array.from(frame);

@@ -2,7 +2,7 @@
 import { NETWORK_FRAME_SAMPLES } from '../audio/frame.ts';
 import { SampleQueue } from '../audio/sample-queue.ts';
 
-/** What must be there before anything comes out, and what is left after a slip: 40 ms. */
+/** Fill level before the first frame comes out, and after a slip: 40 ms. */
 const START_SAMPLES = 2 * NETWORK_FRAME_SAMPLES;
 /** 120 ms. */
 const SAMPLES_MAX = 6 * NETWORK_FRAME_SAMPLES;

@@ -1,15 +1,15 @@
-// What went over the line between a modem and its host during a call: counters, and the last frames with their times.
+// The audio between a modem and its host during a call: counters, and the last frames with their times.
 import { LOUD_PEAK, type SampleRateHz } from '../audio/frame.ts';
 import { BoundedLog } from '../state/bounded-log.ts';
 
 /** A minute. */
 const FRAMES_KEPT = 3000;
 
-/** `to_host`: what the modem says, the far end's voice. `from_host`: what the host has it say. */
-export type AudioDirection = 'to_host' | 'from_host';
+/** `to_host`: the far end's voice, from the modem to the host. `from_host`: the audio that the host sends. */
+type AudioDirection = 'to_host' | 'from_host';
 
 /** One frame of a direction, as `GET /calls/{id}/frames` shows it. */
-export interface FrameView {
+interface FrameView {
   /** Counts from 1 in its direction. */
   id: number;
   /** Written to the host, or played: milliseconds since the epoch, with fractions. */
@@ -22,7 +22,7 @@ export interface FrameView {
 
 /** Of one leg of one call. */
 export class LegAudio {
-  /** Where it goes; null as long as the host has not switched it on. */
+  /** Route of the audio; null until the host switches it on. */
   route: 'serial' | 'usb' | null = null;
   sampleRateHz: SampleRateHz = 8000;
   readonly counters = {

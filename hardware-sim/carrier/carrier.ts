@@ -6,28 +6,28 @@ import { PduError } from '../pdu/octets.ts';
 import { segmentsOf } from '../pdu/segments.ts';
 import { decodeSubmit, type Submit } from '../pdu/submit.ts';
 import { type Concatenation, concatenationOf, textOf } from '../pdu/user-data.ts';
+import type { Publish } from '../state/event-feed.ts';
 import { JournalError, type RackJournal } from '../state/rack-journal.ts';
 import { modemMemoriesOf, simMemoriesOf } from '../state/rack-state.ts';
 import type { HeardMessage, RackRecord, ReportRequest, WaitingMessage } from '../state/records.ts';
-import type { Publish } from './event-feed.ts';
 import { dialledNumber } from './numbering.ts';
 import { type Subscriber, type Subscription, USUAL_REPORTS, USUAL_TIME } from './subscriber.ts';
 import { reportRequestOf, writtenDeliver, writtenRaw, writtenReports } from './written-messages.ts';
 
-/** Messages that wait for one card; a real service centre also stops somewhere. */
+/** Most messages that wait for one card; a real service centre has a limit too. */
 const WAITING_MAX = 10_000;
 
 /** 3GPP TS 24.011 annex E. */
 const CAUSE_CONGESTION = 42;
 const CAUSE_INVALID_MANDATORY_INFORMATION = 96;
 
-/** What became of a SUBMIT. */
+/** The outcome of a SUBMIT. */
 export type Submission =
   | { kind: 'accepted'; messageReference: number }
   /** `code` is a cause for +CMS ERROR. */
   | { kind: 'refused'; code: number };
 
-/** A message that the carrier does not take from outside. */
+/** The carrier refuses a message from outside. */
 export class CarrierError extends Error {
   override name = 'CarrierError';
   readonly code: 'unknown_number' | 'carrier_full';
@@ -38,8 +38,8 @@ export class CarrierError extends Error {
   }
 }
 
-/** A text from somebody who has no modem in the rack. */
-export interface OutsideMessage {
+/** A text from a sender outside of the rack. */
+interface OutsideMessage {
   from: string;
   to: string;
   body: string;
@@ -47,8 +47,8 @@ export interface OutsideMessage {
   referenceBits: 8 | 16;
 }
 
-/** What a carrier needs. */
-export interface CarrierOptions {
+/** Options of a carrier. */
+interface CarrierOptions {
   journal: RackJournal;
   clock: Clock;
   log: Logger;
@@ -95,7 +95,7 @@ export class Carrier {
     this.#isClosed = true;
   }
 
-  /** What modems sent, oldest first; with `afterId` only what came after that message. */
+  /** Messages that modems sent, oldest first; with `afterId` only those after that one. */
   heard(afterId = 0): HeardMessage[] {
     return this.#journal.state.heard.after(afterId);
   }
@@ -163,7 +163,7 @@ export class Carrier {
     return { id, segments: segments.length };
   }
 
-  /** Sends a PDU as it is, right or wrong, with the length that the listing shall show. Throws as `send`. */
+  /** Sends a PDU unchanged, valid or not. `length` is the one that a listing shows. Throws as `send`. */
   sendRaw(to: string, pdu: string, length: number | undefined): { id: number; segments: number } {
     const { iccid } = this.#recipient(to, 1);
     const id = this.#journal.state.nextId;

@@ -6,7 +6,7 @@ import { septetsByCharacter } from '../pdu/gsm7.ts';
 /** The carrier's service centre: in front of every PDU that it delivers, and the default of +CSCA. */
 export const CARRIER_SERVICE_CENTRE = '+12065550000';
 
-/** Seattle's winter time: a time stamp with a minus sign, which receivers like to get wrong. */
+/** Seattle's winter time: a time stamp with a minus sign, which receivers often misread. */
 export const NETWORK_OFFSET_QUARTER_HOURS = -32;
 
 /** E.164 where the digits can be read so, as they are for short codes; `undefined` for a name. */

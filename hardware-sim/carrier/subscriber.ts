@@ -1,11 +1,11 @@
-// A modem as the carrier sees it, and how its faults bend what the carrier does for it.
+// A modem as the carrier sees it, and the carrier's policies that faults change.
 import type { VoiceSubscriber } from '../calls/call-switch.ts';
 import type { RackRecord, WaitingMessage } from '../state/records.ts';
 
-/** How a status report shows whom it is about. */
+/** How a status report writes the recipient. */
 export type RecipientForm = 'as_sent' | 'national' | 'digits';
 
-/** What the carrier tells the sender about messages. */
+/** The status reports that the carrier sends for messages. */
 export interface ReportPolicy {
   /** TP-ST. */
   status: number;
@@ -21,7 +21,7 @@ export interface ReportPolicy {
   serviceCentre: string | undefined;
 }
 
-/** What the service centre writes as time into messages for a subscriber. */
+/** The time stamps that the service centre writes into messages for a subscriber. */
 export interface TimePolicy {
   shiftMs: number;
   /** Seven octets instead of a time. */
@@ -47,9 +47,9 @@ export interface Subscriber {
   readonly timePolicy: TimePolicy;
   /** Takes calls. */
   readonly voice: VoiceSubscriber;
-  /** TP-MR of everything that it sends, when it is one that cannot count. */
+  /** TP-MR of all its messages, if the fault `message_reference` fixes it. */
   readonly fixedReference: number | undefined;
-  /** False: everything waits, without a try. */
+  /** False: all messages wait, and the carrier does not try to deliver. */
   readonly isReachable: boolean;
   /**
    * Takes a message (and journals that, with the records of `also`), or leaves it to wait until the modem

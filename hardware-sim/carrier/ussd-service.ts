@@ -1,4 +1,4 @@
-// What the carrier answers to USSD codes: a menu, other alphabets, and every way to give no answer. Pure.
+// The carrier's answers to USSD codes: a menu, other alphabets, errors, and no answer. Pure.
 
 /** <m> of +CUSD (3GPP TS 27.007 §7.15), and the text of those that have one. */
 export type UssdAnswer =
@@ -9,7 +9,7 @@ export type UssdAnswer =
       readonly alphabet: 'gsm7' | 'ucs2';
     }
   | { readonly kind: 'result'; readonly m: 2 | 3 | 4 | 5 }
-  /** Nothing ever comes. */
+  /** The carrier never answers. */
   | { readonly kind: 'silence' };
 
 const final = (text: string): UssdAnswer => ({ kind: 'text', text, waits: false, alphabet: 'gsm7' });

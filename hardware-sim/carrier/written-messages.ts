@@ -1,4 +1,4 @@
-// What the carrier writes: DELIVER and STATUS-REPORT as messages that wait for a card. Pure.
+// Encodes the carrier's messages, DELIVER and STATUS-REPORT, which then wait for a card. Pure.
 import { type Address, encodeAddress, readAddress, TYPE_NATIONAL, TYPE_UNKNOWN } from '../pdu/address.ts';
 import { encodeDeliver } from '../pdu/deliver.ts';
 import { linePduOf, tpduOfLinePdu } from '../pdu/line-pdu.ts';
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const STATUS_EXPIRED = 0x46;
 
 /** A text on its way to a card. */
-export interface WrittenDeliver {
+interface WrittenDeliver {
   id: number;
   iccid: string;
   from: string;
@@ -27,7 +27,7 @@ export interface WrittenDeliver {
   report?: ReportRequest | undefined;
 }
 
-/** The user data octets go through as they are: nobody decodes text on the way. Throws `PduError`. */
+/** The user data octets are copied unchanged: the carrier does not decode text. Throws `PduError`. */
 export function writtenDeliver({ id, iccid, from, report, ...fields }: WrittenDeliver): RackRecord {
   const tpdu = encodeDeliver({
     originator: from,
@@ -77,7 +77,7 @@ export function writtenRaw(id: number, iccid: string, pdu: string, length: numbe
   return { kind: 'waiting', message: { id, iccid, kind: 'deliver', from: '', length: shown, pdu } };
 }
 
-/** What must be known to report on a message later. */
+/** The data that a later status report needs. */
 export function reportRequestOf(heard: HeardMessage, destination: Address): ReportRequest {
   return {
     iccid: heard.iccid,
@@ -99,7 +99,7 @@ function timestamp(atMs: number, { shiftMs, octets }: TimePolicy): Buffer {
   return octets ?? encodeTimestamp(atMs + shiftMs, NETWORK_OFFSET_QUARTER_HOURS);
 }
 
-/** The number as another network element writes it: without country code, or without saying what it is. */
+/** The number as another network element writes it: without country code, or with type unknown. */
 function inForm(address: Address, form: RecipientForm): Address {
   if (form === 'as_sent') return address;
   if (form === 'digits') return { typeOfAddress: TYPE_UNKNOWN, value: address.value };

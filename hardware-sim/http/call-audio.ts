@@ -1,4 +1,4 @@
-// WebSocket /calls/{id}/audio: ear and mouth of a far end in S16LE of 16 kHz, one channel.
+// WebSocket /calls/{id}/audio: the voice of a far end, S16LE of 16 kHz, one channel.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
@@ -9,7 +9,7 @@ import type { FarEndVoice } from '../calls/far-end-voice.ts';
 import { callOf } from './call-routes.ts';
 import { HttpError, STATUSES } from './http-error.ts';
 
-/** Two seconds: what a far end can be told to say in advance. */
+/** Two seconds: the audio that a client may send in advance. */
 const MESSAGE_BYTES_MAX = 64_000;
 /** A client that reads slower loses frames. */
 const BUFFERED_BYTES_MAX = 64_000;
@@ -50,7 +50,8 @@ export class CallAudio {
     if (id === undefined) throw new HttpError('not_found', `there is no ${url}`);
     const call = callOf(this.#calls, id);
     const voice = call.leg('destination')?.voice ?? call.leg('origin')?.voice;
-    if (voice === undefined || call.state === 'ended') throw new HttpError('no_far_end', 'nobody to be');
+    if (voice === undefined || call.state === 'ended')
+      throw new HttpError('no_far_end', 'the call has ended, or has no far end');
     if (voice.hasListener) throw new HttpError('no_far_end', 'another client is the far end');
     return { call, voice };
   }

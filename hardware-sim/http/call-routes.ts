@@ -1,4 +1,4 @@
-// The requests about calls: what far ends do, calling modems, and what becomes of calls.
+// The requests about calls: settings of far ends, calling modems, listing and ending calls.
 import * as z from 'zod';
 import { DTMF_DIGITS } from '../audio/tone.ts';
 import { WavError } from '../audio/wav.ts';
@@ -19,7 +19,7 @@ const ringSchema = z.strictObject({
   to: z.string().regex(NUMBER, 'must be a number'),
   /** From the first RING until the caller gives up. */
   ring_ms: z.int().min(1).max(600_000).optional(),
-  /** Instead of what was put for the number of the caller. */
+  /** Replaces the settings of the caller's number. */
   far_end: farEndSchema.optional(),
 });
 
@@ -79,8 +79,11 @@ async function putFarEnd(calls: CallSwitch, { parameter, incoming }: RouteReques
 
 async function ring(calls: CallSwitch, { incoming }: RouteRequest): Promise<unknown> {
   const { from, to, ring_ms: ringMs, far_end: farEnd } = checked(ringSchema, await readJson(incoming));
-  const told = { ...(ringMs === undefined ? {} : { ringMs }), ...(farEnd === undefined ? {} : { farEnd }) };
-  return refusing(() => ({ id: calls.ring(from, to, told).id }));
+  const options = {
+    ...(ringMs === undefined ? {} : { ringMs }),
+    ...(farEnd === undefined ? {} : { farEnd }),
+  };
+  return refusing(() => ({ id: calls.ring(from, to, options).id }));
 }
 
 /** `since` is an id, and excludes its call. */

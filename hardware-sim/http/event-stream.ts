@@ -1,6 +1,6 @@
 // GET /events: server-sent events of the air (WHATWG HTML §9.2), as fast as each client reads.
 import type { ServerResponse } from 'node:http';
-import type { AirEvent, EventFeed } from '../carrier/event-feed.ts';
+import type { AirEvent, EventFeed } from '../state/event-feed.ts';
 import { HttpError } from './http-error.ts';
 
 const CLIENTS_MAX = 64;

@@ -1,7 +1,7 @@
 // A request that gets no answer but an error; `server.ts` writes it as {error, message}.
 
 /** The `error` of an error body. */
-export type ErrorCode =
+type ErrorCode =
   | 'invalid_json'
   | 'invalid_request'
   | 'invalid_fault'

@@ -1,4 +1,4 @@
-// What a request is that the simulator answers.
+// The type of a request that the simulator answers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -22,7 +22,7 @@ export interface Route {
   handle: (request: RouteRequest) => unknown;
 }
 
-/** All that is answered. */
+/** All routes of the server. */
 export interface Answers {
   routes: readonly Route[];
   /** Takes over a connection that asks for a WebSocket. */

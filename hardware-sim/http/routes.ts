@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
-import type { EventFeed } from '../carrier/event-feed.ts';
-import { type CardTray, UnknownCardError } from '../modem/card-tray.ts';
-import { FaultError, parseFault } from '../modem/faults.ts';
+import { FaultError, parseFault } from '../faults/fault-set.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
+import { type SimCards, UnknownCardError } from '../modem/sim-cards.ts';
+import type { EventFeed } from '../state/event-feed.ts';
 import { CallAudio } from './call-audio.ts';
 import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
@@ -15,10 +15,10 @@ import type { Answers, Route, RouteRequest } from './route.ts';
 import { smsRoutes } from './sms-routes.ts';
 import { modemView, simView } from './views.ts';
 
-/** What the routes act on. */
+/** The rack, as the routes use it. */
 export interface Rack {
   modems: readonly SimulatedModem[];
-  tray: CardTray;
+  simCards: SimCards;
   carrier: Carrier;
   calls: CallSwitch;
   feed: EventFeed;
@@ -40,7 +40,7 @@ const swapSchema = z.strictObject({
 export function answersOf(rack: Rack): Answers {
   const streams = new EventStreams(rack.feed);
   const audio = new CallAudio(rack.calls);
-  const { tray, carrier } = rack;
+  const { simCards, carrier } = rack;
   const ofModem = (handle: (modem: SimulatedModem, request: RouteRequest) => unknown): Route['handle'] => {
     return (request) => handle(modemOf(rack, request.parameter), request);
   };
@@ -54,13 +54,13 @@ export function answersOf(rack: Rack): Answers {
     {
       method: 'POST',
       path: '/modems/{imei}/sim',
-      handle: ofModem((modem, request) => putCard(tray, modem, request)),
+      handle: ofModem((modem, request) => putCard(simCards, modem, request)),
     },
     { method: 'POST', path: '/swap', handle: (request) => swapCards(rack, request) },
     {
       method: 'GET',
       path: '/sims',
-      handle: () => tray.cards.map((card) => simView(card, tray, carrier)),
+      handle: () => simCards.cards.map((card) => simView(card, simCards, carrier)),
     },
     ...smsRoutes(carrier),
     ...callRoutes(rack.calls),
@@ -112,10 +112,14 @@ function switchMode(modem: SimulatedModem): unknown {
   return modemView(modem);
 }
 
-async function putCard(tray: CardTray, modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
+async function putCard(
+  simCards: SimCards,
+  modem: SimulatedModem,
+  { incoming }: RouteRequest,
+): Promise<unknown> {
   const { iccid, urc } = checked(cardSchema, await readJson(incoming));
   try {
-    tray.put(iccid ?? undefined, modem, { tells: urc });
+    simCards.put(iccid ?? undefined, modem, { isAnnounced: urc });
   } catch (error) {
     if (error instanceof UnknownCardError) {
       throw new HttpError('unknown_sim', error.message, { cause: error });
@@ -128,7 +132,7 @@ async function putCard(tray: CardTray, modem: SimulatedModem, { incoming }: Rout
 async function swapCards(rack: Rack, { incoming }: RouteRequest): Promise<unknown> {
   const { modems: names, urc } = checked(swapSchema, await readJson(incoming));
   const [first, second] = [modemOf(rack, names[0]), modemOf(rack, names[1])];
-  rack.tray.swap(first, second, { tells: urc });
+  rack.simCards.swap(first, second, { isAnnounced: urc });
   return [first, second].map(modemView);
 }
 

@@ -97,7 +97,7 @@ function fail(response: ServerResponse, error: unknown, log: Logger): void {
   }
   const { code, message } =
     error instanceof HttpError ? error : new HttpError('internal_error', 'the simulator failed; see its log');
-  // What is left of a body that was not read would be taken for the next request.
+  // The rest of a body that was not read would look like the next request.
   if (!response.req.complete) response.setHeader('connection', 'close');
   writeJson(response, STATUSES[code], { error: code, message });
 }

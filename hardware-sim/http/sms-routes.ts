@@ -32,7 +32,7 @@ const batchSchema = z.array(smsSchema).min(1).max(BATCH_MAX);
 const rawSmsSchema = z.strictObject({
   to: numberSchema,
   pdu: z.string().regex(/^[0-9A-Fa-f]{0,1024}$/, 'must be at most 1024 hex digits'),
-  /** What the modem shall claim the length to be. */
+  /** Length that the modem reports for the message. */
   length: z.int().min(0).max(999).optional(),
 });
 

@@ -1,8 +1,8 @@
 // Modems and messages as JSON.
 import type { Carrier } from '../carrier/carrier.ts';
-import type { CardTray } from '../modem/card-tray.ts';
+import type { SimCard } from '../equipment/sim-card.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
-import type { SimCard } from '../modem/sim-card.ts';
+import type { SimCards } from '../modem/sim-cards.ts';
 import type { HeardMessage } from '../state/records.ts';
 
 /** A modem as `GET /modems` shows it. Without a card its ICCID, IMSI and number are null. */
@@ -31,9 +31,9 @@ function soundCardView({ power: { soundCard } }: SimulatedModem): Record<string,
 }
 
 /** A card as `GET /sims` shows it. */
-export function simView(card: SimCard, tray: CardTray, carrier: Carrier): Record<string, unknown> {
+export function simView(card: SimCard, simCards: SimCards, carrier: Carrier): Record<string, unknown> {
   const { iccid, imsi, number } = card.identity;
-  const holder = tray.holderOf(card)?.identity.slot ?? null;
+  const holder = simCards.holderOf(card)?.identity.slot ?? null;
   return { iccid, imsi, number, slot: holder, state: card.state, waiting: carrier.waitingCount(iccid) };
 }
 

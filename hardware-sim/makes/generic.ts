@@ -1,6 +1,7 @@
 // A stick without a name that knows the 3GPP commands and no others.
+
+import { commandFamily } from '../behaviours/behaviour.ts';
 import { iccidForms } from '../behaviours/iccid.ts';
-import { commandFamily } from '../modem/behaviour.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
 import { genericVoice } from './generic-voice.ts';
 import type { Make } from './make.ts';

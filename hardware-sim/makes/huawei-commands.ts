@@ -1,10 +1,11 @@
 // Commands of Huawei sticks (Huawei datacard AT command interface specification).
+
+import { ok } from '../at/answer.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import { type Behaviour, commandFamily, forms } from '../behaviours/behaviour.ts';
 import { iccidOf, shownSimState } from '../behaviours/iccid.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
-import { ok } from '../modem/answer.ts';
-import { type Behaviour, commandFamily, forms } from '../modem/behaviour.ts';
-import { isRegistered } from '../modem/registration.ts';
-import type { ModemSettings } from '../modem/settings.ts';
+import { isRegistered } from '../equipment/registration.ts';
 
 /** ^CURC=0 silences the lines that come by themselves now and then. */
 export function isChatty(settings: ModemSettings): boolean {
@@ -14,7 +15,7 @@ export function isChatty(settings: ModemSettings): boolean {
 /** ^CPIN: state, tries of what is asked for, then of PUK, PIN, PUK2, PIN2. */
 const pinState = forms({
   read: (_, context) => {
-    const { tries } = context.modem.sim;
+    const { tries } = context.equipment.sim;
     const shown = shownSimState(context);
     const asked = { 'SIM PIN': String(tries.pin), 'SIM PUK': String(tries.puk) }[shown] ?? '';
     return ok(`^CPIN: ${shown},${asked},${tries.puk},${tries.pin},10,3`);
@@ -23,8 +24,8 @@ const pinState = forms({
 });
 
 const restart = forms({
-  execute: (_, { modem }) => {
-    setImmediate(() => modem.restart());
+  execute: (_, { equipment }) => {
+    setImmediate(() => equipment.restart());
     return ok();
   },
   test: () => ok(),
@@ -32,16 +33,16 @@ const restart = forms({
 
 /** Service, domain, roaming, mode 5 WCDMA, SIM. */
 const systemInformation = forms({
-  execute: (_, { modem }) => {
-    const hasService = isRegistered(modem.registration);
-    return ok(`^SYSINFO:${hasService ? '2,3,0,5' : '0,0,0,0'},${modem.sim.state === 'ready' ? 1 : 255}`);
+  execute: (_, { equipment }) => {
+    const hasService = isRegistered(equipment.registration);
+    return ok(`^SYSINFO:${hasService ? '2,3,0,5' : '0,0,0,0'},${equipment.sim.state === 'ready' ? 1 : 255}`);
   },
   test: () => ok(),
 });
 
 const extendedSignal = forms({
-  read: (_, { modem }) =>
-    ok(isRegistered(modem.registration) ? '^HCSQ:"WCDMA",40,38,45' : '^HCSQ:"NOSERVICE"'),
+  read: (_, { equipment }) =>
+    ok(isRegistered(equipment.registration) ? '^HCSQ:"WCDMA",40,38,45' : '^HCSQ:"NOSERVICE"'),
   test: () => ok(),
 });
 

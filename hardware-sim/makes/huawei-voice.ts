@@ -1,12 +1,12 @@
 // Calls of Huawei sticks: ^ORIG, ^CONF, ^CONN, ^CEND, and voice that AT^DDSETEX=2 switches on.
 
+import { CME, cme, ok } from '../at/answer.ts';
+import { commandFamily, forms } from '../behaviours/behaviour.ts';
 import { hangUp } from '../behaviours/calls.ts';
 import { press } from '../behaviours/keys.ts';
 import { causeText } from '../calls/cause.ts';
-import { CME, cme, ok } from '../modem/answer.ts';
-import { commandFamily, forms } from '../modem/behaviour.ts';
+import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
 import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
-import type { CallLines, MakeVoice } from './make-voice.ts';
 
 /** <end_status>: ended by the network or the other side, and by the stick itself. */
 const STATUS_NETWORK = 104;
@@ -37,11 +37,11 @@ export const huaweiVoice: MakeVoice = {
 
 /** 2: samples on the port of the voice. Other ports do not carry them. */
 const voicePort = forms({
-  set: ({ value }, { modem }) => {
+  set: ({ value }, { equipment }) => {
     if (value !== '2') return cme(CME.incorrectParameters);
-    return modem.voice.line.switchTo('serial') ? ok() : cme(CME.operationNotAllowed);
+    return equipment.voice.line.switchTo('serial') ? ok() : cme(CME.operationNotAllowed);
   },
-  read: (_, { modem }) => ok(`^DDSETEX:${modem.voice.line.route === undefined ? 0 : 2}`),
+  read: (_, { equipment }) => ok(`^DDSETEX:${equipment.voice.line.route === undefined ? 0 : 2}`),
   test: () => ok('^DDSETEX:(0-3)'),
 });
 
@@ -49,7 +49,7 @@ const voicePort = forms({
 const key = forms({
   set: ({ parameters }, context) => {
     const [index, digit] = parameters.map(({ text }) => text);
-    const isActive = context.modem.voice.calls.active?.index === Number(index);
+    const isActive = context.equipment.voice.calls.active?.index === Number(index);
     if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
     return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);
   },

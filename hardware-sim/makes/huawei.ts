@@ -6,7 +6,7 @@ import { huaweiVoice, huaweiVoiceCommands } from './huawei-voice.ts';
 import type { Make } from './make.ts';
 import { HUAWEI_STORAGE } from './storage.ts';
 
-/** What E1750 and E303 do not have in common. */
+/** The differences between E1750 and E303. */
 interface Stick {
   name: 'huawei' | 'huawei-e303';
   productId: string;
@@ -59,7 +59,7 @@ function swapped(iccid: string): string {
   return iccid.padEnd(20, 'F').replace(/(.)(.)/g, '$2$1');
 }
 
-/** E1750 and its like: nothing but trying tells which of the three ports is for commands. */
+/** E1750 and similar sticks: only trying shows which of the three ports is for commands. */
 export const huawei = huaweiMake({
   name: 'huawei',
   productId: '1001',
@@ -73,7 +73,7 @@ export const huawei = huaweiMake({
   shownIccid: swapped,
 });
 
-/** E303: the protocol of an interface tells modem (01), diagnostics (03) and commands (02) apart. */
+/** E303: the protocol of an interface distinguishes modem (01), diagnostics (03) and commands (02). */
 export const huaweiE303 = huaweiMake({
   name: 'huawei-e303',
   productId: '1506',

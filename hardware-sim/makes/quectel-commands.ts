@@ -1,36 +1,37 @@
 // Commands of Quectel modems (EC2x & EG9x AT commands manual).
+
+import { CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
+import { type CommandContext, commandFamily, forms } from '../behaviours/behaviour.ts';
 import { iccidForms } from '../behaviours/iccid.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
-import { CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, commandFamily, forms } from '../modem/behaviour.ts';
-import { isRegistered } from '../modem/registration.ts';
+import { isRegistered } from '../equipment/registration.ts';
 import { indicationSettings } from './quectel-indications.ts';
 
 const URC_PORTS = ['usbat', 'usbmodem', 'all'] as const;
 /** AT+QURCCFG="urcport","usbat": which port gets unsolicited lines. */
-function unsolicitedPort(command: AtCommand, { modem }: CommandContext) {
+function unsolicitedPort(command: AtCommand, { equipment }: CommandContext) {
   const [what, where] = command.parameters;
   if (command.operation === 'test') return ok('+QURCCFG: "urcport",("usbat","usbmodem","all")');
   if (what?.text !== 'urcport') return cme(CME.incorrectParameters);
-  if (where === undefined) return ok(`+QURCCFG: "urcport","${modem.settings.urcPort}"`);
+  if (where === undefined) return ok(`+QURCCFG: "urcport","${equipment.settings.urcPort}"`);
   const chosen = URC_PORTS.find((name) => name === where.text);
   if (chosen === undefined) return cme(CME.incorrectParameters);
-  modem.settings.urcPort = chosen;
+  equipment.settings.urcPort = chosen;
   return ok();
 }
 
 const pinTries = forms({
-  read: (_, { modem }) => {
-    const { pin, puk } = modem.sim.tries;
+  read: (_, { equipment }) => {
+    const { pin, puk } = equipment.sim.tries;
     return ok(`+QPINC: "SC",${pin},${puk}`, '+QPINC: "P2",3,10');
   },
   test: () => ok('+QPINC: ("SC","P2")'),
 });
 
 const signal = forms({
-  execute: (_, { modem }) =>
-    ok(isRegistered(modem.registration) ? '+QCSQ: "LTE",-63,-89,162,-9' : '+QCSQ: "NOSERVICE"'),
+  execute: (_, { equipment }) =>
+    ok(isRegistered(equipment.registration) ? '+QCSQ: "LTE",-63,-89,162,-9' : '+QCSQ: "NOSERVICE"'),
   test: () => ok('+QCSQ: "NOSERVICE","GSM","WCDMA","LTE"'),
 });
 

@@ -1,8 +1,8 @@
 // Which unsolicited lines a Quectel modem sends: AT+QINDCFG.
-import { CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import type { CommandContext } from '../modem/behaviour.ts';
-import type { ModemSettings } from '../modem/settings.ts';
+import { CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import type { CommandContext } from '../behaviours/behaviour.ts';
 
 const INDICATIONS = ['csq', 'smsfull', 'ring', 'smsincoming', 'act', 'ccinfo'];
 
@@ -15,7 +15,7 @@ export function indicates(settings: ModemSettings, indication: string): boolean 
 }
 
 /** AT+QINDCFG="csq",1: which unsolicited lines come. */
-export function indicationSettings(command: AtCommand, { modem: { settings } }: CommandContext) {
+export function indicationSettings(command: AtCommand, { equipment: { settings } }: CommandContext) {
   const names = INDICATIONS.map((name) => `"${name}"`).join(',');
   if (command.operation === 'test') return ok(`+QINDCFG: ("all",${names}),(0,1),(0,1)`);
   const [name, value] = command.parameters;

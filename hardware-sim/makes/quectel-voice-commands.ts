@@ -1,12 +1,13 @@
 // Commands about the voice of Quectel modems: +QPCMV, +QDAI, +QCFG, +QGPS, +QGPSCFG, +QHUP, +VTS, +QVTS.
+
+import { type Answer, CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from '../behaviours/behaviour.ts';
 import { hangUp } from '../behaviours/calls.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { pressKeys } from '../behaviours/keys.ts';
 import { CAUSE_MAX } from '../calls/cause.ts';
-import { type Answer, CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, commandFamily, forms, numberParameter } from '../modem/behaviour.ts';
-import type { VoiceRoute } from '../modem/voice/voice-line.ts';
+import type { VoiceRoute } from '../voice/voice-line.ts';
 import { nmeaPort } from './quectel-voice.ts';
 
 /** <port> of +QPCMV; 1 is the debug UART, which leads nowhere here. */
@@ -22,22 +23,22 @@ const USB_FUNCTIONS = '0x2C7C,0x0125,1,1,1,1,1,0';
 /** Sixth field of +QDAI. */
 const QDAI_RATE = 5;
 
-function pcmVoice({ parameters }: AtCommand, { modem }: CommandContext): Answer {
+function pcmVoice({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
   const [isOn, port = '0'] = parameters.map(({ text }) => text);
   if (!/^[01]$/.test(isOn ?? '') || !(port in ROUTES)) return cme(CME.incorrectParameters);
   const route = isOn === '1' ? ROUTES[port] : undefined;
-  if (route === 'usb' && modem.power.soundCard === undefined) return cme(CME.operationNotAllowed);
-  return modem.voice.line.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
+  if (route === 'usb' && !equipment.hasSoundCard) return cme(CME.operationNotAllowed);
+  return equipment.voice.line.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
 }
 
 /** The two values of +QPCMV?. */
-function pcmVoiceState({ modem }: CommandContext): string {
-  const { route } = modem.voice.line;
+function pcmVoiceState({ equipment }: CommandContext): string {
+  const { route } = equipment.voice.line;
   return route === undefined ? '0,0' : `1,${PORTS[route]}`;
 }
 
 /** <mode> of +QCFG="ims": 0 as the carrier's profile says, 1 on, 2 off; then whether calls over LTE are possible now. */
-function callsOverLte(values: readonly string[], { modem: { settings } }: CommandContext): Answer {
+function callsOverLte(values: readonly string[], { equipment: { settings } }: CommandContext): Answer {
   const [mode = settings.kept.get('+QCFG ims') ?? '0'] = values;
   if (values.length > 1 || !/^[012]$/.test(mode)) return cme(CME.incorrectParameters);
   if (values.length === 0) return ok(`+QCFG: "ims",${mode},${mode === '1' ? 1 : 0}`);
@@ -45,15 +46,15 @@ function callsOverLte(values: readonly string[], { modem: { settings } }: Comman
   return ok();
 }
 
-/** The last field of "usbcfg" takes effect when the modem has started anew. */
+/** The last field of "usbcfg" takes effect at the next start of the modem. */
 function configuration({ operation, parameters }: AtCommand, context: CommandContext): Answer {
-  const { modem } = context;
+  const { equipment } = context;
   if (operation === 'test')
     return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)', '+QCFG: "ims",(0-2)');
   const [name, ...values] = parameters.map(({ text }) => text);
   if (operation === 'set' && name?.toLowerCase() === 'ims') return callsOverLte(values, context);
   if (operation !== 'set' || name?.toLowerCase() !== 'usbcfg') return cme(CME.incorrectParameters);
-  const { stored } = modem.voice;
+  const { stored } = equipment.voice;
   if (values.length === 0) return ok(`+QCFG: "usbcfg",${USB_FUNCTIONS},${stored.usbAudio ? 1 : 0}`);
   const sound = values[8];
   if (values.length !== 9 || (sound !== '0' && sound !== '1')) return cme(CME.incorrectParameters);
@@ -61,17 +62,20 @@ function configuration({ operation, parameters }: AtCommand, context: CommandCon
   return ok();
 }
 
-/** The rate of the samples takes effect when the modem has started anew. */
-function digitalAudio({ parameters }: AtCommand, { modem }: CommandContext): Answer {
+/** The sample rate takes effect at the next start of the modem. */
+function digitalAudio({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
   const values = parameters.map(({ text }) => text);
   if (values.length > 8 || values.some((value) => !/^\d$/.test(value))) return cme(CME.incorrectParameters);
   const rate = values[QDAI_RATE] ?? '0';
   if (rate !== '0' && rate !== '1') return cme(CME.incorrectParameters);
-  modem.voice.stored.nextRateHz = rate === '1' ? 16_000 : 8000;
+  equipment.voice.stored.nextRateHz = rate === '1' ? 16_000 : 8000;
   return ok();
 }
 
-function satellites({ operation, parameters }: AtCommand, { modem: { settings } }: CommandContext): Answer {
+function satellites(
+  { operation, parameters }: AtCommand,
+  { equipment: { settings } }: CommandContext,
+): Answer {
   if (operation === 'test') return ok('+QGPSCFG: "outport",("none","usbnmea","uartdebug")');
   const [name, port] = parameters.map(({ text }) => text);
   if (operation !== 'set' || name !== 'outport') return cme(CME.incorrectParameters);
@@ -90,12 +94,13 @@ export const quectelVoiceCommands = commandFamily('Quectel voice', {
   '+QCFG': configuration,
   '+QDAI': forms({
     set: digitalAudio,
-    read: (_, { modem }) => ok(`+QDAI: 1,0,0,5,0,${modem.voice.stored.nextRateHz === 16_000 ? 1 : 0}`),
+    read: (_, { equipment }) =>
+      ok(`+QDAI: 1,0,0,5,0,${equipment.voice.stored.nextRateHz === 16_000 ? 1 : 0}`),
     test: () => ok('+QDAI: (1-4),(0,1),(0,1),(0-5),(0-2),(0,1)'),
   }),
   '+QGPSCFG': satellites,
   '+QGPS': forms({
-    read: (_, { modem }) => ok(`+QGPS: ${modem.faults.has('nmea_in_pcm') ? 1 : 0}`),
+    read: (_, { equipment }) => ok(`+QGPS: ${equipment.faults.has('nmea_in_pcm') ? 1 : 0}`),
     test: () => ok('+QGPS: (1-4),(1-255),(1-1000),(0-1000),(1-65535)'),
   }),
   '+QHUP': forms({

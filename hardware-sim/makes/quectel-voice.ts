@@ -1,7 +1,7 @@
 // Calls of Quectel modems: +QIND: "ccinfo" or ^DSCI, and voice on the NMEA port or the sound card as +QPCMV says.
-import type { ModemSettings } from '../modem/settings.ts';
-import { type ShownCall, STAT } from '../modem/voice/modem-call.ts';
-import type { CallChange, CallLines, MakeVoice } from './make-voice.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import type { CallChange, CallLines, MakeVoice } from '../voice/make-voice.ts';
+import { type ShownCall, STAT } from '../voice/modem-call.ts';
 import { indicates } from './quectel-indications.ts';
 
 /** Half a second of 8 kHz; the modem asks for a pause well before. */
@@ -38,7 +38,7 @@ const lines: CallLines = (change, { index, direction, number, numberType }: Show
     : []),
 ];
 
-/** Where the receiver for satellites writes. */
+/** The output port of the GNSS receiver. */
 export function nmeaPort({ kept }: ModemSettings): string {
   return kept.get('+QGPSCFG outport') ?? 'usbnmea';
 }

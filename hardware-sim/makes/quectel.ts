@@ -9,7 +9,7 @@ import { QUALCOMM_STORAGE } from './storage.ts';
 
 const REVISION = 'EC25AFAR05A06M4G';
 
-/** The NMEA port carries voice samples when it is told to. */
+/** The NMEA port carries voice samples after `+QPCMV=1,0`. */
 const USB: UsbDescription = {
   vendorId: '2c7c',
   productId: '0125',

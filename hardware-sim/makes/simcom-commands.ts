@@ -1,10 +1,11 @@
 // Commands of SIMCom modems (SIM7500_SIM7600 series AT command manual).
+
+import { ok } from '../at/answer.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import { commandFamily, forms } from '../behaviours/behaviour.ts';
 import { iccidForms } from '../behaviours/iccid.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
-import { ok } from '../modem/answer.ts';
-import { commandFamily, forms } from '../modem/behaviour.ts';
-import { isRegistered } from '../modem/registration.ts';
-import type { ModemSettings } from '../modem/settings.ts';
+import { isRegistered } from '../equipment/registration.ts';
 import { USUAL_BANDWIDTH } from './simcom-voice.ts';
 
 /** AT+AUTOCSQ=1,1: a line whenever the signal has changed. */
@@ -13,22 +14,22 @@ export function reportsSignal(settings: ModemSettings): boolean {
 }
 
 const pinTries = forms({
-  execute: (_, { modem }) => ok(`+SPIC: ${modem.sim.tries.pin},${modem.sim.tries.puk},3,10`),
+  execute: (_, { equipment }) => ok(`+SPIC: ${equipment.sim.tries.pin},${equipment.sim.tries.puk},3,10`),
   test: () => ok(),
 });
 
 /** Restarts the module, once OK is out. */
 const restart = forms({
-  execute: (_, { modem }) => {
-    setImmediate(() => modem.restart());
+  execute: (_, { equipment }) => {
+    setImmediate(() => equipment.restart());
     return ok();
   },
   test: () => ok(),
 });
 
 const servingCell = forms({
-  read: (_, { modem }) =>
-    ok(isRegistered(modem.registration) ? '+CPSI: LTE,Online,001-01,0x1A2B' : '+CPSI: NO SERVICE,Online'),
+  read: (_, { equipment }) =>
+    ok(isRegistered(equipment.registration) ? '+CPSI: LTE,Online,001-01,0x1A2B' : '+CPSI: NO SERVICE,Online'),
   test: () => ok('+CPSI: (0-255)'),
 });
 

@@ -1,13 +1,14 @@
 // Calls of SIMCom modems: +CLCC by itself, VOICE CALL, and samples that AT+CPCMREG=1 switches on during a call.
+
+import { type Answer, CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
+import { type CommandContext, commandFamily, forms } from '../behaviours/behaviour.ts';
 import { listCalls } from '../behaviours/calls.ts';
 import { causeText } from '../calls/cause.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
-import { type Answer, CME, cme, ok } from '../modem/answer.ts';
-import type { AtCommand } from '../modem/at-line.ts';
-import { type CommandContext, commandFamily, forms } from '../modem/behaviour.ts';
-import { clccLine } from '../modem/voice/modem-call.ts';
+import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
+import { clccLine } from '../voice/modem-call.ts';
 import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
-import type { CallLines, MakeVoice } from './make-voice.ts';
 
 /** <volte>,<non-volte> of +CPCMBANDWIDTH: 0 is 16 kHz, 1 is 8 kHz. */
 export const USUAL_BANDWIDTH = '0,1';
@@ -47,8 +48,8 @@ export const simcomVoice: MakeVoice = {
 };
 
 /** On during a call only; off with the flag that stops, a bare 0 is refused. */
-function pcmRegister({ value }: AtCommand, { modem }: CommandContext): Answer {
-  const { line, calls } = modem.voice;
+function pcmRegister({ value }: AtCommand, { equipment }: CommandContext): Answer {
+  const { line, calls } = equipment.voice;
   if (value.replaceAll(' ', '') === '0,1') {
     line.switchTo(undefined);
     return ok();
@@ -62,17 +63,17 @@ function pcmRegister({ value }: AtCommand, { modem }: CommandContext): Answer {
 export const simcomVoiceCommands = commandFamily('SIMCom voice', {
   '+CLCC': forms({
     execute: listCalls,
-    set: ({ value }, { modem }) => {
+    set: ({ value }, { equipment }) => {
       if (!/^[01]$/.test(value)) return cme(CME.incorrectParameters);
-      modem.settings.kept.set('+CLCC', value);
+      equipment.settings.kept.set('+CLCC', value);
       return ok();
     },
-    read: (_, { modem }) => ok(`+CLCC: ${modem.settings.kept.get('+CLCC') ?? '0'}`),
+    read: (_, { equipment }) => ok(`+CLCC: ${equipment.settings.kept.get('+CLCC') ?? '0'}`),
     test: () => ok('+CLCC: (0,1)'),
   }),
   '+CPCMREG': forms({
     set: pcmRegister,
-    read: (_, { modem }) => ok(`+CPCMREG: ${modem.voice.line.route === undefined ? 0 : 1}`),
+    read: (_, { equipment }) => ok(`+CPCMREG: ${equipment.voice.line.route === undefined ? 0 : 1}`),
     test: () => ok('+CPCMREG: (0-1),(0-1)'),
   }),
 });

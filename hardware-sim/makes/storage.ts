@@ -1,4 +1,4 @@
-// What modems look like while they show a driver disk instead of themselves.
+// The USB devices of modems while they show a driver disk.
 import { STORAGE_INTERFACE, type UsbDescription } from '../usb/usb-description.ts';
 
 /** Huawei sticks before they are switched. */

@@ -1,26 +1,26 @@
-// The talking side of a modem: its ports, who answers what, what was said, and unsolicited lines.
-import type { Answer } from './answer.ts';
-import { type AnswerFaults, answerFaultsOf } from './answer-faults.ts';
-import type { AtCommand } from './at-line.ts';
-import type { Behaviour } from './behaviour.ts';
-import { CommandRecord } from './command-record.ts';
-import type { SimulatedModem } from './modem.ts';
+// The dialogue of a modem with its host: ports, answers to commands, the record of commands, unsolicited lines.
+import type { Answer } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
+import { CommandRecord } from '../at/command-record.ts';
+import type { PortSettings } from '../at/settings.ts';
+import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
+import { type AnswerFaults, answerFaultsOf } from '../faults/answer-faults.ts';
 import type { ModemOptions } from './modem-options.ts';
 import { ModemPorts } from './modem-ports.ts';
-import type { PortSettings } from './settings.ts';
 import { UrcSender } from './urc-sender.ts';
 
-/** What a dialogue needs from its modem. */
-export interface DialogueOptions {
-  modem: SimulatedModem;
+/** Options of a dialogue. */
+interface DialogueOptions {
+  equipment: MobileEquipment;
+  /** Tried in order. */
+  behaviours: readonly Behaviour[];
   /** A deaf modem answers nothing. */
   isDeaf: () => boolean;
   /** Bytes for a deaf modem. */
   onUnheard: (bytes: Buffer) => void;
   /** Voice samples of the host. */
   onVoice: (bytes: Buffer) => void;
-  /** Aborted when the modem loses power. */
-  signal: () => AbortSignal;
 }
 
 /** One for each modem. */
@@ -33,10 +33,10 @@ export class Dialogue {
   #behaviours: readonly Behaviour[];
 
   constructor(options: DialogueOptions & ModemOptions) {
-    const { modem, clock, portClock, linkFolder, log, isDeaf, onUnheard, onVoice } = options;
-    const { faults } = modem;
+    const { equipment, clock, portClock, linkFolder, log, isDeaf, onUnheard, onVoice } = options;
+    const { faults } = equipment;
     this.#options = options;
-    this.#behaviours = [...options.make.behaviours, ...options.behaviours];
+    this.#behaviours = options.behaviours;
     this.#faults = answerFaultsOf(faults, clock);
     this.record = new CommandRecord(clock);
     this.ports = new ModemPorts({
@@ -54,7 +54,7 @@ export class Dialogue {
         latenessMs: () => this.#faults.latenessMs(),
       },
     });
-    const settings = () => modem.settings;
+    const settings = () => equipment.settings;
     this.urcs = new UrcSender({ ports: this.ports, faults, clock: portClock, settings });
   }
 
@@ -64,16 +64,16 @@ export class Dialogue {
   }
 
   #answer(command: AtCommand, port: PortSettings): Answer | Promise<Answer> {
-    const { modem, log, signal } = this.#options;
+    const { equipment, log } = this.#options;
     const answer = (): Answer | Promise<Answer> => {
       for (const behaviour of this.#behaviours) {
-        const given = behaviour.answer(command, { modem, port });
+        const given = behaviour.answer(command, { equipment, port });
         if (given !== undefined) return given;
       }
       return { kind: 'error' };
     };
     const onFailure = (error: unknown): void =>
-      log.error({ err: error, imei: modem.imei, command: command.name }, 'command failed');
-    return this.#faults.applyTo({ command, answer, signal: signal(), onFailure });
+      log.error({ err: error, imei: equipment.imei, command: command.name }, 'command failed');
+    return this.#faults.applyTo({ command, answer, signal: equipment.signal, onFailure });
   }
 }

@@ -1,35 +1,32 @@
-// What a modem is made of: who it is, how it behaves, and the rack around it.
+// The options of a modem: its identity, its traits, and the rack around it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { SoundCards } from '../alsa/sound-cards.ts';
+import type { Behaviour } from '../behaviours/behaviour.ts';
 import type { Carrier } from '../carrier/carrier.ts';
-import type { Publish } from '../carrier/event-feed.ts';
+import type { ModemIdentity } from '../equipment/identity.ts';
+import type { EquipmentTraits } from '../equipment/mobile-equipment.ts';
 import type { Make } from '../makes/make.ts';
+import type { Publish } from '../state/event-feed.ts';
 import type { RackJournal } from '../state/rack-journal.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { ModemIdentity } from './identity.ts';
-import type { Capacities } from './message-stores.ts';
-import type { VoiceNetwork, VoiceTraits } from './voice/voice.ts';
+import type { VoiceNetwork } from '../voice/voice.ts';
 
 /** How a modem behaves when nothing is wrong with it. */
-export interface ModemTraits extends VoiceTraits {
-  /** Time that each message takes on the air. */
-  sendDelayMs: number;
+interface ModemTraits extends EquipmentTraits {
   /** How long it shows its driver disk whenever it arrives, if its make does so. */
   storageFirstMs: number;
   /** From a restart until its device is back. */
   bootMs: number;
-  /** From then until messages can be handled. */
-  messagingAfterMs: number;
-  capacities: Capacities;
 }
 
-/** What a modem needs. */
+/** Options of a modem. */
 export interface ModemOptions extends VoiceNetwork {
   identity: ModemIdentity;
   make: Make;
   traits: ModemTraits;
   bus: UsbBus;
+  soundCards: SoundCards;
   /** Where on the bus, and the serial number that it shows there. */
   usbPath: string;
   usbSerial: string | undefined;

@@ -1,10 +1,10 @@
-// The ports of one modem while it is plugged in: two for commands, one for voice samples, and what else its make has.
+// The ports of one modem while it is plugged in: two for commands, one for voice samples, and others of its make.
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { CommandPort, type CommandPortOptions } from '../at/command-port.ts';
 import { PtyPort } from '../pty/pty-port.ts';
 import type { SerialRole } from '../usb/usb-description.ts';
-import { CommandPort, type CommandPortOptions } from './command-port.ts';
 
 const AT_PORTS = ['at', 'at2'] as const;
 type AtPort = (typeof AT_PORTS)[number];
@@ -12,12 +12,12 @@ type AtPort = (typeof AT_PORTS)[number];
 const PCM_PORT = 'pcm';
 
 /**
- * Serial programs ask for exclusive use (TIOCEXCL), and on a pseudo-terminal that outlives them. Talking ends
- * it; this does for a client that went without a word.
+ * Serial programs request exclusive use (TIOCEXCL). On a pseudo-terminal it survives the program. The port clears
+ * it at the next write of a client, and this check clears it after a client that wrote nothing.
  */
 const EXCLUSIVE_USE_CHECK_MS = 1000;
 
-/** A terminal that the modem has: what for, and the link under its kernel name. */
+/** A terminal of the modem: its role, and the link under its kernel name. */
 export interface SerialPort {
   role: SerialRole;
   ttyPath: string;
@@ -26,8 +26,8 @@ export interface SerialPort {
 /** Absolute paths of the links. */
 export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
 
-/** What the ports need from their modem. */
-export interface ModemPortsOptions {
+/** Options of the ports. */
+interface ModemPortsOptions {
   /** Folder of the links that are named after the slot. */
   linkFolder: string;
   /** Real time: terminals do not follow a clock that is moved by hand. */
@@ -87,7 +87,7 @@ export class ModemPorts {
     this.#ptys = [];
   }
 
-  /** Begins anew on open ports: settings are the defaults, half a command is forgotten. */
+  /** Restarts the dialogues on open ports: settings are the defaults, and half a command is dropped. */
   startDialogues(): void {
     const { clock } = this.#options;
     this.#endDialogues();
@@ -111,7 +111,7 @@ export class ModemPorts {
     for (const port of this.#commandPorts.values()) port.settings.echo = isOn;
   }
 
-  /** The terminals fill up, or what is in them is read. */
+  /** Switches reading on or off. While it is off, the terminals fill up. */
   setReading(isReading: boolean, isVoiceRead: boolean): void {
     for (const { role, pty } of this.#ptys) pty.setReading(isReading && (role !== PCM_PORT || isVoiceRead));
   }

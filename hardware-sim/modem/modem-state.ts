@@ -1,9 +1,9 @@
-// One word for how a modem is. Pure.
-import { isRegistered, type Registration, STAT_DENIED, STAT_OFF } from './registration.ts';
-import type { SimState } from './sim-card.ts';
+// The state of a modem in one word. Pure.
+import { isRegistered, type Registration, STAT_DENIED, STAT_OFF } from '../equipment/registration.ts';
+import type { SimState } from '../equipment/sim-card.ts';
 import type { PlugState } from './usb-plug.ts';
 
-/** `registered`: messages flow. The others say what is in the way. */
+/** `registered`: messages flow. The others name the first obstacle. */
 export type ModemState =
   | 'registered'
   | 'searching'
@@ -21,7 +21,7 @@ const STATES_BY_STAT: Readonly<Record<number, ModemState>> = {
   [STAT_DENIED]: 'denied',
 };
 
-/** The first obstacle on the way of a message. */
+/** The first obstacle for a message. */
 export function modemStateOf(facts: {
   plug: PlugState;
   isDeaf: boolean;

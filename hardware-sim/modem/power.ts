@@ -1,27 +1,28 @@
-// When a modem is there: plugged in, driver disk, restarting, gone; and the faults of that.
+// The presence of a modem: plugged in, driver disk, restarting, unplugged; and the faults of these.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { SoundCard } from '../alsa/sound-cards.ts';
+import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
+import { type Fault, FaultError, type FaultOf, type FaultSet } from '../faults/fault-set.ts';
+import type { CuringStep } from '../faults/stuck.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
 import type { UsbDescription } from '../usb/usb-description.ts';
-import { type Fault, FaultError, type FaultOf, type FaultSet } from './faults.ts';
 import type { ModemPorts } from './modem-ports.ts';
-import type { CuringStep } from './stuck.ts';
 import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
 
 /** From the command to the loss of the bus: the answer gets out, and the client reads it. */
 const RESTART_DELAY_MS = 50;
 
-/** What power needs from the modem. */
-export interface PowerOptions {
+/** Options of `Power`. */
+interface PowerOptions {
   bus: UsbBus;
+  soundCards: SoundCards;
   make: Make;
   /** Where on the bus, and the serial number that it shows there. */
   usbPath: string;
   usbSerial: string | undefined;
   slot: string;
-  /** What it is on the bus as a modem. */
+  /** Its USB device as a modem. */
   description: () => UsbDescription;
   ports: ModemPorts;
   faults: FaultSet;
@@ -33,7 +34,7 @@ export interface PowerOptions {
   bootMs: number;
   /** Whether another modem uses a name for its links. */
   isNameTaken: (name: string) => boolean;
-  /** It runs, after what was done to it. */
+  /** The modem runs, after this step. */
   onUp: (step: CuringStep) => void;
   onDown: () => void;
 }
@@ -52,6 +53,7 @@ export class Power {
     this.#options = options;
     this.#plug = new UsbPlug({
       bus: options.bus,
+      soundCards: options.soundCards,
       make: options.make,
       description: options.description,
       serial: options.usbSerial,
@@ -69,7 +71,7 @@ export class Power {
     return this.#plug.state;
   }
 
-  /** First part of the names of its links: the slot's, or where it came back. */
+  /** First part of the names of its links: the slot's, or the one that the fault `unplug` gave. */
   get linkName(): string {
     return this.#plug.linkName;
   }
@@ -85,8 +87,8 @@ export class Power {
   }
 
   /**
-   * Arrives on the bus, as its driver disk first when it is a modem that does so or `storageMs` says so. Throws
-   * `UsbError`, or `PtyError` when the system gives no more pseudo-terminals.
+   * Plugs the modem in. It shows its driver disk first if its make does, or for `storageMs`. Throws `UsbError`,
+   * or `PtyError` when the system has no more pseudo-terminals.
    */
   plugIn(storageMs?: number): void {
     const { faults, make, storageFirstMs } = this.#options;
@@ -147,7 +149,7 @@ export class Power {
     return true;
   }
 
-  /** After faults have changed: the end of the disk is the beginning of the modem. */
+  /** After a change of faults: the end of the fault `storage` turns the disk into the modem. */
   follow(): void {
     const isStorage = this.#options.faults.has('storage');
     if (this.#isPlayingStorage && !isStorage) this.#try(() => this.#plug.becomeModem());

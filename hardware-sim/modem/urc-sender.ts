@@ -1,21 +1,21 @@
 // Sends unsolicited lines where settings and faults want them: to one port, to both, in pairs, or nowhere.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { FaultSet } from './faults.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import type { FaultSet } from '../faults/fault-set.ts';
 import type { ModemPorts } from './modem-ports.ts';
-import type { ModemSettings } from './settings.ts';
 
-/** The first of two lines that shall come as one goes alone when there is no second within this time. */
+/** A line that waits for a second one goes alone after this time. */
 const PAIR_TIMEOUT_MS = 1000;
 
-/** What sending needs from the modem. */
-export interface UrcSenderOptions {
+/** Options of a sender. */
+interface UrcSenderOptions {
   ports: ModemPorts;
   faults: FaultSet;
   clock: Clock;
   settings: () => ModemSettings;
 }
 
-/** The way of all unsolicited lines of one modem. */
+/** Sends all unsolicited lines of one modem. */
 export class UrcSender {
   readonly #options: UrcSenderOptions;
   #first: string | undefined;

@@ -1,7 +1,7 @@
 // The plug of one modem: its device on the bus and its terminals, which come and go together.
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { SoundCard } from '../alsa/sound-cards.ts';
+import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
 import type { Make } from '../makes/make.ts';
 import type { UsbBus } from '../usb/usb-bus.ts';
 import type { SerialRole, UsbDescription, UsbInterface } from '../usb/usb-description.ts';
@@ -21,11 +21,12 @@ export interface TtyView {
   role: SerialRole;
 }
 
-/** What a plug needs. */
-export interface UsbPlugOptions {
+/** Options of a plug. */
+interface UsbPlugOptions {
   bus: UsbBus;
+  soundCards: SoundCards;
   make: Make;
-  /** What it is as a modem when it arrives now. */
+  /** The USB device as which the modem arrives. */
   description: () => UsbDescription;
   serial: string | undefined;
   path: string;
@@ -36,7 +37,7 @@ export interface UsbPlugOptions {
   onUp: () => void;
   /** The terminals have hung up. */
   onDown: () => void;
-  /** What failed while no caller could be told. */
+  /** Called for a failure that has no caller to throw to. */
   onFailure: (error: unknown) => void;
 }
 
@@ -133,7 +134,7 @@ export class UsbPlug {
     this.#state = 'absent';
   }
 
-  /** "1" without a "0" that we saw: both were written before we looked. */
+  /** A "1" without a "0": the host wrote both before the file was read. */
   #onAuthorized(isAuthorized: boolean): void {
     const device = this.#device;
     if (device === undefined) return;
@@ -155,9 +156,9 @@ export class UsbPlug {
     }
   }
 
-  /** Terminals first: who sees an interface finds its terminal. */
+  /** Terminals first: a program that sees an interface must find its terminal. */
   #openTerminals(device: UsbDevice): void {
-    const { bus, ports } = this.#options;
+    const { bus, ports, soundCards } = this.#options;
     const serials = device.description.interfaces.flatMap((usbInterface) =>
       usbInterface.serial === undefined ? [] : [{ usbInterface, role: usbInterface.serial }],
     );
@@ -176,7 +177,7 @@ export class UsbPlug {
     }
     this.#ttys = ttys;
     const hasCard = device.description.interfaces.some(({ isSound }) => isSound === true);
-    if (hasCard) this.#card = bus.soundCards.add();
+    if (hasCard) this.#card = soundCards.add();
     device.showInterfaces(
       new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])),
       this.#card,

@@ -1,4 +1,4 @@
-// What the data coding scheme octet says about the user data (3GPP TS 23.038 §4).
+// The alphabet of user data, from the data coding scheme octet (3GPP TS 23.038 §4).
 
 /** `8bit` is data that is no text. */
 export type Alphabet = 'gsm7' | '8bit' | 'ucs2';
@@ -8,7 +8,7 @@ export const DCS_GSM7 = 0x00;
 /** UCS-2, no class. */
 export const DCS_UCS2 = 0x08;
 
-/** The alphabet of a data coding scheme. Reserved codings count as the default alphabet, as §4 tells. */
+/** The alphabet of a data coding scheme. Reserved codings count as the default alphabet (§4). */
 export function alphabetOf(dataCodingScheme: number): Alphabet {
   const group = dataCodingScheme >> 4;
   if (group <= 0b0111) return generalGroupAlphabet(dataCodingScheme);

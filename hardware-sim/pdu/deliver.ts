@@ -1,4 +1,4 @@
-// SMS-DELIVER: what the network hands to a modem (3GPP TS 23.040 §9.2.2.1).
+// SMS-DELIVER: a message from the network to a modem (3GPP TS 23.040 §9.2.2.1).
 import { type Address, addressFromText, encodeAddress, readAddress } from './address.ts';
 import { OctetReader, PduError } from './octets.ts';
 import { readUserData, type UserData } from './user-data.ts';
@@ -31,8 +31,8 @@ export function encodeDeliver(deliver: Deliver): Buffer {
   ]);
 }
 
-/** What text mode shows of a DELIVER. */
-export interface ReceivedDeliver {
+/** The fields of a DELIVER that text mode shows. */
+interface ReceivedDeliver {
   originator: Address;
   /** Seven octets. */
   timestamp: Buffer;

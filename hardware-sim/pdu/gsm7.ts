@@ -5,7 +5,7 @@ const DEFAULT_ALPHABET =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 
-/** 3GPP TS 23.038 §6.2.1.1: what follows the escape. */
+/** 3GPP TS 23.038 §6.2.1.1: the characters after the escape. */
 const EXTENSION_TABLE: ReadonlyMap<number, string> = new Map([
   [0x0a, '\f'],
   [0x14, '^'],
@@ -40,7 +40,7 @@ export function septetsByCharacter(text: string): (readonly number[])[] | undefi
   return all;
 }
 
-/** Text of septets. An unknown extension shows as the default alphabet's character, as §6.2.1.1 tells. */
+/** Text of septets. An unknown extension shows as the character of the default alphabet (§6.2.1.1). */
 export function textFromSeptets(septets: Iterable<number>): string {
   let text = '';
   let isEscaped = false;

@@ -1,4 +1,4 @@
-// Octets and semi-octets: what every field of a TPDU is made of.
+// Octets and semi-octets, of which every field of a TPDU is made.
 
 /** A PDU that breaks the format; the message names the field. */
 export class PduError extends Error {

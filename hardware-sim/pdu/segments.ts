@@ -8,7 +8,7 @@ import { concatenationHeader, type UserData, ucs2FromText } from './user-data.ts
 export const SEGMENTS_MAX = 255;
 
 /** How to cut. */
-export interface SegmentOptions {
+interface SegmentOptions {
   /** Default: 7 bit when the alphabet has every character, UCS-2 otherwise. */
   encoding?: 'gsm7' | 'ucs2';
   referenceBits: 8 | 16;

@@ -1,11 +1,8 @@
-// SMS-STATUS-REPORT: what became of a submitted message (3GPP TS 23.040 §9.2.2.3).
+// SMS-STATUS-REPORT: the outcome of a submitted message (3GPP TS 23.040 §9.2.2.3).
 import { type Address, encodeAddress } from './address.ts';
 
 /** TP-MTI 10 with TP-MMS set: no more messages are waiting. */
 const FIRST_OCTET = 0x06;
-/** TP-ST "received by the SME" (§9.2.3.15). */
-export const STATUS_DELIVERED = 0x00;
-
 /** The fields of a STATUS-REPORT to encode. */
 export interface StatusReport {
   messageReference: number;

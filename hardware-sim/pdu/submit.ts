@@ -1,4 +1,4 @@
-// SMS-SUBMIT: what a modem hands to the network (3GPP TS 23.040 §9.2.2.2).
+// SMS-SUBMIT: a message from a modem to the network (3GPP TS 23.040 §9.2.2.2).
 import { type Address, addressFromText, encodeAddress, readAddress } from './address.ts';
 import { OctetReader, PduError } from './octets.ts';
 import { readUserData, type UserData } from './user-data.ts';
@@ -41,7 +41,7 @@ export function decodeSubmit(tpdu: Buffer): Submit {
 }
 
 /** The fields of a SUBMIT to encode. */
-export interface SubmitParameters {
+interface SubmitParameters {
   /** TP fields as `AT+CSMP` sets them (3GPP TS 27.005 §3.3.2). */
   firstOctet: number;
   validityPeriod: number;
@@ -50,7 +50,7 @@ export interface SubmitParameters {
   userData: UserData;
 }
 
-/** Encodes what text mode sends: a SUBMIT with a relative validity period, or none. Throws `PduError`. */
+/** Encodes a message of text mode: a SUBMIT with a relative validity period, or none. Throws `PduError`. */
 export function encodeSubmit(parameters: SubmitParameters): Buffer {
   const { userData } = parameters;
   const hasValidity = (parameters.firstOctet & 0x18) === 0x10;
@@ -65,7 +65,7 @@ export function encodeSubmit(parameters: SubmitParameters): Buffer {
   ]);
 }
 
-/** The same SUBMIT to somebody else (`AT+CMSS=<index>,<da>`). Throws `PduError`. */
+/** The same SUBMIT to another destination (`AT+CMSS=<index>,<da>`). Throws `PduError`. */
 export function withDestination(tpdu: Buffer, destination: string): Buffer {
   const reader = new OctetReader(tpdu);
   const head = reader.octets(2, 'first octets');

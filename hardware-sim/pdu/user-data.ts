@@ -58,7 +58,7 @@ export function textOf(userData: UserData): string | undefined {
   return textFromSeptets(septets);
 }
 
-/** UCS-2 as everybody sends it today: UTF-16, big endian. A lone last octet is dropped. */
+/** UCS-2 as phones send it today: UTF-16, big endian. A lone last octet is dropped. */
 export function textFromUcs2(octets: Uint8Array): string {
   const even = Buffer.from(octets.subarray(0, octets.length - (octets.length % 2)));
   return even.swap16().toString('utf16le');
@@ -77,7 +77,7 @@ function headerLength(userData: UserData): number {
   return length;
 }
 
-/** What the header says about concatenation; `undefined` without it. Throws `PduError` on a broken header. */
+/** The concatenation element of the header; `undefined` without one. Throws `PduError` on a broken header. */
 export function concatenationOf(userData: UserData): Concatenation | undefined {
   for (const element of informationElements(userData)) {
     const concatenation = concatenationFrom(element);

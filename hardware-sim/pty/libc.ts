@@ -6,7 +6,7 @@ import koffi from 'koffi';
 const O_CLOEXEC = 0o2000000;
 /** asm-generic/ioctls.h: lets others open the terminal again. */
 const TIOCNXCL = 0x540d;
-/** How many octets wait to be read; throws away those that do. */
+/** ioctls: the number of octets that wait to be read, and dropping them. */
 const FIONREAD = 0x541b;
 const TCFLSH = 0x540b;
 const TCIFLUSH = 0;
@@ -14,7 +14,7 @@ const TCIFLUSH = 0;
 const F_SETPIPE_SZ = 1031;
 const FIFO_MODE = 0o600;
 const TCSANOW = 0;
-/** struct termios is 60 octets on x64 and arm64. We never look inside, so leave room for others. */
+/** struct termios is 60 octets on x64 and arm64. Only libc reads it, so the buffer has room for a larger one. */
 const TERMIOS_BYTES_MAX = 256;
 const PATH_BYTES_MAX = 128;
 
@@ -80,8 +80,8 @@ function makeRaw({ tcgetattr, cfmakeraw, tcsetattr }: Libc, master: number): voi
 }
 
 /**
- * Takes back a client's TIOCEXCL. The flag lives until the last close, and we hold the slave open: without
- * this only root could open the port a second time.
+ * Clears a client's TIOCEXCL. The flag lasts until the last close, and the simulator holds the slave open.
+ * Without this, only root could open the port a second time.
  */
 export function endExclusiveUse(slave: number): void {
   libc?.ioctl(slave, TIOCNXCL);
@@ -95,7 +95,7 @@ export function unreadBytes(file: number): number {
   return count[0] ?? 0;
 }
 
-/** Throws away what waits to be read from a terminal. */
+/** Drops the octets that wait to be read from a terminal. */
 export function discardUnread(slave: number): void {
   libc?.ioctl(slave, TCFLSH, 'int', TCIFLUSH);
 }

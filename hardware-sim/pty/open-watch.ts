@@ -1,4 +1,4 @@
-// Notices that somebody closes and opens a terminal. The C library's inotify, since Node tells of writes only.
+// Detects that a program closes and opens a terminal. It uses inotify of the C library, since Node reports only writes.
 import { closeSync, readSync } from 'node:fs';
 import koffi from 'koffi';
 import { PtyError } from './libc.ts';

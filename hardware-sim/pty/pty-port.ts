@@ -7,12 +7,14 @@ import { discardUnread, endExclusiveUse, openPty, type PtyPair, unreadBytes } fr
 
 /** Room for a list of a full 255-slot store (about 100 KB). Beyond it the oldest bytes go. */
 const QUEUE_BYTES_MAX = 256 * 1024;
-/** The kernel holds about 14 KB for a reader. Retries start quick for a busy one and get rare for none. */
+/**
+ * The kernel holds about 14 KB for a reader. Retries begin fast, for a busy reader, and become rare without one.
+ */
 const RETRY_DELAY_MIN_MS = 2;
 const RETRY_DELAY_MAX_MS = 250;
 
-/** What a port needs. */
-export interface PtyPortOptions {
+/** Options of a port. */
+interface PtyPortOptions {
   /** Where the links to the terminal go; older ones are replaced. */
   linkPaths: readonly string[];
   clock: Clock;
@@ -51,7 +53,7 @@ export class PtyPort {
     }
   }
 
-  /** Bytes thrown away because nobody read them. */
+  /** Bytes dropped because no client read them. */
   get droppedBytes(): number {
     return this.#droppedBytes;
   }
@@ -66,8 +68,8 @@ export class PtyPort {
   }
 
   /**
-   * For what is worth nothing when it is late: false, and nothing is written, when the terminal has no room. What
-   * it takes a part of it takes whole, the rest from the queue.
+   * Writes data that is useless when it is late. Returns false and writes nothing when the terminal has no room.
+   * If the terminal accepts only a part, the rest goes through the queue.
    */
   writeAll(bytes: Buffer): boolean {
     if (this.#isClosed || this.#retry !== undefined) return false;
@@ -86,7 +88,7 @@ export class PtyPort {
     if (!this.#isClosed) discardUnread(this.#pair.slave);
   }
 
-  /** Reads no more, so that what clients write piles up in the terminal; or goes on. */
+  /** Switches reading on or off. While it is off, the octets of clients stay in the terminal. */
   setReading(isReading: boolean): void {
     if (this.#isClosed) return;
     if (isReading) this.#stream.resume();
@@ -98,7 +100,7 @@ export class PtyPort {
     if (!this.#isClosed) endExclusiveUse(this.#pair.slave);
   }
 
-  /** Hangs up whoever has the terminal open and removes the links. Idempotent. */
+  /** Hangs up all clients of the terminal and removes the links. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -112,7 +114,7 @@ export class PtyPort {
   #onBytes(bytes: Buffer, deliver: (bytes: Buffer) => void): void {
     if (this.#isClosed) return;
     this.endExclusiveUse();
-    // A client that talks most likely reads again.
+    // A client that writes most likely reads again.
     if (this.#retry !== undefined) this.#flush();
     deliver(bytes);
   }

@@ -1,4 +1,4 @@
-// The last entries of something that goes on for ever, found by their id.
+// The last entries of an endless sequence, found by their id.
 
 /** Keeps the newest `max` entries; ids must ascend. All operations cost the same however long it is. */
 export class BoundedLog<T extends { readonly id: number }> {

@@ -1,4 +1,4 @@
-// The state of the rack on disk: one JSON line per change, written before anybody is told of it.
+// The state of the rack on disk: one JSON line for each change, written before the change takes effect.
 import {
   closeSync,
   existsSync,
@@ -15,11 +15,11 @@ import type { Logger } from '#shared/log.ts';
 import { applyRecord, emptyRackState, type RackState, recordsOf } from './rack-state.ts';
 import { type RackRecord, recordsSchema } from './records.ts';
 
-/** The file is written anew when it has grown by this much: some hundred thousand changes. */
+/** The journal is compacted when the file has grown by this much: some hundred thousand changes. */
 const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
-/** Messages heard from modems that are kept for `GET /sms`, unless told. */
+/** Default number of messages from modems that are kept for `GET /sms`. */
 export const KEEP_HEARD_DEFAULT = 10_000;
-/** Bytes that are collected for one `write` when the file is written anew. */
+/** Bytes for one `write` while the journal is compacted. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** The change could not be written: nothing of it counts. */
@@ -28,8 +28,8 @@ export class JournalError extends Error {
 }
 
 /**
- * Survives kill -9 at any instruction: a change is one `write` of one line, and a torn last line is a change
- * that nobody was told of. It is not made to survive a power cut: there is no fsync per change.
+ * Survives kill -9 at any instruction. Each change is one `write` of one line, and a torn last line is a change
+ * that did not take effect. It may not survive a power cut: there is no fsync for each change.
  */
 export class RackJournal {
   readonly state: RackState;
@@ -48,7 +48,7 @@ export class RackJournal {
     this.#sizeWhenCompact = this.#size;
   }
 
-  /** Reads what is there and writes it anew, compact. The folder must be locked by the caller. */
+  /** Reads the journal and compacts it. The caller must have locked the folder. */
   static open(path: string, log: Logger, keepHeard = KEEP_HEARD_DEFAULT): RackJournal {
     const state = emptyRackState(keepHeard);
     if (existsSync(path)) readState(path, state, log);
@@ -66,7 +66,7 @@ export class RackJournal {
     }
     this.#size += line.length;
     for (const record of records) applyRecord(this.state, record);
-    // A large state is written anew less often, or writing it would be most of the work.
+    // A large state is compacted less often, or compacting would be most of the work.
     if (this.#size - this.#sizeWhenCompact > Math.max(GROWTH_BYTES_MAX, this.#sizeWhenCompact)) {
       this.#compact();
     }

@@ -1,19 +1,19 @@
-// What the records of the journal add up to: cards, modems, messages. Pure.
+// The state that the records of the journal add up to: cards, modems, messages. Pure.
 import { BoundedLog } from './bounded-log.ts';
 import type { HeardMessage, MemoryName, RackRecord, StoredMessage, WaitingMessage } from './records.ts';
 
 type Store = Map<number, StoredMessage>;
 
-/** What belongs to one SIM card, in whatever modem it is. */
-export interface SimMemories {
+/** The memories of one SIM card. */
+interface SimMemories {
   /** The memory SM. */
   store: Store;
   /** At the carrier, in the order of acceptance. A full store stops messages, but no reports. */
   waiting: Record<WaitingMessage['kind'], Map<number, WaitingMessage>>;
 }
 
-/** What belongs to one modem. */
-export interface ModemMemories {
+/** The memories of one modem. */
+interface ModemMemories {
   stores: Record<'ME' | 'SR', Store>;
   /** TP-MR of the next SUBMIT. */
   nextReference: number;

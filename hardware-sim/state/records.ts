@@ -34,7 +34,7 @@ const waitingMessageSchema = z.object({
   from: z.string(),
   length: z.int().min(0),
   pdu: z.string(),
-  /** The sender asked to be told when this is delivered. */
+  /** The sender requested a status report. */
   report: reportRequestSchema.optional(),
 });
 
@@ -58,7 +58,7 @@ const slotShape = { holder: z.string(), memory: memorySchema, index: z.int().pos
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('waiting'), message: waitingMessageSchema }),
-  /** The carrier has it no more. */
+  /** The carrier no longer has it. */
   z.object({
     kind: z.literal('taken'),
     iccid: z.string(),
@@ -88,5 +88,5 @@ export type StoredMessage = z.output<typeof storedMessageSchema>;
 export type WaitingMessage = z.output<typeof waitingMessageSchema>;
 /** A message that a modem has sent. */
 export type HeardMessage = z.output<typeof heardMessageSchema>;
-/** A status report that somebody waits for. */
+/** A status report that the sender waits for. */
 export type ReportRequest = z.output<typeof reportRequestSchema>;

@@ -1,4 +1,4 @@
-// The `authorized` file of a device: tells when somebody writes into it.
+// The `authorized` file of a device, and a watch for writes to it.
 import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
 
 /** Watches one file. `check` is also called now and then, for what a notice may have missed. */
@@ -8,7 +8,7 @@ export class AuthorizedFile {
   readonly #watcher: FSWatcher | undefined;
   #seen: string;
 
-  /** The file must exist, and nobody may write to it but others. */
+  /** The file must exist, and only other programs write to it. */
   constructor(path: string, onWritten: (isAuthorized: boolean) => void) {
     this.#path = path;
     this.#onWritten = onWritten;
@@ -45,7 +45,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Without a watcher (the system has a limit on them) the slow check has to do. */
+/** Without a watcher (the system limits their number) only the slow check remains. */
 function watched(path: string, onChange: () => void): FSWatcher | undefined {
   try {
     return watch(path, { persistent: false }, onChange).on('error', () => undefined);

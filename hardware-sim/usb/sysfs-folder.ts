@@ -7,7 +7,7 @@ import { partsOf } from './usb-path.ts';
 /** Attributes of a device by file name, of folders in it too: "power/control". */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** What every device has; `deviceClass` is "09" for hubs. */
+/** Attributes of every device; `deviceClass` is "09" for hubs. */
 export function deviceAttributes(
   path: string,
   ids: { vendorId: string; productId: string; manufacturer: string; product: string },
@@ -36,7 +36,7 @@ export function deviceAttributes(
   };
 }
 
-/** What every interface has. */
+/** Attributes of every interface. */
 export function interfaceAttributes({ number, ...triple }: UsbInterface): Attributes {
   return {
     bInterfaceNumber: number.toString(16).padStart(2, '0'),

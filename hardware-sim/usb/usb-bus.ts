@@ -2,14 +2,13 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { SoundCards } from '../alsa/sound-cards.ts';
 import { DeviceNumbers } from './device-numbers.ts';
 import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
 import { UsbDevice } from './usb-device.ts';
 import { hubsAbove } from './usb-path.ts';
 
-/** Writes to `authorized` that no notice told of are seen after this. */
+/** Interval of checks for writes to `authorized` that inotify did not report. */
 const AUTHORIZED_CHECK_MS = 2000;
 /** Says that the folder is ours to remove. */
 const MARK = 'simulated-by-hardware-sim';
@@ -31,7 +30,6 @@ export class UsbError extends Error {
 /** All devices of a rack. */
 export class UsbBus {
   readonly ttyNumbers = new DeviceNumbers();
-  readonly soundCards: SoundCards;
   /** Of the links to the terminals. */
   readonly devFolder: string;
   readonly #sysFolder: string;
@@ -40,16 +38,18 @@ export class UsbBus {
   readonly #devices = new Map<string, UsbDevice>();
   #check: Timer | undefined;
 
-  /** `clock` is real time: others write to the files when they like. */
+  /** `clock` is real time, since other programs write to the files at any time. */
   constructor(rackFolder: string, clock: Clock) {
-    this.soundCards = new SoundCards(rackFolder);
     this.devFolder = join(rackFolder, 'dev');
     this.#sysFolder = join(rackFolder, 'sys');
     this.#devicesFolder = join(this.#sysFolder, 'bus/usb/devices');
     this.#clock = clock;
   }
 
-  /** Makes the folders, anew when a run that was killed has left them. Throws `UsbError` when they are others'. */
+  /**
+   * Makes the folders, and replaces those of an earlier run that was killed. Throws `UsbError` for a folder that
+   * is not a simulator's.
+   */
   open(): void {
     for (const folder of [this.#sysFolder, this.devFolder]) {
       if (existsSync(folder) && !existsSync(join(folder, MARK))) {
@@ -60,7 +60,6 @@ export class UsbBus {
       writeFileSync(join(folder, MARK), '');
     }
     mkdirSync(this.#devicesFolder, { recursive: true });
-    this.soundCards.open();
     this.#checkLater();
   }
 
@@ -71,7 +70,6 @@ export class UsbBus {
     this.#check = undefined;
     for (const device of [...this.#devices.values()]) device.leave();
     for (const folder of [this.#sysFolder, this.devFolder]) rmSync(folder, { recursive: true, force: true });
-    this.soundCards.close();
   }
 
   isTaken(path: string): boolean {
@@ -79,8 +77,8 @@ export class UsbBus {
   }
 
   /**
-   * A device arrives, without interfaces yet; hubs on the way are made. `onAuthorized` is called when somebody
-   * writes to its `authorized` file. Throws `UsbError` when the place is taken.
+   * Adds a device without interfaces, and the hubs above it. Calls `onAuthorized` for a write to its `authorized`
+   * file. Throws `UsbError` when the place is taken.
    */
   arrive(
     path: string,

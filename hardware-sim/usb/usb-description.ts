@@ -1,6 +1,6 @@
-// What a device says of itself on the USB bus: ids, strings, interfaces.
+// The description of a device on the USB bus: ids, strings, interfaces.
 
-/** What a serial interface is for. Only `at` and `at2` answer commands; the others swallow what they are told. */
+/** Role of a serial interface. Only `at` and `at2` answer commands; the others read and discard all input. */
 export type SerialRole = 'at' | 'at2' | 'pcm' | 'diag' | 'nmea';
 
 /** One interface; numbers in hex as sysfs shows them. */

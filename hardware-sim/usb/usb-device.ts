@@ -1,6 +1,5 @@
 // One device on the simulated bus: its folder, and those of its interfaces while it is configured.
 import { join } from 'node:path';
-import type { SoundCard } from '../alsa/sound-cards.ts';
 import { AuthorizedFile } from './authorized-file.ts';
 import {
   type Attributes,
@@ -11,8 +10,14 @@ import {
 } from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
 
-/** What a device needs from the bus. */
-export interface UsbDeviceOptions {
+/** A sound card as sysfs shows it. */
+interface CardName {
+  number: number;
+  id: string;
+}
+
+/** Options of a device. */
+interface UsbDeviceOptions {
   /** Its folder; those of the interfaces are beside it. */
   folder: string;
   path: string;
@@ -39,7 +44,7 @@ export class UsbDevice {
   }
 
   /** Interfaces appear; `ttys` gives those that are terminals their names, by interface number. */
-  showInterfaces(ttys: ReadonlyMap<number, string>, card?: SoundCard): void {
+  showInterfaces(ttys: ReadonlyMap<number, string>, card?: CardName): void {
     for (const usbInterface of this.description.interfaces) {
       const tty = ttys.get(usbInterface.number);
       const sound = usbInterface.isSound === true && card !== undefined ? soundFolder(card) : NOTHING;
@@ -55,7 +60,7 @@ export class UsbDevice {
     for (const { number } of this.description.interfaces) removeFolder(this.#folderOf(number));
   }
 
-  /** Looks whether somebody has written to `authorized`. */
+  /** Checks for a write to `authorized`. */
   checkAuthorized(): void {
     this.#authorized.check();
   }
@@ -76,7 +81,7 @@ export class UsbDevice {
 const NOTHING: { attributes: Attributes; children: string[] } = { attributes: {}, children: [] };
 
 /** `sound/card0` with its devices for capture and playback. */
-function soundFolder({ number, id }: SoundCard): typeof NOTHING {
+function soundFolder({ number, id }: CardName): typeof NOTHING {
   const folder = `sound/card${number}`;
   return {
     attributes: { [`${folder}/id`]: id, [`${folder}/number`]: String(number) },

@@ -1,5 +1,5 @@
 // Which modem this is: its IMEI, maker, model and firmware (3GPP TS 27.007 §5.1 to §5.4), and so its profile.
-import { imeiSchema } from '#shared/link/identities.ts';
+import { imeiSchema } from '#shared/identities.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';

@@ -1,4 +1,4 @@
-// What the public API answers: one definition gives types, OpenAPI and the tools' output schemas.
+// The answers of the public API: one definition gives types, OpenAPI and the tools' output schemas.
 import * as z from 'zod';
 import { audioStatisticsSchema, directionSchema, liveCallStateSchema } from '../voice/call.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
@@ -88,7 +88,7 @@ export const servicesSchema = z.object({
             price: z.string().meta({ description: 'Of a year, in the currency.', examples: ['1800'] }),
             currency: z
               .string()
-              .meta({ description: 'What the token calls itself.', examples: ['USD Coin'] }),
+              .meta({ description: 'The name of the token, from its contract.', examples: ['USD Coin'] }),
             network: z.string().meta({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
             asset: z.string().meta({ description: 'The token contract.' }),
             amount: z.string().meta({ description: 'The price in smallest units.' }),

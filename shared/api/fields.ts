@@ -8,7 +8,7 @@ export const numberField = z
   .regex(E164)
   .meta({ description: 'The number of the subscription, E.164.', examples: ['+12065550100'] });
 
-/** As the network told it: senders may be short codes or names. */
+/** As the network reported it: a sender can be a short code or a name. */
 export const peerField = z
   .string()
   .meta({ description: 'The other side: E.164, a short code or a name.', examples: ['+13105550188'] });

@@ -1,4 +1,4 @@
-// Every operation of the public API on one page: what it is asked, what it answers, how it refuses.
+// Every operation of the public API on one page: request, answer, refusals.
 import type * as z from 'zod';
 import * as answers from './answers.ts';
 import type { RefusalCode } from './refusals.ts';
@@ -14,21 +14,21 @@ export interface Operation {
   readonly description: string;
   /** `bearer`: a token of the subscription. `payment`: a payment takes its place. */
   readonly auth: 'none' | 'bearer' | 'payment';
-  /** Its answer is the only copy of something: without a body it must not be given. */
+  /** Its answer is the only copy of something, so it must not be sent without the body (`HEAD`). */
   readonly isClaim?: boolean;
-  /** Browsers are answered with a page, and may send a form. */
+  /** A browser gets a page, and may send a form. */
   readonly hasPage?: boolean;
-  /** The same for all and at all times: there is nothing in it that can fail. */
+  /** The answer is constant, so the operation cannot fail. */
   readonly isConstant?: boolean;
   /** The names in braces of its path. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** What a field of the body that is missing or wrong is refused with, where it is not `invalid_request`. */
+  /** The refusal of a missing or wrong field of the body, if it is not `invalid_request`. */
   readonly fieldRefusal?: RefusalCode;
-  /** Left out where the answer is 204, without a body. */
+  /** Absent if the answer is 204, without a body. */
   readonly answer?: z.ZodType;
-  /** Beside those that all operations have. */
+  /** Refusals in addition to those of all operations. */
   readonly refusals: readonly RefusalCode[];
 }
 
@@ -38,7 +38,7 @@ const catalog = {
   path: '/',
   tag: 'service',
   auth: 'none',
-  summary: 'What this service is, and where its descriptions are',
+  summary: 'The service, and where its descriptions are',
   description: 'A browser, which prefers text/html, gets a page for people.',
   hasPage: true,
   answer: answers.catalogSchema,
@@ -53,7 +53,7 @@ const availability = {
   auth: 'none',
   summary: 'How many numbers can be had right now',
   description:
-    'Free, and their SIMs are on the network at this moment. How many there are in all is not told.',
+    'Numbers that are not sold and whose SIMs are on the network at this moment. The total number is not public.',
   answer: answers.availabilitySchema,
   refusals: [],
 } as const satisfies Operation;
@@ -64,7 +64,7 @@ const waitlist = {
   path: '/waitlist',
   tag: 'service',
   auth: 'none',
-  summary: 'Be told by mail when numbers are there again',
+  summary: 'Get a mail when numbers are available again',
   description:
     'Idempotent: the same address, however its letters are written, is registered once. One mail is sent; who wants ' +
     'to know of the next time too registers again.',
@@ -140,7 +140,7 @@ const number = {
   tag: 'subscription',
   auth: 'bearer',
   summary: 'The number of the token, and until when',
-  description: 'What the token belongs to.',
+  description: 'The subscription of the token.',
   answer: answers.subscriptionSchema,
   refusals: [],
 } as const satisfies Operation;
@@ -166,7 +166,7 @@ const receive = {
   tag: 'sms',
   auth: 'bearer',
   summary: 'Claim the messages that have come in',
-  description: 'Each is given out once, whoever asks first. /sms/messages shows them again.',
+  description: 'Each message is returned once, to the first request. /sms/messages shows them again.',
   isClaim: true,
   query: requests.receiveQuerySchema,
   answer: answers.receivedSchema,
@@ -195,7 +195,7 @@ const deleteMessage = {
   summary: 'Delete one message for good',
   description:
     'Sent or received, claimed or not: it is in no answer any more, and what becomes of it later changes nothing. A message that ' +
-    'is being sent is sent all the same. The second time it is 404, as for a message of somebody else.',
+    'is being sent is sent all the same. The second time it is 404, as for a message of another subscription.',
   params: requests.messagePathSchema,
   refusals: ['message_not_found'],
 } as const satisfies Operation;
@@ -208,7 +208,7 @@ const deleteMessages = {
   auth: 'bearer',
   summary: 'Delete all messages for good, or those that a query names',
   description:
-    'With the filters of GET /sms/messages, without any all of them, also those that nobody has claimed. What comes in ' +
+    'It takes the filters of GET /sms/messages; without one it deletes all, also unclaimed messages. A message that arrives ' +
     'while it runs stays. 100,000 at most at a time: ask again while `has_more` is true.',
   query: requests.deleteQuerySchema,
   answer: answers.deletedSchema,
@@ -244,7 +244,8 @@ const hangUp = {
   tag: 'voice',
   auth: 'bearer',
   summary: 'End a call, or reject one that rings',
-  description: 'Answers when the modem has it; presence tells when the network has ended the call.',
+  description:
+    'Answers when the modem has accepted it; presence reports when the network has ended the call.',
   body: requests.hangUpRequestSchema,
   answer: answers.hungUpSchema,
   refusals: ['call_not_found', 'phone_node_error'],
@@ -263,7 +264,7 @@ const calls = {
   refusals: [],
 } as const satisfies Operation;
 
-/** By name, for those who answer them. */
+/** The operations by name. */
 export const OPERATION = {
   catalog,
   availability,
@@ -283,19 +284,19 @@ export const OPERATION = {
   calls,
 } as const satisfies Record<string, Operation>;
 
-/** What a handler gets of the body and answers. */
+/** Types of the body and of the answer, for handlers. */
 export type BodyOf<O extends Operation> = O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
 export type QueryOf<O extends Operation> = O['query'] extends z.ZodType ? z.output<O['query']> : undefined;
 export type ParamsOf<O extends Operation> = O['params'] extends z.ZodType ? z.output<O['params']> : undefined;
 export type AnswerOf<O extends Operation> = O['answer'] extends z.ZodType ? z.input<O['answer']> : undefined;
 
-/** All refusals that an operation can be answered with. */
+/** All refusals of an operation. */
 export function refusalsOf({ auth, body, isConstant = false, method, refusals }: Operation): RefusalCode[] {
   return [
     ...new Set<RefusalCode>([
       'invalid_request',
       ...(body === undefined ? [] : (['invalid_json', 'unsupported_media_type'] as const)),
-      // Without a payment the answer is 402, whatever else comes.
+      // Without a payment the answer is always 402.
       ...(method !== 'get' && auth !== 'payment' ? (['payload_too_large'] as const) : []),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,

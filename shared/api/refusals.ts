@@ -1,4 +1,4 @@
-// Every refusal of the public API: its stable code, its HTTP status, what it means and what a client does about it.
+// Every refusal of the public API: its stable code, its HTTP status, its meaning and its remedy.
 
 interface RefusalKind {
   status: number;

@@ -1,9 +1,9 @@
-// What clients of the public API may send: one definition gives validation and types.
+// The requests of the public API: one definition gives validation and types.
 import * as z from 'zod';
 
 const requiredText = z.string({ error: 'a string is required' }).min(1, 'must not be empty');
 
-// Half of a UTF-16 surrogate pair is no character: it cannot be written as UTF-8.
+// Half of a UTF-16 surrogate pair is not a character: UTF-8 cannot encode it.
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const CONTROL = /\p{Control}/u;
 
@@ -16,7 +16,10 @@ const printableText = (max: number) =>
 /** POST /auth/nonce. `address` only helps the server to limit rates. */
 export const nonceRequestSchema = z.object({ address: z.string().max(64).optional() });
 
-/** RFC 5321 §4.1.2 without quoted names and address literals, which nobody has; a domain has two labels at least. */
+/**
+ * RFC 5321 §4.1.2 without quoted names and address literals, which are not in use. A domain has at least two
+ * labels.
+ */
 const EMAIL =
   /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]$/;
 
@@ -39,7 +42,7 @@ const SIGNATURE_FORM =
 export const authRequestSchema = z.object({
   wallet: requiredText.regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes'),
   nonce: printableText(128),
-  // RE2 counts to 1,000 at most: the length is said beside the pattern.
+  // RE2 counts to at most 1,000, so the length is separate from the pattern.
   signature: requiredText
     .regex(/^0x(?:[0-9a-fA-F]{2})+$/, SIGNATURE_FORM)
     .min(2 + 2 * SIGNATURE_BYTES_MIN, SIGNATURE_FORM)
@@ -123,7 +126,7 @@ export const messagePathSchema = z.object({
     .meta({ type: 'integer', minimum: 1, description: 'Of a message of /sms/messages.' }),
 });
 
-/** Query of DELETE /sms/messages. A filter that is mistyped must not delete all: others than these are refused. */
+/** Query of DELETE /sms/messages. A mistyped filter must not delete everything, so unknown keys are refused. */
 export const deleteQuerySchema = z.strictObject({
   direction: messagesQuerySchema.shape.direction,
   since: messagesQuerySchema.shape.since,
@@ -133,7 +136,7 @@ export const deleteQuerySchema = z.strictObject({
 /** The most that one call of the tool deletes: as many as a page has. */
 const DELETED_IDS_MAX = 100;
 
-/** The tool delete_messages: those that its caller has seen, never all. */
+/** The tool delete_messages: it deletes messages that the caller has seen, never all. */
 export const deleteToolSchema = z.object({
   ids: z
     .array(

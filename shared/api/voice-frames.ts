@@ -1,4 +1,4 @@
-// What is said on the WebSockets of calls, in text frames. The binary ones are audio.
+// The text frames on the WebSockets of calls. Binary frames are audio.
 import * as z from 'zod';
 import { dtmfDigitsSchema } from '../voice/media.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
@@ -22,7 +22,7 @@ export const clientFrameSchema = z.union([
   z
     .object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema })
     .meta({ description: 'Presses keys: 1 to 32 of 0-9, *, # and A-D.' }),
-  /** As clients of Vonage say it. */
+  /** The same, as clients of Vonage send it. */
   z
     .object({ action: z.literal('clear') })
     .transform(() => ({ type: 'clear' as const }))
@@ -72,7 +72,7 @@ const presenceFields = {
   at: timeField,
 };
 
-/** To those who watch a number. */
+/** To watchers of a number. */
 export const presenceEventSchema = z.discriminatedUnion('kind', [
   z
     .object({ kind: z.literal('ringing'), ...presenceFields })

@@ -33,7 +33,7 @@ const COMEBACK_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LIN
   [LINK_CLOSE.protocolError]: 'retry',
   [LINK_CLOSE.unauthorized]: 'stop',
   [LINK_CLOSE.revoked]: 'stop',
-  // Somebody else has this node's key: the two must not push each other out without end.
+  // Another program uses this node's key. The two must not replace each other's links forever.
   [LINK_CLOSE.replaced]: 'slow',
   [LINK_CLOSE.versionUnsupported]: 'slow',
 };

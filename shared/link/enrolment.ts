@@ -1,4 +1,4 @@
-// How a node becomes known: a code for one use, given by an operator, registers the public half of its key.
+// Enrollment: a one-time code from the operator registers the public half of a node's key.
 import * as z from 'zod';
 import { nodeNameSchema } from './node-name.ts';
 
@@ -16,7 +16,9 @@ const CODE_GROUP = 5;
 export const showCode = (code: string): string =>
   (code.match(new RegExp(`.{1,${CODE_GROUP}}`, 'g')) ?? []).join('-');
 
-/** The code that somebody typed: upper case, without dashes and blanks, I and L read as 1, O as 0. */
+/**
+ * The code as typed by a person, normalized: upper case, without dashes and blanks, I and L read as 1, O as 0.
+ */
 export const readCode = (typed: string): string =>
   typed.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replace(/O/g, '0');
 
@@ -31,7 +33,7 @@ const codeSchema = z
   );
 
 /** An Ed25519 public key (RFC 8032 §5.1.5): 32 bytes, base64url without padding. */
-export const publicKeySchema = z
+const publicKeySchema = z
   .string({ error: 'a string is required' })
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
 

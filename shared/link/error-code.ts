@@ -17,6 +17,6 @@ export const COMMAND_ERRORS = {
   call_unknown: 'No call with this id is up, or none rings that could be answered.',
 } as const satisfies Record<string, string>;
 export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
-export const COMMAND_ERROR_CODES = Object.keys(COMMAND_ERRORS) as [CommandErrorCode, ...CommandErrorCode[]];
+const COMMAND_ERROR_CODES = Object.keys(COMMAND_ERRORS) as [CommandErrorCode, ...CommandErrorCode[]];
 
 export const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);

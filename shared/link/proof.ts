@@ -1,8 +1,8 @@
-// The proof of identity that a node shows whenever it connects: what is signed, and the header that carries it.
+// The proof of identity that a node sends when it connects: the signed text, and its header.
 import { nodeNameSchema } from './node-name.ts';
 import { LINK_PATH } from './version.ts';
 
-/** A proof is good for this long before and after the time in it, and once. */
+/** A proof is valid once, within this time before and after the time in it. */
 export const PROOF_LIFETIME_MS = 60_000;
 
 /** Of a refusal: the server's time in ms since the Unix epoch, for nodes whose clock is wrong. */
@@ -21,12 +21,12 @@ export interface ProofClaim {
   random: string;
 }
 
-export interface Proof extends ProofClaim {
+interface Proof extends ProofClaim {
   /** Ed25519 over `textToSign`, base64url. */
   signature: string;
 }
 
-/** What the node's key signs. The first line keeps it apart from anything else that a key may sign. */
+/** The text that the node's key signs. Its first line distinguishes it from any other signed text. */
 export const textToSign = ({ nodeId, timeMs, random }: ProofClaim): string =>
   ['simrack control link', LINK_PATH, nodeId, String(timeMs), random].join('\n');
 
@@ -34,7 +34,7 @@ export const textToSign = ({ nodeId, timeMs, random }: ProofClaim): string =>
 export const showProof = ({ nodeId, timeMs, random, signature }: Proof): string =>
   `${SCHEME} id=${nodeId}, time=${timeMs}, random=${random}, signature=${signature}`;
 
-/** Reads the header `Authorization`; undefined when it is no proof. */
+/** Parses the header `Authorization`; undefined when it is not a proof. */
 export function readProof(header: string | undefined): Proof | undefined {
   const [, nodeId = '', time, random = '', signature = ''] = PATTERN.exec(header ?? '') ?? [];
   if (!nodeNameSchema.safeParse(nodeId).success) return undefined;

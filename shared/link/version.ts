@@ -1,5 +1,4 @@
-// The version of the control link between node and control plane: one integer. What is added as an optional field or a new
-// command keeps it.
+// The version of the control link between node and control plane: one integer. Optional fields and new commands keep it.
 
 export const LINK_VERSION = 1;
 

@@ -1,7 +1,10 @@
 // Tables for a terminal, and for the tools that read columns.
 import { onOneLine } from './terminal.ts';
 
-/** Texts of strangers steer no terminal. Columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines. */
+/**
+ * Formats rows, safe for a terminal. Columns are as wide as their widest cell, two spaces apart, without trailing
+ * spaces.
+ */
 export function alignedTable(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const all = [header, ...rows].map((row) => row.map(onOneLine));
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

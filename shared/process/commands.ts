@@ -1,9 +1,9 @@
-// Commands of a program beside its running: `control-plane node add <name>`, `node-daemon enrol <url> <code>`.
+// Commands of a program, such as `control-plane node add <name>` and `node-daemon enrol <url> <code>`.
 import type { Command } from 'commander';
 import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
 import { errorLine } from './terminal.ts';
 
-export interface ProgramCommand<S extends Specs> {
+interface ProgramCommand<S extends Specs> {
   /** Words, then arguments: "node add <name>". */
   usage: string;
   about: string;
@@ -59,8 +59,8 @@ export const helpOf = (commands: readonly AnyCommand[]): string =>
   );
 
 /**
- * Runs the command that `argv` begins with. False when it begins with an option, or is empty: the program is to be run. A
- * word that is no command ends the process with 1, and a similar one is told.
+ * Runs the command that `argv` begins with. Returns false when `argv` is empty or begins with an option: the
+ * caller then runs the program. An unknown command ends the process with 1 and prints a similar one.
  */
 export async function runCommand(
   program: string,

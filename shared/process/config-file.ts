@@ -1,4 +1,4 @@
-// Reads a YAML file of an operator: every problem told with its line, column and key.
+// Reads a YAML file of an operator, and reports every problem with line, column and key.
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
@@ -12,7 +12,7 @@ export class ConfigFileError extends Error {
   override name = 'ConfigFileError';
 }
 
-/** The text of a file; `undefined` when there is none. Throws `ConfigFileError`. */
+/** Reads a file; `undefined` when it does not exist. Throws `ConfigFileError`. */
 export function readConfigText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -24,8 +24,8 @@ export function readConfigText(file: string): string | undefined {
 }
 
 /**
- * What a text says, every scalar as a text: 0123 stays a PIN, and a long number is not rounded. `file` is its name in
- * problems. `undefined` for an empty one. Throws `ConfigFileError`.
+ * Parses YAML, with every scalar as text: 0123 stays a PIN, and a long number is not rounded. `file` is the name
+ * in messages. Returns `undefined` for an empty text. Throws `ConfigFileError`.
  */
 export function parseConfigText<S extends z.ZodType>(
   schema: S,
@@ -41,7 +41,7 @@ export function parseConfigText<S extends z.ZodType>(
   };
   const [broken] = [...document.errors, ...document.warnings];
   if (broken !== undefined) {
-    // The library's own text is for programmers.
+    // The library's own message is for programmers.
     const message = broken.code === 'MULTIPLE_DOCS' ? 'must be one document, without "---"' : broken.message;
     throw new ConfigFileError(`${at(broken.pos[0])}: ${message}`);
   }
@@ -84,7 +84,7 @@ function keyOf(path: Path): string {
   return key === '' ? '' : `${key.replace(/^\./, '')}: `;
 }
 
-/** Of what is not there: of the map that it should be in. */
+/** Position of a missing key: that of the map that it belongs to. */
 function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

@@ -1,4 +1,4 @@
-// What values in configuration files are checked with; problems read as "must be …".
+// Schemas for values in configuration files; their messages read as "must be …".
 import * as z from 'zod';
 
 /** A text of one form. Every scalar arrives as text, so that the zeros in front of a PIN survive. */

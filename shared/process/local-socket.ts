@@ -6,13 +6,16 @@ import { connect } from 'node:net';
 
 /** sockaddr_un has 108 bytes with the final zero (unix(7)). */
 const PATH_BYTES_MAX = 107;
-/** A line of a stream; what is longer is no line of ours. */
+/** Longest line of a stream; our programs send no longer one. */
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** `absent`: nobody listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`: cut off. */
-export type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
+/**
+ * `absent`: no program listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`:
+ * cut off.
+ */
+type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
 
-/** The other program cannot be asked, or did not answer. */
+/** The other program is not available, or did not answer. */
 export class LocalSocketError extends Error {
   override name = 'LocalSocketError';
   readonly trouble: LocalSocketTrouble;
@@ -23,17 +26,17 @@ export class LocalSocketError extends Error {
   }
 }
 
-/** Whether the system takes the path for a socket. */
+/** Whether the path is short enough for a socket. */
 export const isSocketPath = (path: string): boolean => Buffer.byteLength(path) <= PATH_BYTES_MAX;
 
-/** What listens until `stop`, which also removes the socket. */
+/** A server that listens until `stop`, which also removes the socket. */
 export interface LocalServer {
   stop(): Promise<void>;
 }
 
 /**
- * Has a server listen at `path`, whose folder exists. What a killed process left there is removed; rejects when another
- * program listens there, and when something else than a socket is in the way.
+ * Makes a server listen at `path`, in a folder that exists. Removes the socket of a killed process. Rejects when
+ * another program listens there, and when the path is not a socket.
  */
 export async function listenLocal(server: Server, path: string, mode = 0o600): Promise<LocalServer> {
   if (!isSocketPath(path)) throw new Error(`${path}: is too long for a socket (${PATH_BYTES_MAX} bytes)`);
@@ -74,7 +77,7 @@ function isListening(path: string): Promise<boolean> {
 }
 
 /** One request to the program that listens at `socketPath`. */
-export interface LocalRequest {
+interface LocalRequest {
   readonly socketPath: string;
   readonly method: string;
   readonly path: string;
@@ -86,13 +89,13 @@ export interface LocalRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface LocalAnswer {
+interface LocalAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
 }
 
-/** Asks and waits for the whole answer. Rejects with `LocalSocketError`. */
+/** Sends a request and waits for the whole answer. Rejects with `LocalSocketError`. */
 export async function askLocal(asked: LocalRequest): Promise<LocalAnswer> {
   const response = await openLocal(asked);
   let text = '';
@@ -104,7 +107,10 @@ export async function askLocal(asked: LocalRequest): Promise<LocalAnswer> {
   return { status: response.statusCode ?? 0, headers: response.headers, text };
 }
 
-/** Asks and gives the lines of the answer as they come, until its end or the signal. Throws `LocalSocketError`. */
+/**
+ * Sends a request and yields the lines of the answer as they arrive, until its end or the signal. Throws
+ * `LocalSocketError`.
+ */
 export async function* linesOf(response: IncomingMessage, asked: LocalRequest): AsyncGenerator<string> {
   let rest = '';
   try {
@@ -133,7 +139,7 @@ export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
   outgoing.on('timeout', () =>
     outgoing.destroy(new LocalSocketError('silent', `${socketPath}: no answer in ${timeoutMs / 1000} s`)),
   );
-  // After the head it is the answer that fails.
+  // After the head, an error means that the answer was cut off.
   outgoing.on('error', () => undefined);
   outgoing.end(input === undefined ? undefined : JSON.stringify(input));
   try {
@@ -148,7 +154,7 @@ function troubleOf(error: unknown, { socketPath }: LocalRequest): LocalSocketErr
   if (error instanceof LocalSocketError) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code)) {
-    return new LocalSocketError('absent', `${socketPath}: nobody listens there`, error);
+    return new LocalSocketError('absent', `${socketPath}: no program listens there`, error);
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new LocalSocketError('denied', `${socketPath}: you may not use it`, error);

@@ -1,16 +1,16 @@
-// An error as it may stand in a log: what it is and where it came from, without the values that made it.
+// An error in a form that is safe to log: its kind and its origin, without the values that caused it.
 
-/** Errors behind errors; more of them say nothing new. */
+/** Depth of causes in the log. */
 const CAUSES_MAX = 5;
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-export interface LoggedError {
+interface LoggedError {
   type: string;
   message: string;
   /** Of Node or of Postgres. */
   code?: string;
-  /** Of Postgres: which rule was broken; not by what. */
+  /** Of Postgres: the rule that was broken, without the value. */
   constraint?: string;
   stack?: string;
   cause?: LoggedError;
@@ -18,8 +18,8 @@ export interface LoggedError {
 }
 
 /**
- * Everything but the fields above stays out: libraries put statements with parameters, rows, requests and signed
- * transactions beside the message.
+ * Keeps only the fields above. Libraries attach statements with parameters, rows, requests and signed
+ * transactions to errors.
  */
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
@@ -37,12 +37,12 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
 }
 
 function messageOf(error: Error): string {
-  // Quotes what it could not read.
+  // Its message quotes its input.
   if (error instanceof SyntaxError && /JSON/.test(error.message)) return 'not JSON';
   const { code, severity, shortMessage } = error as Error & Record<string, unknown>;
-  // viem: the long one has the request, with its arguments.
+  // viem: the long message has the request with its arguments.
   if (typeof shortMessage === 'string') return shortMessage;
-  // PostgreSQL, appendix A: class 22 is about values, and quotes them behind a colon.
+  // PostgreSQL, appendix A: class 22 is about values, and quotes them after a colon.
   const isOfValue = typeof code === 'string' && SQLSTATE.test(code) && code.startsWith('22');
   return severity !== undefined && isOfValue ? error.message.replace(/:.*$/s, '') : error.message;
 }

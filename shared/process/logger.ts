@@ -1,4 +1,4 @@
-// The log of a program: JSON lines on standard error, so that standard output stays for what was asked.
+// The log of a program: JSON lines on standard error, so that standard output has only the result of a command.
 import { destination, pino } from 'pino';
 import type { Logger } from '../log.ts';
 import { loggedError } from './logged-error.ts';
@@ -8,7 +8,7 @@ import { unsteeringJson } from './terminal.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `onWrite` gets what is written, too: whole lines. */
+/** `onWrite` gets the written text too, as whole lines. */
 export function createLogger(
   program: string,
   level: LogLevel,

@@ -1,4 +1,4 @@
-// Serves the metrics over HTTP, on this host only unless told otherwise.
+// Serves the metrics over HTTP, by default on this host only.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,8 +14,8 @@ export interface MetricsServer {
 }
 
 /**
- * Listens on `host`, 127.0.0.1 unless told otherwise; port 0 takes a free one. Rejects, with the name of its `option`, when the port cannot be
- * had.
+ * Listens on `host`, by default 127.0.0.1; port 0 takes a free one. Rejects, with the name of its `option`, when
+ * the port is not available.
  */
 export async function serveMetrics(
   registry: Registry,

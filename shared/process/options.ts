@@ -8,7 +8,7 @@ import { VERSION } from './version.ts';
 export interface OptionSpec {
   /** Name of the environment variable, where it may come from there; a flag of the same name wins. */
   env?: string;
-  /** Another name of it, which still counts where the first is not set. */
+  /** An older name, used if the first is not set. */
   envAlias?: string;
   /** Shown by --help. */
   about: string;
@@ -23,10 +23,9 @@ export type Specs = Record<string, OptionSpec>;
 export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K]['schema']> };
 
 /**
- * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option
- * and ends the process with 1; `--help` lists all, `--version` tells the version; both end it with 0.
- *
- * Every value arrives as text: schemas coerce. An empty variable counts as unset.
+ * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option, and ends
+ * the process with 1. `--help` lists the options, `--version` prints the version; both end it with 0. Every value
+ * arrives as text, and the schemas coerce it. An empty variable counts as unset.
  */
 export function readOptions<S extends Specs>(
   program: string,
@@ -42,7 +41,7 @@ export function readOptions<S extends Specs>(
   return valuesOf(command, specs, env);
 }
 
-/** Its own errors quote what it was given, which may steer a terminal. */
+/** Errors of the library quote the arguments, which may contain control characters. */
 export const parserOf = (program: string): Command =>
   new Command(program).configureOutput({ writeErr: (text) => process.stderr.write(onLines(text)) });
 

@@ -1,4 +1,4 @@
-// How the reader of a hint runs one of our programs: as they have it, and never by a name that a registry would answer.
+// The command line with which the reader of a hint runs one of our programs, never a name that npx would fetch from a registry.
 import { join, relative } from 'node:path';
 import { IS_PACKAGED } from './version.ts';
 
@@ -11,8 +11,8 @@ const BINS = {
 const CHECKOUT = join(import.meta.dirname, '../..');
 
 /**
- * "node-daemon" from the Debian package, "npx --no-install node-daemon" in a checkout, "node <its file>" beside one. A plain
- * npx would fetch a stranger's package of that name where ours is not found.
+ * "node-daemon" from the Debian package, "npx --no-install node-daemon" in a checkout, "node <its file>"
+ * elsewhere. A plain npx would fetch a stranger's package if it does not find ours.
  */
 export function ownCommand(
   program: keyof typeof BINS,
@@ -24,7 +24,7 @@ export function ownCommand(
     : `npx --no-install ${program}`;
 }
 
-/** It may have been deleted meanwhile. */
+/** The folder may have been deleted. */
 function currentFolder(): string {
   try {
     return process.cwd();

@@ -2,24 +2,26 @@
 import type { Logger } from '../log.ts';
 import { errorLine } from './terminal.ts';
 
-/** A program that takes longer than this to stop is ended as it is; everything it has is crash-safe. */
+/** After this time, a program that does not stop is killed. All its state is crash-safe. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Ctrl-C under npm comes twice: from the terminal and from npm. What comes later is meant. */
+/**
+ * Under npm, Ctrl-C arrives twice: from the terminal and from npm. A signal after this time is a second Ctrl-C.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface Running {
-  /** Comes before `stop` and takes the time that it needs; ends at once when `signal` is aborted. */
+interface Running {
+  /** Runs before `stop` and takes the time that it needs. It ends at once when `signal` is aborted. */
   drain?(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a program and stops it on SIGINT, SIGTERM or SIGHUP; one that comes during the start waits for
- * its end. A failed start prints one line and exits with 1. Another signal, a second or more after the
- * first, ends the draining of a program that drains, then the process. So does a stop that hangs.
+ * Starts a program and stops it on SIGINT, SIGTERM or SIGHUP. A signal during the start takes effect after it. A
+ * failed start prints one line and exits with 1. Another signal, at least a second
+ * later, ends the draining if the program drains, and otherwise the process. A stop that hangs ends the process too.
  */
 export async function runProgram(
   log: Logger,

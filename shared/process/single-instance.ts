@@ -1,4 +1,4 @@
-// A lock on a folder that ends with the process, however it ends: no stale lock file to remove by hand.
+// A lock on a folder that ends with the process, even if it is killed: no stale lock file remains.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, realpathSync } from 'node:fs';
@@ -10,7 +10,7 @@ export class FolderInUseError extends Error {
   override name = 'FolderInUseError';
 }
 
-/** Who has a folder answers at once, or hangs. */
+/** The process that has a folder answers within this time, or hangs. */
 const HOLDER_TIMEOUT_MS = 500;
 const HOLDER_LENGTH_MAX = 256;
 
@@ -44,7 +44,7 @@ export async function lockFolder(
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Empty where it does not tell. */
+/** Empty if that process does not say. */
 function holderAt(path: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -58,7 +58,7 @@ function holderAt(path: string): Promise<string> {
   });
 }
 
-// One level at a time: Node's own recursive way never ends below /proc, where nothing can be made.
+// One level at a time: Node's recursive mkdir never returns below /proc, where no folder can be made.
 function makeFolder(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });

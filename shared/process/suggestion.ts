@@ -1,13 +1,13 @@
-// What an unknown key of the configuration was probably meant to be.
+// Suggests the key that a person probably meant by an unknown one.
 import * as z from 'zod';
 
-/** Where a value is: keys of maps, positions in lists. */
+/** The path of a value: keys of maps, positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** More different letters than this are another word. */
+/** A word with more different letters is not similar. */
 const DISTANCE_MAX = 3;
 
-/** The keys that a schema allows at `path`; none where it is no map. */
+/** The keys that a schema allows at `path`; none if it is not a map. */
 export function allowedKeys(schema: z.ZodType, path: Path): string[] {
   let at = unwrapped(schema);
   for (const step of path) {

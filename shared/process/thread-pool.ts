@@ -1,4 +1,4 @@
-// How many threads libuv has for calls that block: files, name look-ups, serial ports.
+// The number of libuv's threads for calls that block: files, name lookups, serial ports.
 
 /** libuv's own default, and its limit. */
 const DEFAULT_THREADS = 4;

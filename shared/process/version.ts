@@ -1,8 +1,8 @@
-// Which version this is: that of the Debian package, or of the sources it runs from.
+// The version of the program: that of the Debian package, or of the sources.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Put in by `node-daemon/package/bundle.ts`. */
+/** Defined by `node-daemon/package/bundle.ts`. */
 declare const PACKAGED_VERSION: string | undefined;
 
 /** Whether this is the Debian package. */

@@ -1,4 +1,4 @@
-// How a text is cut into segments: which alphabet, how many units, where to cut (3GPP TS 23.040 §9.2.3.24.1).
+// Cuts a text into segments: alphabet, number of units, cut positions (3GPP TS 23.040 §9.2.3.24.1).
 import { septetsOfChar } from './gsm7-alphabet.ts';
 
 /** Septets or UTF-16 units that fit into one message, alone and with an 8 bit concatenation header. */

@@ -1,6 +1,6 @@
-// A call as node and control plane tell each other of it.
+// A call in the messages between node and control plane.
 import * as z from 'zod';
-import { iccidSchema } from '../link/identities.ts';
+import { iccidSchema } from '../identities.ts';
 import { causeSchema, endReasonSchema } from './release-cause.ts';
 
 const timestampSchema = z.iso.datetime({ offset: true });
@@ -12,8 +12,8 @@ export const directionSchema = z.enum(['inbound', 'outbound']);
 export type CallDirection = z.infer<typeof directionSchema>;
 
 /**
- * Outbound: `dialing`, `ringing` once the far end is alerted (3GPP TS 27.007 §7.18, <stat> 3), `active`.
- * Inbound: `ringing`, `active`. What has ended is told by the fact `call_ended`.
+ * Outbound: `dialing`, `ringing` once the far end is alerted (3GPP TS 27.007 §7.18, <stat> 3), `active`. Inbound:
+ * `ringing`, `active`. The fact `call_ended` reports the end.
  */
 export const liveCallStateSchema = z.enum(['dialing', 'ringing', 'active']);
 export type LiveCallState = z.infer<typeof liveCallStateSchema>;
@@ -71,7 +71,7 @@ export const callEndedSchema = z.object({
 });
 export type CallEnded = z.infer<typeof callEndedSchema>;
 
-/** What became of a call that was to be dialled. */
+/** The outcome of an attempt to dial. */
 export const dialOutcomeSchema = z.discriminatedUnion('status', [
   /** The far end rings or has answered. */
   z.object({ status: z.literal('ringing') }),

@@ -1,4 +1,4 @@
-// Why a call ended: the cause of ITU-T Q.850, a word for programs, and the close code of its sockets.
+// The reason that a call ended: the cause of ITU-T Q.850, a word for programs, and the close code of its sockets.
 import * as z from 'zod';
 
 /** ITU-T Q.850 §2.2.5: a cause value has seven bits. */
@@ -31,13 +31,13 @@ export const END_REASON = {
   abandoned: 'The call had no stream in time, or its node lost the control plane.',
 } as const satisfies Record<string, string>;
 export type EndReason = keyof typeof END_REASON;
-export const END_REASONS = Object.keys(END_REASON) as [EndReason, ...EndReason[]];
+const END_REASONS = Object.keys(END_REASON) as [EndReason, ...EndReason[]];
 export const endReasonSchema = z.enum(END_REASONS);
 
 /** WebSocket close codes of a call: 4000 and the cause (RFC 6455 §7.4.2, private use). */
 export const callCloseCode = (cause: number): number => 4000 + cause;
 
-/** The reason of an end of which only the cause is known. `wasAnswered`: it had been a conversation. */
+/** The reason for a cause alone. `wasAnswered`: the call was answered before. */
 export function reasonOfCause(cause: number, wasAnswered: boolean): EndReason {
   if (cause === CAUSE.userBusy) return 'busy';
   if (cause === CAUSE.noUserResponding || cause === CAUSE.noAnswer) return 'no_answer';

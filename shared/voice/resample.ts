@@ -1,7 +1,10 @@
 // Speech from one sample rate to another, as it streams: the resampler of SpeexDSP, as WebAssembly.
 import load, { type SpeexResampler } from '@echogarden/speex-resampler-wasm';
 
-/** Of 0 to 10. The filter delays by 4 ms; one less would take 1 dB from the end of the telephone band. */
+/**
+ * Resampling quality, 0 to 10. At 4 the filter delays by 4 ms. At 3, the upper end of the telephone band
+ * loses 1 dB.
+ */
 const QUALITY = 4;
 
 /** Of one step; longer input goes through in several. */
@@ -9,11 +12,11 @@ const INPUT_SAMPLES_MAX = 1_600;
 
 export interface Resampler {
   /**
-   * The next samples, of the input's rate, as samples of the output's: as many as the ratio of the rates says when it
-   * divides the input. The result is the caller's.
+   * Resamples the next samples. The output length follows the ratio of the rates if it divides the input. The
+   * caller owns the result.
    */
   process(samples: Int16Array): Int16Array;
-  /** Gives its memory back; it must not be used any more. */
+  /** Frees the memory. The resampler must not be used afterwards. */
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 // The faults that a run plays, as data: how often, how long, and what they excuse.
-import { VOICE_FAULTS } from '#hardware-sim/modem/voice-fault-schemas.ts';
+import { VOICE_FAULTS } from '#hardware-sim/faults/voice-fault-schemas.ts';
 import type { Random } from './random.ts';
 
 export interface PlayedFault {

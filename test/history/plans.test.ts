@@ -1,6 +1,6 @@
 // What a seed makes: always the same, texts that are cut where the standard cuts, every fault of the simulator.
 import t from 'tap';
-import { FaultError, parseFault } from '#hardware-sim/modem/faults.ts';
+import { FaultError, parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
 import { disturbancePlan, usualCounts } from './disturbance-plan.ts';
 import { FAULT_TABLE, LEFT_OUT } from './fault-table.ts';

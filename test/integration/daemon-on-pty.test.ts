@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { type Simulator, startSimulator } from '#hardware-sim/simulator.ts';
 import { writeIdentity } from '../fixtures/enrolled-node.ts';
 import { until } from '../fixtures/until.ts';

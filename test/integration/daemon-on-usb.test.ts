@@ -2,7 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim-guard.ts';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
 import { fastClock } from '../fixtures/fast-clock.ts';
@@ -101,7 +101,7 @@ t.test('a modem that is moved keeps the slot that names it, and a card is found 
   await until('the move', () => slots().get('top')?.usb_path === '1-1.7');
   await serves('top', modem(0));
   t.same([...slots().keys()].sort(), ['1-1.2', 'top']);
-  simulator.tray.swap(modem(0), modem(1), { tells: true });
+  simulator.simCards.swap(modem(0), modem(1), { isAnnounced: true });
   await until('the swap', () => slots().get('top')?.iccid === second.iccid);
   await until('the other', () => slots().get('1-1.2')?.iccid === first.iccid);
   await serves('top', modem(0));
@@ -124,7 +124,7 @@ t.test('cards that are exchanged without a word are never taken for each other',
   for (let round = 0; round < 3; round += 1) {
     // Older than the last reading may be, which came with the round before.
     await setTimeout(1.2 * SIM_READING_MAX_MS);
-    simulator.tray.swap(modem(0), modem(1), { tells: false });
+    simulator.simCards.swap(modem(0), modem(1), { isAnnounced: false });
     for (const { number } of cards) {
       simulator.carrier.send({
         from: STRANGER,

@@ -1,9 +1,9 @@
 // Every fault that the simulator can play, on a daemon that serves other modems at the same time: what was given to
 // a modem arrives once, what was sent went out as told, and the slot is in service again.
 import t from 'tap';
-import { FAULT_SCHEMAS } from '#hardware-sim/modem/fault-schemas.ts';
-import type { FaultKind } from '#hardware-sim/modem/faults.ts';
-import { VOICE_FAULTS } from '#hardware-sim/modem/voice-fault-schemas.ts';
+import { FAULT_SCHEMAS } from '#hardware-sim/faults/fault-schemas.ts';
+import type { FaultKind } from '#hardware-sim/faults/fault-set.ts';
+import { VOICE_FAULTS } from '#hardware-sim/faults/voice-fault-schemas.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';

@@ -1,7 +1,7 @@
 // Modems that hang until the right thing is done, on a daemon whose clock runs fast: all come back by themselves.
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
 import { fastClock } from '../fixtures/fast-clock.ts';

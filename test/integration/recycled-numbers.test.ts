@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
 import { buyNumber } from '../fixtures/payer.ts';

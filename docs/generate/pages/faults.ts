@@ -1,11 +1,11 @@
 // The faults that the simulator plays, from their schemas and doc comments.
-import { FAULT_SCHEMAS } from '../../../hardware-sim/modem/fault-schemas.ts';
+import { FAULT_SCHEMAS } from '../../../hardware-sim/faults/fault-schemas.ts';
 import { code, sentence, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { docComments } from '../source/doc-comments.ts';
 import { jsonSchemaOf, typeText } from '../source/json-fields.ts';
 
-const SOURCES = ['hardware-sim/modem/fault-schemas.ts', 'hardware-sim/modem/voice-fault-schemas.ts'];
+const SOURCES = ['hardware-sim/faults/fault-schemas.ts', 'hardware-sim/faults/voice-fault-schemas.ts'];
 
 export const FAULTS_PAGE: Page = {
   file: 'faults.md',

@@ -1,6 +1,6 @@
 // Faults of calls: what terminals see of those that are known from real modems.
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf } from '../fixtures/call-terminal.ts';
 import { FAR } from '../fixtures/calling-modem.ts';

@@ -1,6 +1,6 @@
 // Commands of call control at a terminal (3GPP TS 27.007 §6 and §7, ITU-T V.250 §6.3).
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf } from '../fixtures/call-terminal.ts';
 import { EventSource } from '../fixtures/event-source.ts';
@@ -155,8 +155,8 @@ t.test(
     });
     await endsBy('card out', () => {
       const { iccid } = modem.identity;
-      rack.tray.put(undefined, modem, { tells: true });
-      rack.tray.put(iccid, modem, { tells: true });
+      rack.simCards.put(undefined, modem, { isAnnounced: true });
+      rack.simCards.put(iccid, modem, { isAnnounced: true });
     });
     await endsBy('reset', () => modem.play(parseFault({ kind: 'reset' })));
     await line.command('ATE0');

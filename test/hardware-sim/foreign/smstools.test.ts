@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { until } from '../../fixtures/until.ts';
 import { skipWithout, start } from '../fixtures/foreign-program.ts';
 import { startModem, temporaryFolder } from '../fixtures/rack.ts';

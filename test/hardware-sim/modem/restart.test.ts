@@ -1,6 +1,6 @@
 // Restarts and losses of the port: what goes, what comes back, under which name, with which lines.
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import { until } from '../../fixtures/until.ts';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { Simulator } from '#hardware-sim/simulator.ts';
 import { usbPathOf } from '#hardware-sim/usb/usb-path.ts';
 import { until } from '../../fixtures/until.ts';

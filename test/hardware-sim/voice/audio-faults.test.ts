@@ -2,7 +2,7 @@
 import t from 'tap';
 import { bytesOf, samplesOf } from '#hardware-sim/audio/frame.ts';
 import { Tone } from '#hardware-sim/audio/tone.ts';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, FarEndClient } from '../fixtures/call-terminal.ts';
 import { startCallingModem } from '../fixtures/calling-modem.ts';

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import t from 'tap';
-import { ok } from '#hardware-sim/modem/answer.ts';
-import { commandFamily, forms } from '#hardware-sim/modem/behaviour.ts';
-import { parseFault } from '#hardware-sim/modem/faults.ts';
+import { ok } from '#hardware-sim/at/answer.ts';
+import { commandFamily, forms } from '#hardware-sim/behaviours/behaviour.ts';
+import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { DeskError } from '#node-daemon/operator/desk-error.ts';
 import { findingOf, startExaminedRack, unwellIn } from './examined-rack.ts';
 import { slotOf } from './seen.ts';
@@ -63,7 +63,7 @@ t.test('a SIM for VoLTE alone, one that is refused, a PIN, a weak signal, a full
     modems: 5,
   });
   const { examine, modem } = rack;
-  modem(0).settings.kept.set('+QCFG ims', '2');
+  modem(0).equipment.settings.kept.set('+QCFG ims', '2');
   modem(0).play(parseFault({ kind: 'volte_only' }));
   modem(1).play(parseFault({ kind: 'denied', cause: 11 }));
   modem(2).play(parseFault({ kind: 'sim', state: 'pin' }));
@@ -117,7 +117,7 @@ t.test(
     const report = await examine();
     t.match(findingOf(report, 'audio_loop', '1-1.1'), { verdict: 'problem' });
     t.match(findingOf(report, 'audio_loop', '1-1.2'), { verdict: 'skipped', seen: /refuses AT\+QPCMV=1,0/ });
-    t.equal(modem(0).settings.kept.get('+QAUDLOOP'), '0', 'it is switched off again');
+    t.equal(modem(0).equipment.settings.kept.get('+QAUDLOOP'), '0', 'it is switched off again');
     t.equal(modem(0).voice.line.route, undefined);
   },
 );

@@ -1,0 +1,51 @@
+// The calls of one make: the lines about them, and how their voice reaches the host.
+
+import type { ModemSettings } from '../at/settings.ts';
+import type { SampleRateHz } from '../audio/frame.ts';
+import type { CallEnd } from '../calls/call-leg.ts';
+import type { ShownCall } from './modem-call.ts';
+import type { StoredVoiceSettings } from './stored-settings.ts';
+
+/** Events of a call. */
+export type CallChange = 'dialling' | 'alerting' | 'incoming' | 'waiting' | 'answered' | 'ended';
+
+/** Lines of a change; `end` comes with `ended`. */
+export type CallLines = (
+  change: CallChange,
+  call: ShownCall,
+  context: { settings: ModemSettings; end?: CallEnd },
+) => readonly string[];
+
+/** One make's calls. */
+export interface MakeVoice {
+  /** In front of final result codes such as BUSY. */
+  lines: CallLines;
+  /** `answered` comes before the OK of ATA. */
+  connectsBeforeOk: boolean;
+  /** After the NO CARRIER of a missed call; the time is the network's. */
+  missedLines: (call: ShownCall, atMs: number) => readonly string[];
+  /** Of +CEER, behind the colon. */
+  endReport: (end: CallEnd) => string;
+  /** The line about a key that the other side pressed, if key detection is on. */
+  detectedKey: (digit: string, settings: ModemSettings) => string | undefined;
+  audio: MakeAudio;
+}
+
+/** One make's voice on its serial port. */
+export interface MakeAudio {
+  /** Whether samples come in every call, or only when a command has said so. */
+  isAlwaysOn: boolean;
+  /** Octets from the host that wait to be played; what does not fit is dropped. */
+  bufferBytes: number;
+  /** Lines to the host when the buffer has filled to one mark, and when it has emptied to the other. */
+  flowControl?: { fullBytes: number; fullLine: string; roomBytes: number; roomLine: string };
+  rateHz: (context: {
+    settings: ModemSettings;
+    stored: StoredVoiceSettings;
+    isVolte: boolean;
+  }) => SampleRateHz;
+  /** Whether the GNSS receiver writes its sentences to the voice port when it is on. */
+  mixesNmea: (settings: ModemSettings) => boolean;
+  /** Whether the modem loops the voice port back while there is no call. */
+  isLooped?: (settings: ModemSettings) => boolean;
+}

@@ -1,0 +1,64 @@
+// The imports of the product's sources as a graph of files and of folders, and the circles in it.
+import { dirname } from 'node:path';
+import type { Source } from './sources.ts';
+
+/** What each node imports. */
+export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Imports between files of the project, type imports too. */
+export function fileGraph(sources: readonly Source[]): Graph {
+  const paths = new Set(sources.map(({ path }) => path));
+  return new Map(
+    sources.map(({ path, imports }) => [path, new Set(imports.filter((name) => paths.has(name)))]),
+  );
+}
+
+/** The same between their folders. A folder and one inside it are two folders. */
+export function folderGraph(files: Graph): Graph {
+  const folders = new Map<string, Set<string>>();
+  for (const [path, imports] of files) {
+    const folder = dirname(path);
+    const imported = folders.get(folder) ?? new Set();
+    folders.set(folder, imported);
+    for (const other of imports) if (dirname(other) !== folder) imported.add(dirname(other));
+  }
+  return folders;
+}
+
+/** Pairs of nodes that import each other, as `a <-> b`, sorted. */
+export function mutualPairs(graph: Graph): string[] {
+  return [...graph]
+    .flatMap(([node, imports]) =>
+      [...imports]
+        .filter((other) => node < other && graph.get(other)?.has(node) === true)
+        .map((other) => `${node} <-> ${other}`),
+    )
+    .sort();
+}
+
+/** Groups of nodes that reach each other, each sorted (Tarjan's strongly connected components). */
+export function circlesOf(graph: Graph): string[][] {
+  const indexes = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const path: string[] = [];
+  const circles: string[][] = [];
+  const visit = (node: string): number => {
+    const index = indexes.size;
+    indexes.set(node, index);
+    let low = index;
+    path.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!indexes.has(next)) low = Math.min(low, visit(next));
+      else if (path.includes(next)) low = Math.min(low, lowest.get(next) ?? indexes.get(next) ?? low);
+      lowest.set(node, low);
+    }
+    lowest.set(node, low);
+    if (low === index) {
+      const circle = path.splice(path.indexOf(node));
+      if (circle.length > 1) circles.push(circle.sort());
+    }
+    return low;
+  };
+  for (const node of graph.keys()) if (!indexes.has(node)) visit(node);
+  return circles;
+}

@@ -1,0 +1,100 @@
+// The English in a file, with line numbers: comments, strings and names of TypeScript sources, prose of Markdown.
+import ts from 'typescript';
+
+/** A piece of text that a person reads. */
+export interface Passage {
+  kind: 'comment' | 'string' | 'name' | 'markdown';
+  /** Of the file, from 1. */
+  line: number;
+  /** Its own line breaks are those of the file. */
+  text: string;
+}
+
+/** Names are split into words: `isFaultTold` is "is Fault Told". A name comes once, with its first line. */
+export function passagesOfSource(text: string): Passage[] {
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
+  const passages: Passage[] = [];
+  const names = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) return;
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      passages.push({ kind: 'string', line: lineOf(node.getStart(source)), text: node.text });
+    } else if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && !names.has(node.text)) {
+      names.add(node.text);
+      passages.push({ kind: 'name', line: lineOf(node.getStart(source)), text: wordsOf(node.text) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return [...commentsOf(text, lineOf), ...passages];
+}
+
+/** Comments; those that begin with `//` on consecutive lines are one. */
+function commentsOf(text: string, lineOf: (position: number) => number): Passage[] {
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
+  const passages: Passage[] = [];
+  /** Of `${` and `{`: what a `}` closes. */
+  const braces: ('template' | 'block')[] = [];
+  let previous: ts.SyntaxKind = ts.SyntaxKind.Unknown;
+  for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+    if (kind === ts.SyntaxKind.SlashToken || kind === ts.SyntaxKind.SlashEqualsToken) {
+      if (!endsValue(previous)) kind = scanner.reScanSlashToken();
+    } else if (kind === ts.SyntaxKind.CloseBraceToken && braces.pop() === 'template') {
+      kind = scanner.reScanTemplateToken(false);
+      if (kind === ts.SyntaxKind.TemplateMiddle) braces.push('template');
+    } else if (kind === ts.SyntaxKind.TemplateHead) braces.push('template');
+    else if (kind === ts.SyntaxKind.OpenBraceToken) braces.push('block');
+    const isLine = kind === ts.SyntaxKind.SingleLineCommentTrivia;
+    if (isLine || kind === ts.SyntaxKind.MultiLineCommentTrivia) {
+      const line = lineOf(scanner.getTokenStart());
+      const comment = withoutMarks(scanner.getTokenText());
+      const last = passages.at(-1);
+      const isNext = isLine && last !== undefined && line === last.line + last.text.split('\n').length;
+      if (isNext) last.text += `\n${comment}`;
+      else passages.push({ kind: 'comment', line, text: comment });
+    } else if (kind > ts.SyntaxKind.LastTriviaToken) previous = kind;
+  }
+  return passages;
+}
+
+/** Whether a slash behind this token divides, and does not begin a regular expression. */
+function endsValue(kind: ts.SyntaxKind): boolean {
+  return [
+    ts.SyntaxKind.Identifier,
+    ts.SyntaxKind.PrivateIdentifier,
+    ts.SyntaxKind.NumericLiteral,
+    ts.SyntaxKind.BigIntLiteral,
+    ts.SyntaxKind.StringLiteral,
+    ts.SyntaxKind.NoSubstitutionTemplateLiteral,
+    ts.SyntaxKind.TemplateTail,
+    ts.SyntaxKind.RegularExpressionLiteral,
+    ts.SyntaxKind.CloseParenToken,
+    ts.SyntaxKind.CloseBracketToken,
+    ts.SyntaxKind.CloseBraceToken,
+    ts.SyntaxKind.ThisKeyword,
+  ].includes(kind);
+}
+
+function withoutMarks(comment: string): string {
+  return comment.replace(/^\/\*\*?|\*\/$/g, '').replace(/^[ \t]*(\/\/|\*)[ \t]?/gm, '');
+}
+
+function wordsOf(name: string): string {
+  return name.replace(/[#_]/g, ' ').replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+}
+
+/** Prose; code is left out. Each paragraph, heading, list item and table row is a passage. */
+export function passagesOfMarkdown(text: string): Passage[] {
+  const blank = (code: string): string => code.replace(/[^\n]/g, ' ');
+  const prose = text
+    .replace(/^---\n[\s\S]*?\n---\n/, blank)
+    .replace(/^( *)```[\s\S]*?^\1```/gm, blank)
+    .replace(/`[^`\n]+`/g, (code) => '`'.padEnd(code.length, '`'));
+  const passages: Passage[] = [];
+  for (const [index, row] of prose.split('\n').entries()) {
+    const shown = row.replace(/^\s*(#+|[-*]|\d+\.|\|)\s+/, '').trim();
+    if (shown !== '') passages.push({ kind: 'markdown', line: index + 1, text: shown });
+  }
+  return passages;
+}

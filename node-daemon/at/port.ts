@@ -3,7 +3,7 @@ import { accessSync, constants, readSync, statSync, writeSync } from 'node:fs';
 import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { HangGuard } from '../hang-guard.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {

@@ -4,8 +4,8 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { OpenPort } from '../at/port.ts';
-import { isTaken } from './setback.ts';
-import { SessionEndedError } from './trouble.ts';
+import { isTaken } from './recovery/session-failure.ts';
+import { SessionEndedError } from './recovery/trouble.ts';
 
 /** A port that belongs to something else never answers: the next one is tried soon. */
 const ANSWER_ATTEMPTS = 2;

@@ -5,7 +5,7 @@ import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import { BASIC_SETTINGS } from './identity.ts';
-import type { SmsOutbox } from './sms-outbox.ts';
+import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** A message on the air takes seconds; nobody waits at a terminal for longer. */
 const SENDING_MAX_MS = 10_000;

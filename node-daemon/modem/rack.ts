@@ -5,8 +5,8 @@ import type { Logger } from '#shared/log.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { isModem, mayBeModem, type Place, placeOf } from './place.ts';
-import { SlotNames } from './slot-names.ts';
+import { isModem, mayBeModem, type Place, placeOf } from './place/place.ts';
+import { SlotNames } from './slot/slot-names.ts';
 
 /** Makes the supervisor of one modem; it is not started. */
 export type CreateModem = (options: {

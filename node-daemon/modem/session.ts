@@ -1,15 +1,27 @@
 // One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
+import type { SimSettings } from '../config/sim-settings.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { UsbId } from '../usb/usb-device.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
+import { NetworkWatch } from './network/network-watch.ts';
+import { Ussd } from './network/ussd.ts';
+import { changeFromOutside } from './outside-change.ts';
+import { findProfile } from './profiles/find-profile.ts';
+import type { ModemProfile } from './profiles/profile.ts';
+import { endOf, SessionEndedError } from './recovery/trouble.ts';
+import { readIccid, readImsi, readOwnNumber, readSimState } from './sim/sim-card.ts';
+import { type Sim, SimGuard } from './sim/sim-guard.ts';
+import { SimLoss } from './sim/sim-loss.ts';
+import { SimUnlock } from './sim/sim-unlock.ts';
+import { type SlotReport, UNKNOWN_SERVICE } from './slot/slot-record.ts';
 import {
   haveChanged,
   improveIndications,
@@ -17,23 +29,11 @@ import {
   readSettings,
   type Settings,
   setUpMessages,
-} from './message-set-up.ts';
-import { NetworkWatch } from './network-watch.ts';
-import { changeFromOutside } from './outside-change.ts';
-import { findProfile } from './profiles/find-profile.ts';
-import type { ModemProfile, UsbId } from './profiles/profile.ts';
-import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
-import { type Sim, SimGuard } from './sim-guard.ts';
-import { SimLoss } from './sim-loss.ts';
-import type { SimSettings } from './sim-settings.ts';
-import { SimUnlock } from './sim-unlock.ts';
-import { UNKNOWN_SERVICE } from './slot-service.ts';
-import { SmsInbox } from './sms-inbox.ts';
-import { SmsOutbox } from './sms-outbox.ts';
-import { StorageAccess } from './storage-access.ts';
-import { endOf, SessionEndedError } from './trouble.ts';
+} from './sms/message-set-up.ts';
+import { SmsInbox } from './sms/sms-inbox.ts';
+import { SmsOutbox } from './sms/sms-outbox.ts';
+import { StorageAccess } from './sms/storage-access.ts';
 import { UnknownUrcs } from './unknown-urcs.ts';
-import { Ussd } from './ussd.ts';
 
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
@@ -58,9 +58,6 @@ export const LOST_SERVICE_MAX_MS = 45_000;
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
-
-/** What a session tells of its slot. */
-export type SlotReport = Partial<Omit<Slot, 'slot'>>;
 
 /** What a session works on. */
 export interface SessionParts {

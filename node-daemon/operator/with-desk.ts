@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { daemonOptions, type Settings, settingsOf } from '../config.ts';
+import { daemonOptions, type Settings, settingsOf } from '../config/options.ts';
 import type { NodeDesk } from './desk.ts';
 import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
 

@@ -1,6 +1,11 @@
 // From entries of the USB tree to devices with their serial ports. Pure.
-import type { UsbId } from '../modem/profiles/profile.ts';
 import type { UsbTree } from './usb-tree.ts';
+
+/** A USB product, four lower-case hexadecimal digits each. */
+export interface UsbId {
+  readonly vendor: string;
+  readonly product: string;
+}
 
 /** One interface of a device. */
 export interface UsbInterface {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { HangGuard } from '../hang-guard.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
 import { hubPortOf, runCommand } from './operator-command.ts';
 
 /** Resets the device at a USB path. Rejects when the system refuses or does not answer. */

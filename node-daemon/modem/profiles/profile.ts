@@ -1,12 +1,7 @@
 // What a make of modems is, as data. All that differs between makes is said here, and nothing else does.
 
+import type { UsbId } from '../../usb/usb-device.ts';
 import type { MakeVoice } from '../../voice/makes/make-voice.ts';
-
-/** A USB product, four lower-case hexadecimal digits each. */
-export interface UsbId {
-  readonly vendor: string;
-  readonly product: string;
-}
 
 /** A product in modem mode, and what its interfaces are for. */
 export interface UsbProduct extends UsbId {

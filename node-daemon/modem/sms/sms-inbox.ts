@@ -15,6 +15,7 @@ import { DirectMessages } from './direct-messages.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
+import { SmsDeletions } from './sms-deletions.ts';
 import { readPdu } from './sms-pdu.ts';
 import {
   type Announcements,
@@ -23,10 +24,10 @@ import {
   inOrderOfArrival,
   parseList,
   parseRead,
-  SIM_STORAGE,
   type StoredMessage,
 } from './sms-storage.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
+import { StorageOwner } from './storage-owner.ts';
 import { SweepTimes } from './sweep-times.ts';
 
 /** Of 255 messages at SIM speed. */
@@ -72,16 +73,12 @@ export class SmsInbox {
   readonly #acceptance: SmsAcceptance;
   readonly #direct: DirectMessages;
   readonly #reads: Announced[] = [];
-  /** By `entryKey`: places in which, when they were last read, lay what may be deleted. */
-  readonly #deletions = new Map<string, StorageEntry>();
-  /** By `entryKey`: digests of what the modem says it deleted, until the journal has it. */
-  readonly #deleted = new Map<string, string>();
+  readonly #deletions: SmsDeletions;
   readonly #sweeps = new Set<string>();
   /** Storages that were not swept yet: what is announced there comes with the first sweep. */
   readonly #unswept: Set<string>;
   readonly #sweepTimes: SweepTimes;
-  /** Storages of the modem whose messages came before this card did; `undefined` when it is the same as ever. */
-  #stranded: { readonly formerIccid: string; readonly storages: Set<string> } | undefined;
+  readonly #owner: StorageOwner;
   #jobsBeforeSweep = 0;
   readonly #accepting: AcceptingEntries;
   /** Readings whose entries are not settled. */
@@ -102,7 +99,8 @@ export class SmsInbox {
     this.#refused = new RefusedMessages(parts, 'messages stay on the modem: the journal refuses them');
     this.#acceptance = new SmsAcceptance(parts);
     this.#direct = new DirectMessages(parts, this.#acceptance);
-    this.#stranded = strandedIn(parts);
+    this.#deletions = new SmsDeletions(parts);
+    this.#owner = new StorageOwner(parts);
     this.#sweepTimes = new SweepTimes(parts.storages, parts.onSwept);
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
@@ -183,7 +181,7 @@ export class SmsInbox {
     const [storage] = this.#sweeps;
     const isSweepFirst =
       storage !== undefined && (this.#unswept.has(storage) || this.#jobsBeforeSweep >= JOBS_BEFORE_SWEEP_MAX);
-    const job = isSweepFirst ? undefined : (this.#nextRead() ?? this.#nextDeletion());
+    const job = isSweepFirst ? undefined : (this.#nextRead() ?? this.#deletions.next());
     if (job !== undefined) {
       this.#jobsBeforeSweep = storage === undefined ? 0 : this.#jobsBeforeSweep + 1;
       return job;
@@ -194,18 +192,11 @@ export class SmsInbox {
 
   #nextRead(): (() => Promise<void>) | undefined {
     const [read] = this.#reads;
-    if (read === undefined || this.#deletions.size >= DELETIONS_WAITING_MAX) return undefined;
+    if (read === undefined || this.#deletions.waiting >= DELETIONS_WAITING_MAX) return undefined;
     const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
     if (many && this.#canList) return () => this.#readMany(read.storage);
     this.#reads.shift();
     return () => this.#readOne(read);
-  }
-
-  #nextDeletion(): (() => Promise<void>) | undefined {
-    const [deletion] = this.#deletions.values();
-    if (deletion === undefined) return undefined;
-    this.#deletions.delete(entryKey(deletion));
-    return () => this.#delete(deletion);
   }
 
   async #sweep(storage: string): Promise<void> {
@@ -217,23 +208,13 @@ export class SmsInbox {
       const { settled, entries } = await this.#takeAll(storage, 'background');
       if (usage !== undefined) found?.set(storage, { ...usage, entries });
       void settled.then((areSettled) => {
-        if (areSettled) this.#onSettled(storage, beganAt);
+        if (!areSettled) return;
+        this.#sweepTimes.note(storage, beganAt);
+        this.#owner.settled(storage);
       });
     } finally {
       this.#unswept.delete(storage);
     }
-  }
-
-  /** All that lay in a storage is journalled: from now on what comes there is this card's. */
-  #onSettled(storage: string, beganAt: number): void {
-    const { device, iccid, journal } = this.#parts;
-    this.#sweepTimes.note(storage, beganAt);
-    this.#stranded?.storages.delete(storage);
-    if (device === undefined || (this.#stranded?.storages.size ?? 0) > 0) return;
-    this.#stranded = undefined;
-    if (journal.state.cards.get(device) === iccid) return;
-    // Refused, it is tried again after the next sweep.
-    journal.append({ kind: 'card', device, iccid }).catch(() => undefined);
   }
 
   async #readOne({ storage, index }: Announced): Promise<void> {
@@ -309,7 +290,7 @@ export class SmsInbox {
   /** Entries that the modem does not list any more are deleted for good. */
   #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
     const { journal } = this.#parts;
-    const holder = holderOf(this.#placeIn(storage));
+    const holder = holderOf(this.#owner.placeIn(storage));
     const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(digestOf(pdu))]));
     const gone = [...journal.state.entries.values()].filter(
       ({ entry }) =>
@@ -320,29 +301,23 @@ export class SmsInbox {
     }
   }
 
-  #placeIn(storage: string): Pick<StorageEntry, 'iccid' | 'device' | 'storage'> {
-    const { device, iccid } = this.#parts;
-    const isCards = storage === SIM_STORAGE || device === undefined;
-    return { iccid, storage, ...(isCards ? {} : { device }) };
-  }
-
   /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
   #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
     const entry: StorageEntry = {
-      ...this.#placeIn(storage),
+      ...this.#owner.placeIn(storage),
       index,
       digest: this.#parts.journal.digestOf(digestOf(pdu)),
     };
     const key = entryKey(entry);
     // What was to be deleted there may be gone: this reading decides.
-    this.#deletions.delete(key);
+    this.#deletions.forget(entry);
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))
       .then(
         () => {
           this.#refused.accepted(key);
           if (this.#stopped) return true;
-          this.#deletions.set(key, entry);
+          this.#deletions.add(entry);
           this.#work();
           return true;
         },
@@ -361,43 +336,15 @@ export class SmsInbox {
 
   /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
   #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
-    const key = entryKey(entry);
-    const known = this.#parts.journal.state.entries.get(key);
-    const isKnown = known?.entry.digest === entry.digest;
-    const isDeleted = isKnown && (known.deleted || this.#deleted.get(key) === entry.digest);
-    if (isKnown && !isDeleted) return Promise.resolve();
-    this.#deleted.delete(key);
+    const state = this.#deletions.stateOf(entry);
+    if (state === 'accepted') return Promise.resolve();
+    this.#deletions.reused(entry);
     // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
     // that was read lies there all the same: the deletion did not happen, and is due again.
-    if (isDeleted && !unread) return this.#parts.journal.append(...readRecords(entry));
-    return this.#stranded?.storages.has(entry.storage)
-      ? this.#acceptance.acceptStranded(readPdu(pdu), entry, this.#stranded.formerIccid)
-      : this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage));
+    if (state === 'deleted' && !unread) return this.#parts.journal.append(...readRecords(entry));
+    const formerIccid = this.#owner.formerIccidIn(entry.storage);
+    return formerIccid === undefined
+      ? this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage))
+      : this.#acceptance.acceptStranded(readPdu(pdu), entry, formerIccid);
   }
-
-  /** One deletion for one message: by now the place may hold the next one. */
-  async #delete(entry: StorageEntry): Promise<void> {
-    const { access, confirmSim, journal } = this.#parts;
-    const key = entryKey(entry);
-    const known = journal.state.entries.get(key);
-    if (known?.entry.digest !== entry.digest || known.deleted || this.#deleted.has(key)) return;
-    await confirmSim();
-    const command = atCommand(`AT+CMGD=${entry.index}`, { timeoutMs: STORAGE_TIMEOUT_MS });
-    await access.send(entry.storage, command);
-    this.#deleted.set(key, entry.digest);
-    void journal.appendLazily({ kind: 'deleted', entry }).durable.then(
-      () => {
-        if (this.#deleted.get(key) === entry.digest) this.#deleted.delete(key);
-      },
-      // It is not written down, and still true.
-      () => undefined,
-    );
-  }
-}
-
-/** What the modem has kept while another card was in it. */
-function strandedIn({ device, iccid, journal, storages }: SmsInboxParts) {
-  const formerIccid = device === undefined ? undefined : journal.state.cards.get(device);
-  if (formerIccid === undefined || formerIccid === iccid) return undefined;
-  return { formerIccid, storages: new Set(storages.filter((storage) => storage !== SIM_STORAGE)) };
 }

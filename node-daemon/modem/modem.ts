@@ -9,24 +9,14 @@ import type { SimSettings } from '../config/sim-settings.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Telephone, Telephony } from '../voice/telephone.ts';
 import { findPort } from './find-port.ts';
+import { ModemRecovery } from './modem-recovery.ts';
 import { KnownModem } from './place/known-modem.ts';
 import { ModemLocation } from './place/location.ts';
 import type { Place } from './place/place.ts';
 import { untilPortsAppear } from './port-appearance.ts';
-import { findProfile } from './profiles/find-profile.ts';
 import { Liveness } from './recovery/liveness.ts';
-import { limitsAt, type OutsideSteps } from './recovery/outside-steps.ts';
-import {
-  lost,
-  NO_TROUBLE,
-  nextRecovery,
-  type RecoveryLimits,
-  type RecoveryStep,
-  restartRequested,
-  starting,
-  type TroubleSeen,
-} from './recovery/recovery.ts';
-import { takeStep } from './recovery/recovery-steps.ts';
+import type { OutsideSteps } from './recovery/outside-steps.ts';
+import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
 import { sessionFailureOf } from './recovery/session-failure.ts';
 import type { Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
@@ -38,13 +28,12 @@ import type { SmsOutbox } from './sms/sms-outbox.ts';
 const ABSENT_RETRY_MS = 500;
 /** Another program has the port, or the rights are missing: somebody has to do something. */
 const DENIED_RETRY_MS = 5_000;
-/** A modem that crashes is back on the bus in this time, or is waited for like any other. */
-const CRASHED_MS = 30_000;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
 /** An open that hangs is not waited for. */
 const STOP_MS = 2_000;
-/** Who is told of what happens to modems. */
+
+/** Hears what happens to modems. */
 export interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
@@ -86,11 +75,9 @@ export class Modem {
   readonly #record: SlotRecord;
   readonly #stopping = new AbortController();
   readonly #known = new KnownModem();
-  #recovery = NO_TROUBLE;
+  readonly #recovery: ModemRecovery;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
-  /** The last that told an IMEI. */
-  #provenPort: string | undefined;
   /** Of the open port. */
   #path: string | undefined;
   /** A modem that may not be used is left alone until something else is there. */
@@ -111,6 +98,14 @@ export class Modem {
         parts.log.info({ slot: this.name, state, ...(reason === null ? {} : { reason }) }, 'slot state');
       }
       parts.observer.onChange();
+    });
+    this.#recovery = new ModemRecovery({
+      ...parts,
+      location: this.#location,
+      record: this.#record,
+      moves: (timeoutMs) => this.#moves(timeoutMs),
+      onStep: (step, trouble) => parts.observer.onStep(this, step, trouble),
+      signal: this.#stopping.signal,
     });
   }
 
@@ -178,7 +173,7 @@ export class Modem {
     if (place === undefined) this.#known.left(now);
     else this.#known.arrives(place, now);
     this.#location.move(place);
-    if (isOther && place !== undefined && place.ports.length > 0) this.#isStarting();
+    if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // All of the device is closed at once, or the system could not give its port the same name again.
     const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
     if (!isOpen) void this.#channel?.close(new Error('the device went away'));
@@ -223,7 +218,7 @@ export class Modem {
 
   async #run(): Promise<void> {
     const { log, outside } = this.#parts;
-    this.#isStarting();
+    this.#recovery.starting();
     for (;;) {
       const place = await this.#liveness.during(
         untilPortsAppear({
@@ -295,15 +290,15 @@ export class Modem {
     }
     this.#known.meet(place);
     this.#path = path;
-    this.#provenPort = path;
+    this.#recovery.provePort(path);
     return channel;
   }
 
   async #recover(place: Place, error: unknown): Promise<void> {
-    const { clock, log, observer } = this.#parts;
+    const { log, observer } = this.#parts;
     if (this.#isRestartRequested) {
       this.#isRestartRequested = false;
-      await this.#restartNow(place);
+      await this.#recovery.restart(place);
       return;
     }
     const failure = sessionFailureOf(error);
@@ -321,66 +316,11 @@ export class Modem {
       if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'the port cannot be opened');
       this.#record.reportLost(failure);
       await this.#moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
-      if (failure === 'absent') this.#isStarting();
+      if (failure === 'absent') this.#recovery.starting();
       return;
     }
     observer.onLoss();
-    const seen = {
-      trouble: failure,
-      now: clock.now(),
-      servedMs: this.#record.answeredMs,
-      random: Math.random(),
-    };
-    if (place !== this.#location.place) {
-      // A port that went because the device did needs nothing but that it comes back, unless it always goes.
-      const { state, isCrashing } = lost(this.#recovery, { ...seen, trouble: 'port_gone' });
-      this.#recovery = state;
-      if (isCrashing) await this.#climb({ ...seen, trouble: 'port_gone' }, error);
-      return;
-    }
-    await this.#climb(seen, error);
-  }
-
-  async #restartNow(place: Place): Promise<void> {
-    const { clock, log, observer } = this.#parts;
-    this.#recovery = restartRequested(this.#recovery, clock.now());
-    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
-    this.#record.report({ state: 'starting' });
-    observer.onStep(this, 'restart', 'requested');
-    await this.#take(place, 'restart');
-  }
-
-  /** The next step of the ladder, at the place where the device is then. */
-  async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
-    const { limits, log, observer, outside } = this.#parts;
-    const failure = seen.trouble;
-    if ((this.#location.place?.ports.length ?? 0) === 0) await this.#moves(CRASHED_MS);
-    const { place } = this.#location;
-    if (place === undefined || this.#isStopping()) return;
-    const { step, delayMs, state } = nextRecovery(this.#recovery, limitsAt(place, outside, limits), seen);
-    this.#recovery = state;
-    log.warn({ err: error, trouble: failure, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
-    if (failure === 'restarted' || failure === 'sim_changed') this.#record.report({ state: 'starting' });
-    else this.#record.reportLost(step === 'give_up' ? 'gave_up' : failure);
-    observer.onStep(this, step, failure);
-    await this.#moves(delayMs);
-    await this.#take(place, step);
-  }
-
-  async #take(place: Place, step: RecoveryStep): Promise<void> {
-    const { clock, log, openPort, outside } = this.#parts;
-    if (this.#isStopping()) return;
-    const profile = findProfile([this.#record.slot.model ?? ''], place.usb?.id);
-    try {
-      const { signal } = this.#stopping;
-      const provenPort = this.#provenPort;
-      const settleMs = await takeStep(step, { place, provenPort, profile, openPort, clock, outside, signal });
-      if (settleMs === 0) return;
-      await sleep(clock, settleMs, signal).catch(() => undefined);
-      this.#isStarting();
-    } catch (error) {
-      log.warn({ err: error, step }, 'the step could not be taken');
-    }
+    await this.#recovery.recover(place, failure, error);
   }
 
   async #atMost(limitMs: number, promise: Promise<void> | undefined): Promise<void> {
@@ -391,10 +331,6 @@ export class Modem {
 
   #isStopping(): boolean {
     return this.#stopping.signal.aborted;
-  }
-
-  #isStarting(): void {
-    this.#recovery = starting(this.#recovery, this.#parts.clock.now());
   }
 
   #moves(timeoutMs: number | undefined): Promise<boolean> {

@@ -1,7 +1,7 @@
 // How a modem is made to announce and to store: the best form that it takes, for good, whatever passes meanwhile.
 import t, { type Test } from 'tap';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
-import { POLL_MS } from '#node-daemon/modem/session.ts';
+import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage-access.ts';
 import { lines, type ScriptedPort } from '../../../fixtures/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';

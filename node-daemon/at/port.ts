@@ -44,7 +44,7 @@ class DisconnectError extends Error {
 type SerialBinding = typeof LinuxBinding;
 
 /** What serial ports use of their process. */
-export interface SerialPortsParts {
+interface SerialPortsParts {
   readonly clock: Clock;
   /** Opening and closing may hang in the kernel. */
   readonly guard: HangGuard;

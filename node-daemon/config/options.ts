@@ -78,7 +78,7 @@ export const daemonOptions = {
 };
 
 /** What was given on the command line and in the environment. */
-export type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
+type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
   readonly defaultDataDir?: string | undefined;
   readonly destinations?: Destinations | undefined;
 };

@@ -1,7 +1,7 @@
 // What the operator knows of SIM cards: PINs and numbers, by ICCID.
 
 /** One SIM card, as configured. */
-export interface SimSetting {
+interface SimSetting {
   /** 4 to 8 digits. Never logged. */
   readonly pin?: string | undefined;
   /** E.164; the card itself often does not know it. */

@@ -16,7 +16,7 @@ import { type HostLink, openLink } from './host-link.ts';
 import { startStatusPage } from './status-page.ts';
 
 /** What a program or a test brings along. */
-export interface DaemonParts {
+interface DaemonParts {
   readonly log: Logger;
   readonly clock?: Clock;
   /** How an AT port is opened; a serial device by default. */

@@ -9,7 +9,7 @@ import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
 /** What the link of a host uses besides the host. */
-export interface HostLinkParts {
+interface HostLinkParts {
   readonly dataDir: string;
   /** Where may be texted and called. */
   readonly destinations: Destinations;

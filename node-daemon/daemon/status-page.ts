@@ -7,14 +7,14 @@ import { keepStatusPort } from '../status-page/status-port.ts';
 import type { HostLink } from './host-link.ts';
 
 /** What the page shows besides the host. */
-export interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
+interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
   readonly metrics: NodeMetrics;
   /** `undefined`: no page is served. */
   readonly port: number | undefined;
 }
 
 /** A page that collects and is served until `stop`. */
-export interface StatusPage {
+interface StatusPage {
   stop(): Promise<void>;
 }
 

@@ -96,7 +96,7 @@ function slotsOf(
 }
 
 /** Every check, of the host and then of each slot. */
-export function judgeAll(seen: Seen): Finding[] {
+function judgeAll(seen: Seen): Finding[] {
   const host = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,
     slot: null,

@@ -25,7 +25,7 @@ const AUDIO_TIMEOUT_MS = 5_000;
 const TRIED: ReadonlySet<string> = new Set(['silent', 'faulty', 'gave_up', 'port_gone', 'no_service']);
 
 /** What an examination uses. */
-export interface SlotExaminationParts {
+interface SlotExaminationParts {
   /** Undefined where the modems cannot be asked. */
   readonly desk: RackDesk | undefined;
   /** Whether modems are used that no slot of the configuration names. */

@@ -30,7 +30,7 @@ const THREADS_KEPT = 3;
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
 /** What a program or a test brings along. */
-export interface HostParts {
+interface HostParts {
   readonly log: Logger;
   readonly clock?: Clock | undefined;
   /** How an AT port is opened; a serial device where nothing else is said. */

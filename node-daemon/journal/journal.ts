@@ -59,10 +59,10 @@ export interface JournalOptions {
 type Appendable = NewRecord | Extract<JournalRecord, { kind: 'ack' }>;
 
 /** Records that depend on the parts that wait; pure, and quick. */
-export type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
+type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
 
 /** How far an append has come. Both reject with `JournalUnavailableError`: then none of it counts. */
-export interface Appended {
+interface Appended {
   /** A kill of this process cannot take it back; a power cut can, and a disk that then refuses. */
   readonly written: Promise<void>;
   /** It is on the disk, and applied to the state. */

@@ -44,7 +44,7 @@ export type CommandAnswer =
     };
 
 /** What commands act on. */
-export interface CommandHandlerParts {
+interface CommandHandlerParts {
   readonly rack: Pick<Rack, 'find' | 'inSlot'>;
   readonly journal: Journal;
   readonly clock: Clock;

@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT_MS = 1_000;
 const IMEI_ANSWER = /^(?:\+CGSN: ?)?"?\d{14,16}"?$/;
 
 /** What is used to try ports. */
-export interface FindPortParts {
+interface FindPortParts {
   readonly openPort: OpenPort;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,7 +22,7 @@ export interface FindPortParts {
 }
 
 /** A port that speaks AT, and the modem behind it. */
-export interface FoundPort {
+interface FoundPort {
   readonly path: string;
   readonly channel: AtChannel;
   readonly imei: string;

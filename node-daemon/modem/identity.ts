@@ -8,7 +8,7 @@ import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile } from './profiles/profile.ts';
 
 /** What a modem says of itself. */
-export interface ModemIdentity {
+interface ModemIdentity {
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
   /** Maker and model, at most 64 characters. */

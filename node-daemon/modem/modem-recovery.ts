@@ -24,7 +24,7 @@ import type { SlotRecord } from './slot/slot-record.ts';
 const CRASHED_MS = 30_000;
 
 /** What the recovery of one modem uses. */
-export interface ModemRecoveryParts {
+interface ModemRecoveryParts {
   readonly openPort: OpenPort;
   readonly limits: RecoveryLimits;
   readonly outside: OutsideSteps;

@@ -34,7 +34,7 @@ const STOP_SENDING_MS = 5_000;
 const STOP_MS = 2_000;
 
 /** Hears what happens to modems. */
-export interface ModemObserver {
+interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;

@@ -16,7 +16,7 @@ export class SendingError extends Error {
 }
 
 /** What a session tells of itself. */
-export interface OutsideChangeParts {
+interface OutsideChangeParts {
   readonly channel: AtChannel;
   readonly outbox: SmsOutbox | undefined;
   /** Everything that the session settled with the modem beyond how to talk; absent before it did. */

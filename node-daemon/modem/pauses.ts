@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 
 /** Between polls that URCs ask for, doubled while each poll is answered with another such URC. */
-export const URC_POLL_MIN_MS = 1_000;
+const URC_POLL_MIN_MS = 1_000;
 /** Signs of life, signal, the SIM, lost settings, and messages whose announcement was lost. */
 export const POLL_MS = 30_000;
 

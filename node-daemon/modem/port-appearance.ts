@@ -14,7 +14,7 @@ interface Remedy {
 const REMEDIES_MAX = 3;
 
 /** Whom to wait for, and what may be done meanwhile. */
-export interface PortAppearanceParts {
+interface PortAppearanceParts {
   readonly location: ModemLocation;
   readonly outside: OutsideSteps;
   /** Whether what is there is to be left alone. */

@@ -9,7 +9,7 @@ import { isModem, mayBeModem, type Place, placeOf } from './place/place.ts';
 import { SlotNames } from './slot/slot-names.ts';
 
 /** Makes the supervisor of one modem; it is not started. */
-export type CreateModem = (options: {
+type CreateModem = (options: {
   readonly slot: string;
   readonly place: Place;
   readonly admits: (imei: string) => boolean;

@@ -44,7 +44,7 @@ const MISSES_MAX = 3;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
 export const NO_SERVICE_MAX_MS = 120_000;
 /** A network that was there comes back within seconds, or the modem has lost its way to it. */
-export const LOST_SERVICE_MAX_MS = 45_000;
+const LOST_SERVICE_MAX_MS = 45_000;
 
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;

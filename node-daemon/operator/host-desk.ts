@@ -38,7 +38,7 @@ const SEND_WITHIN_MS = 60_000;
 /** While everything changes at once, a watcher is told this often. */
 const WATCH_EVERY_MS = 200;
 
-export interface HostDeskParts {
+interface HostDeskParts {
   readonly host: Host;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly activity: SlotActivity;

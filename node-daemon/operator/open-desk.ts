@@ -16,7 +16,7 @@ const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
-export interface DeskOptions {
+interface DeskOptions {
   /** Who asks; the daemon names it that cannot start meanwhile. */
   readonly tool: string;
   readonly log?: Logger;

@@ -8,7 +8,7 @@ import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
 
 /** Those of the daemon: a tool that finds none uses the modems as it would. */
 export const WHERE = daemonOptions;
-export type Where = OptionsOf<typeof WHERE>;
+type Where = OptionsOf<typeof WHERE>;
 
 export const JSON_OPTION = switchOption('Print JSON');
 

@@ -17,7 +17,7 @@ export interface HostEvent {
 }
 
 /** What is followed of a host. */
-export interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
+interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
   readonly rack: { slots(): readonly Slot[]; find(iccid: string): { readonly name: string } | undefined };
 }
 

@@ -2,12 +2,12 @@
 import type { Clock } from '#shared/clock.ts';
 
 /** A call did not end in time, or could not begin because too many others hang. */
-export class HangError extends Error {
+class HangError extends Error {
   override name = 'HangError';
 }
 
 /** What one call is about, and how long it is waited for. */
-export interface GuardedCall<T> {
+interface GuardedCall<T> {
   /** Calls with the same key run one after the other: a thing that hangs has one thread at most. */
   readonly key: string;
   readonly timeoutMs: number;

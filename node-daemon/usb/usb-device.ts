@@ -8,7 +8,7 @@ export interface UsbId {
 }
 
 /** One interface of a device. */
-export interface UsbInterface {
+interface UsbInterface {
   /** `bInterfaceNumber`, from 0. */
   readonly number: number;
   /** USB class, two hexadecimal digits: "ff" vendor-specific, "08" mass storage. */

@@ -14,7 +14,7 @@ const UNLINKED_MAX_MS = 30_000;
 const UNHEARD_MAX_MS = 60_000;
 const OWNER_CHECK_MS = 1_000;
 
-export interface CallRegistryParts {
+interface CallRegistryParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;

@@ -56,7 +56,7 @@ export interface Telephony {
   readonly audioAccess: (voice: MakeVoice) => AudioAccess | undefined;
 }
 
-export interface TelephoneParts {
+interface TelephoneParts {
   readonly iccid: string;
   readonly channel: AtChannel;
   readonly clock: Clock;

@@ -45,7 +45,7 @@ export interface CallEnd {
 }
 
 /** Who is told of the call of a line. */
-export interface LineObserver {
+interface LineObserver {
   /** It has begun, or changed. An incoming one is told as soon as its caller is known or is not told at once. */
   onCall(call: LineCall): void;
   onEnd(end: CallEnd): void;
@@ -55,7 +55,7 @@ export interface LineObserver {
 }
 
 /** What a line works on. */
-export interface VoiceLineParts {
+interface VoiceLineParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;

@@ -50,7 +50,7 @@ export const clock: HostCheck = ({ host }) => {
 };
 
 /** USB vendors of the modems that are plugged in. */
-export function vendorsOf({ devices }: HostView): string[] {
+function vendorsOf({ devices }: HostView): string[] {
   return [
     ...new Set(devices.filter(({ id }) => findUsbProduct(id) !== undefined).map(({ id }) => id.vendor)),
   ];

@@ -31,7 +31,7 @@ const DENIALS: Readonly<Record<string, string>> = {
 };
 
 /** What all domains say. */
-export function registrationOf(modem: ModemView): Registration {
+function registrationOf(modem: ModemView): Registration {
   const lines = REGISTRATION_QUERIES.flatMap((command) => modem.lines(command));
   return Object.assign({}, ...lines.map((line) => parseRegistration(line) ?? {}));
 }

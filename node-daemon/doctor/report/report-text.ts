@@ -14,7 +14,7 @@ const COLOURS = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'gray
 const SIGN_WIDTH = 8;
 const HOST = 'this host';
 
-export interface TextOptions {
+interface TextOptions {
   readonly hasColour: boolean;
   /** Also what is well, and what was not looked at. */
   readonly isVerbose: boolean;

@@ -22,7 +22,7 @@ export const reportSchema = z.strictObject({
 export type Report = z.infer<typeof reportSchema>;
 
 /** What is known when all checks are through. Times in ms since the Unix epoch. */
-export interface Examined {
+interface Examined {
   readonly findings: readonly Finding[];
   readonly slots: readonly string[];
   readonly isDaemonRunning: boolean;

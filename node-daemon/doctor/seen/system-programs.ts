@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 const ANSWER_TIMEOUT_MS = 3_000;
 
 /** What a program prints; `undefined` when it is not there, fails, or takes longer than 3 s. */
-export function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
+function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: ANSWER_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, output) =>
       resolve(error === null ? output.trim() : undefined),

@@ -11,7 +11,7 @@ const READ_TIMEOUT_MS = 2_000;
 /** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
 const SELF_POWERED = 0x40;
 
-export interface HubAttributes {
+interface HubAttributes {
   readonly path: string;
   /** Part of the host itself. */
   readonly isRoot: boolean;

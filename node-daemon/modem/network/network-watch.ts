@@ -29,7 +29,7 @@ const SIGNAL_STEP_DBM = 6;
 const URC_LEVELS = [3, 2, 1];
 
 /** What the watch tells of the slot. */
-export interface NetworkReport {
+interface NetworkReport {
   readonly state?: Service['state'];
   readonly reason?: string | null;
   readonly signal_dbm?: number | null;
@@ -37,7 +37,7 @@ export interface NetworkReport {
 }
 
 /** What the watch works on. */
-export interface NetworkWatchParts {
+interface NetworkWatchParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly profile: ModemProfile;

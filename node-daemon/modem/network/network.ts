@@ -3,7 +3,7 @@ import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
 
 /** What one domain says of its registration. */
-export interface DomainRegistration {
+interface DomainRegistration {
   readonly stat: number;
   /** Location or tracking area, cell and technology, as told: for comparing only. */
   readonly place: string;

@@ -10,7 +10,7 @@ import { fieldsOf } from '../../at/fields.ts';
 import { packedCode, ussdText } from '../../sms/ussd-text.ts';
 
 /** The network's (3GPP TS 22.090 leaves it open; 120 s with Quectel EC2x). */
-export const USSD_TIMEOUT_MS = 60_000;
+const USSD_TIMEOUT_MS = 60_000;
 /** An answer has 182 characters (3GPP TS 23.038 §5), and not more lines than that. */
 const LINES_MAX = 64;
 /** 3GPP TS 23.038 §5: default alphabet, language unspecified. */
@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   5: 'the network gave no answer in its time',
 };
 
-export interface UssdOutcome {
+interface UssdOutcome {
   readonly text: string | null;
   readonly waits: boolean;
   readonly problem: string | null;
@@ -49,14 +49,14 @@ export class UssdCancelledError extends Error {
   override name = 'UssdCancelledError';
 }
 
-export interface UssdOptions {
+interface UssdOptions {
   /** For each answer of the network. */
   readonly timeoutMs?: number | undefined;
   /** Ends the dialogue before its time. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface UssdParts {
+interface UssdParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   /** Whether the modem wants codes as packed septets. */

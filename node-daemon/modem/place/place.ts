@@ -11,7 +11,7 @@ export interface UsbPlace {
 }
 
 /** A sound card of the device, by its number in ALSA, or a serial port; the card is used where both are there. */
-export interface AudioPlace {
+interface AudioPlace {
   readonly port?: string;
   readonly card?: string;
 }
@@ -74,7 +74,7 @@ function audioOf(device: UsbDevice, devRoot: string): AudioPlace | undefined {
 }
 
 /** Names of the ports that may speak AT: those that are known to, else all, in order of their interfaces. */
-export function atPortsOf(device: UsbDevice): string[] {
+function atPortsOf(device: UsbDevice): string[] {
   const product = findUsbProduct(device.id);
   if (product === undefined) return ttysOf(device).map(({ tty }) => tty);
   return product.atInterfaces.flatMap(

@@ -25,7 +25,7 @@ export type SignalScale =
   | 'dbm';
 
 /** A URC that tells the signal: group 1 is the value. */
-export interface SignalUrc {
+interface SignalUrc {
   readonly match: RegExp;
   readonly scale: SignalScale;
 }
@@ -39,7 +39,7 @@ export interface PinTriesQuery {
 }
 
 /** URCs by what they ask for. A line may match one of them only. */
-export interface ProfileUrcs {
+interface ProfileUrcs {
   /** All settings are back to their defaults. */
   readonly restarted: RegExp;
   /** May come from a modem that restarted and also from one that did not: its settings are looked at. */

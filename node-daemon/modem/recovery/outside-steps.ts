@@ -16,7 +16,7 @@ export interface OutsideSteps {
 }
 
 /** What the steps use of the host. */
-export interface OutsideParts {
+interface OutsideParts {
   readonly sysfsRoot: string;
   readonly clock: Clock;
   readonly guard: HangGuard;

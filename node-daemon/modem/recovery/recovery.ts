@@ -5,7 +5,7 @@ import { type BackOffLimits, backOffMs } from '#shared/back-off.ts';
 import type { Trouble } from './trouble.ts';
 
 /** Gentlest first. */
-export const RECOVERY_STEPS = [
+const RECOVERY_STEPS = [
   /** The port is closed and opened again, another AT port of the device where the first is silent. */
   'reopen',
   /** The modem's settings are put back to those of its maker. */
@@ -22,7 +22,7 @@ export const RECOVERY_STEPS = [
 export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
 
 /** Steps that have a limit. */
-export type LimitedStep = 'radio' | 'restart' | 'usb_reset' | 'power_cycle';
+type LimitedStep = 'radio' | 'restart' | 'usb_reset' | 'power_cycle';
 
 /** What can be done to one modem, and how often an hour; 0 where it cannot be done. */
 export type RecoveryLimits = Readonly<Record<LimitedStep, number>>;
@@ -62,7 +62,7 @@ export const WELL_MS = 60_000;
 /** A modem that served this long can be served: opening it again begins with short waits. */
 const SERVED_MS = 5_000;
 /** A modem that has just got power answers only after some seconds. */
-export const BOOT_MS = 15_000;
+const BOOT_MS = 15_000;
 const GIVE_UP_MS = 10 * 60_000;
 const GIVE_UP_RETRY_MS = 60_000;
 /** Nobody is patient for longer. */
@@ -106,7 +106,7 @@ export interface TroubleSeen {
 }
 
 /** What is to be done: wait, take the step, and remember the state. */
-export interface Recovery {
+interface Recovery {
   readonly step: RecoveryStep;
   readonly delayMs: number;
   readonly state: RecoveryState;

@@ -6,7 +6,7 @@ import { SessionEndedError, type Trouble } from './trouble.ts';
  * `absent`: there is no such device. `denied`: the daemon may not open the port, or another program has it.
  * Neither is cured by anything that is done to the modem.
  */
-export type SessionFailure = Trouble | 'absent' | 'denied';
+type SessionFailure = Trouble | 'absent' | 'denied';
 
 const ABSENT = new Set(['ENOENT', 'ENODEV', 'ENXIO']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM']);

@@ -17,7 +17,7 @@ export interface Sim {
 }
 
 /** What the guard of one session works on. */
-export interface SimGuardParts {
+interface SimGuardParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly sim: Sim;

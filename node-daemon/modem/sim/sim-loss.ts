@@ -16,7 +16,7 @@ const MODEMS_MAX = 256;
 const LOSSES = new WeakMap<Journal, Map<string, SimLoss>>();
 
 /** What becomes of the session: it `waits`, `waits_quietly` for what the recovery did to help, or `ends`. */
-export type SimLossVerdict = 'waits' | 'waits_quietly' | 'ends';
+type SimLossVerdict = 'waits' | 'waits_quietly' | 'ends';
 
 /** The SIM of one modem over the sessions of one daemon. Times in ms since the Unix epoch. */
 export class SimLoss {

@@ -27,14 +27,14 @@ export interface PinParts {
 }
 
 /** A locked card: what it is, where it says so, and the modem that holds it. */
-export interface LockedCard {
+interface LockedCard {
   readonly iccid: string | undefined;
   /** Names the card while it does not tell its ICCID. */
   readonly device: string;
 }
 
 /** Why a card stays locked, a word for the operator. */
-export type PinRefusal =
+type PinRefusal =
   /** None is configured for this card. */
   | 'sim_pin'
   /** The card has refused the configured one before. */
@@ -104,7 +104,7 @@ export async function enterPin(
 }
 
 /** Tries before the card asks for its PUK; `undefined` where the modem does not tell. */
-export async function readPinTries(
+async function readPinTries(
   channel: AtChannel,
   query: PinTriesQuery | undefined,
 ): Promise<number | undefined> {

@@ -6,10 +6,10 @@ import { LOCKED_BY_PIN, readIccid } from './sim-card.ts';
 import { enterPin, type PinParts } from './sim-pin.ts';
 
 /** Cards are ready within 20 s of power (Quectel's advice): those that tell their ICCID locked do by then. */
-export const ICCID_WAIT_MS = 20_000;
+const ICCID_WAIT_MS = 20_000;
 
 /** What is used to open cards. */
-export interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
+interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
   readonly clock: Clock;
   readonly sims: SimSettings;
   readonly profile: ModemProfile;
@@ -17,7 +17,7 @@ export interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
 }
 
 /** `busy`: ask again soon. `opened`: by the PIN, just now. `reason` is a word for the operator. */
-export type Unlocked =
+type Unlocked =
   | { readonly kind: 'busy' | 'opened' }
   | { readonly kind: 'locked'; readonly reason: string; readonly iccid: string | undefined };
 

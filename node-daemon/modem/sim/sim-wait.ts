@@ -19,7 +19,7 @@ const SIM_BUSY_POLL_MS = 1_000;
 export const SIM_BUSY_MAX_MS = 60_000;
 
 /** What the wait works on. */
-export interface SimWaitParts {
+interface SimWaitParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly journal: Journal;

@@ -2,7 +2,7 @@
 import type { NamedSlot } from '../../config/node-config.ts';
 
 /** What is known of a modem. */
-export interface Located {
+interface Located {
   readonly imei: string | null;
   readonly usbPath: string | null;
 }

@@ -13,7 +13,7 @@ const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (ke
 export const UNKNOWN_SERVICE = { operator: null, signal_dbm: null, storage: null, swept_at: null } as const;
 
 /** A slot without its name. */
-export type NamelessSlot = Omit<Slot, 'slot'>;
+type NamelessSlot = Omit<Slot, 'slot'>;
 
 /** What a session reports of its slot. */
 export type SlotReport = Partial<NamelessSlot>;

@@ -17,7 +17,7 @@ const POSITIVE = 1;
 const NEGATIVE = 2;
 
 /** What direct messages work on. */
-export interface DirectMessagesParts {
+interface DirectMessagesParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;

@@ -13,7 +13,7 @@ export const PARTS_WAIT_MS = 10 * 60 * 1000;
 const CHECK_MS = 15_000;
 
 /** `waitMs` defaults to `PARTS_WAIT_MS`. */
-export interface LatePartsParts {
+interface LatePartsParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;

@@ -24,7 +24,7 @@ const IMPROVEMENTS_MAX = 3;
 const TEXT_MODE = /^\+CMGF: ?1/;
 
 /** What the set-up works on. */
-export interface MessageSetUpParts {
+interface MessageSetUpParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;

@@ -12,13 +12,13 @@ import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } f
 /** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
 const PID_TYPE_0 = 0x40;
 /** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
-export const REPORT_WAIT_MS = 10_000;
+const REPORT_WAIT_MS = 10_000;
 const STRANDED = 'it lay in the modem when the card was exchanged';
 /** Messages of which some parts came: more of them in their waiting time are told as they are. */
 export const GROUPS_MAX = 10_000;
 
 /** What acceptance works on. */
-export interface SmsAcceptanceParts {
+interface SmsAcceptanceParts {
   readonly iccid: string;
   readonly journal: Journal;
   readonly clock: Clock;

@@ -6,15 +6,15 @@ import type { StorageEntry } from '../../journal/record.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 
 /** What deletions work on. */
-export interface SmsDeletionsParts {
+interface SmsDeletionsParts {
   readonly journal: Journal;
   readonly access: StorageAccess;
   /** Resolves when the SIM is still this one: the messages to delete are its own. */
   readonly confirmSim: () => Promise<void>;
 }
 
-/** What the journal knows of an entry. */
-export type EntryState = 'unknown' | 'accepted' | 'deleted';
+/** Whether the journal has the message of an entry, and whether the modem has deleted it. */
+type DeletionState = 'unknown' | 'accepted' | 'deleted';
 
 /** Deletions on one modem, for one SIM. */
 export class SmsDeletions {
@@ -51,7 +51,7 @@ export class SmsDeletions {
     this.#confirmed.delete(entryKey(entry));
   }
 
-  stateOf(entry: StorageEntry): EntryState {
+  stateOf(entry: StorageEntry): DeletionState {
     const key = entryKey(entry);
     const known = this.#parts.journal.state.entries.get(key);
     if (known?.entry.digest !== entry.digest) return 'unknown';

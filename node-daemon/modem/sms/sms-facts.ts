@@ -4,7 +4,7 @@ import type { NewRecord } from '../../journal/record.ts';
 import type { JoinedMessage } from '../../sms/concatenation.ts';
 
 /** A body that is this long as JSON fits into a frame with the fields around it. */
-export const BODY_BYTES_MAX = 60_000;
+const BODY_BYTES_MAX = 60_000;
 /** A body of this many units does so whatever its characters: JSON writes none with more than 6 bytes. */
 const BODY_UNITS_MAX = 10_000;
 /** What the wire takes. */

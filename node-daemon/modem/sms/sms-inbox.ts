@@ -46,7 +46,7 @@ export const SWEEP_AFTER_URC_MS = 2_000;
 const CMS_INVALID_INDEX = 321;
 
 /** What the inbox of one SIM works on. */
-export interface SmsInboxParts {
+interface SmsInboxParts {
   readonly iccid: string;
   /** IMEI of the modem; one that tells none is not known again. */
   readonly device: string | undefined;

@@ -21,7 +21,7 @@ import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms
 /** Two minutes of sending at the speed of a radio; the control plane has better places for a longer queue. */
 export const OUTBOX_LENGTH_MAX = 64;
 /** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
-export const LOOK_AHEAD_MAX = 16;
+const LOOK_AHEAD_MAX = 16;
 /** What the modem sends in this time is prepared; on the air that is the next message. */
 const LOOK_AHEAD_MS = 20;
 /** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
@@ -30,7 +30,7 @@ const WAIT_MAX_MS = 60 * 60 * 1000;
 const SEGMENTS_MAX = 255;
 
 /** One message to send. */
-export interface SendRequest {
+interface SendRequest {
   readonly commandId: string;
   readonly params: CommandParams<'send_sms'>;
   /** Milliseconds since the epoch; a request that waits until then is refused. */
@@ -40,7 +40,7 @@ export interface SendRequest {
 }
 
 /** What the outbox of one SIM works on. */
-export interface SmsOutboxParts {
+interface SmsOutboxParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;

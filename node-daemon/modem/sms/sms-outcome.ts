@@ -7,7 +7,7 @@ import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sm
 const MESSAGE_MAX = 400;
 
 /** The outcomes that say why. */
-export type FailedOutcome = Extract<SmsOutcome, { message: string }>;
+type FailedOutcome = Extract<SmsOutcome, { message: string }>;
 
 /**
  * What a failed AT+CMGS means for a message of one segment: rejected when it certainly was not sent, unknown

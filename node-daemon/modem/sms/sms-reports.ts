@@ -22,7 +22,7 @@ const DOUBT_AFTER_MS = 5 * MINUTE_MS;
 const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 
 /** The segment that a report is about. */
-export interface ReportOwner {
+interface ReportOwner {
   readonly commandId: string;
   readonly command: CommandState;
   /** When the command was about to be given, milliseconds since the epoch. */

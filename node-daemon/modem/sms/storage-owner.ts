@@ -4,7 +4,7 @@ import type { StorageEntry } from '../../journal/record.ts';
 import { SIM_STORAGE } from './sms-storage.ts';
 
 /** What the owner is found by. */
-export interface StorageOwnerParts {
+interface StorageOwnerParts {
   readonly iccid: string;
   /** IMEI of the modem; a modem without one is not recognized again. */
   readonly device: string | undefined;

@@ -6,7 +6,7 @@ import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { errorLine } from '#shared/process/terminal.ts';
 import { COMMANDS } from './commands.ts';
-import { daemonOptions, type Settings, settingsOf } from './config.ts';
+import { daemonOptions, type Settings, settingsOf } from './config/options.ts';
 import { nodeNameOf } from './link/identity.ts';
 import { RecentLog } from './operator/recent-log.ts';
 import { ServiceManager } from './service-manager/service-manager.ts';
@@ -16,7 +16,7 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
   const recentLog = new RecentLog();
   const log = createLogger('node-daemon', settings.logLevel, recentLog.take);
   await runProgram(log, async () => {
-    const { startDaemon } = await import('./daemon.ts');
+    const { startDaemon } = await import('./daemon/daemon.ts');
     const manager = new ServiceManager({
       environment: process.env,
       pid: process.pid,

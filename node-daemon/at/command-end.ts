@@ -3,7 +3,7 @@ import type { AtCommand } from './command.ts';
 import type { ExchangeDone } from './exchange.ts';
 
 /** What ended a command. `unclear`: the modem took it for something else; `port_gone`: in its middle. */
-export type CommandResult =
+type CommandResult =
   | 'ok'
   | 'error'
   | 'cme_error'

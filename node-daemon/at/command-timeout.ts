@@ -9,7 +9,7 @@ interface CommandTimeout {
  * Modems answer ordinary commands within 300 ms (Quectel EC2x manual), some only after seconds when SIM
  * or radio are busy. A later answer is not lost: the line is brought back to its rhythm first.
  */
-export const COMMAND_TIMEOUT_MS = 5_000;
+const COMMAND_TIMEOUT_MS = 5_000;
 
 /** First match counts. Where makers differ the longer time is here. */
 const TIMEOUTS: readonly CommandTimeout[] = [

@@ -3,7 +3,7 @@ import { accessSync, constants, readSync, statSync, writeSync } from 'node:fs';
 import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { HangGuard } from '../hang-guard.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {
@@ -44,7 +44,7 @@ class DisconnectError extends Error {
 type SerialBinding = typeof LinuxBinding;
 
 /** What serial ports use of their process. */
-export interface SerialPortsParts {
+interface SerialPortsParts {
   readonly clock: Clock;
   /** Opening and closing may hang in the kernel. */
   readonly guard: HangGuard;

@@ -19,7 +19,7 @@ const SIGN_OF_LIFE_AGAIN = atCommand('ATQ0V1');
 const MARKER = atQuery('AT+CMEE?', '+CMEE:');
 
 /** What is needed of the channel. */
-export interface RhythmParts {
+interface RhythmParts {
   readonly clock: Clock;
   /** Rejects when the port is gone. */
   readonly exchange: (command: AtCommand, timeoutMs: number) => Promise<ExchangeResult>;

@@ -16,7 +16,7 @@ export interface Captured {
   readonly granted: number;
 }
 
-export interface CallAudioParts {
+interface CallAudioParts {
   readonly device: PcmDevice;
   /** Undefined: it is measured. */
   readonly rateHz: Rate | undefined;

@@ -12,7 +12,7 @@ const WAITING_FRAMES_MAX = 3;
 const STOP_TIMEOUT_MS = 1_000;
 const COMPLAINT_CHARS_MAX = 400;
 
-export interface CardOptions {
+interface CardOptions {
   /** As ALSA names it: "hw:CARD=EC25,DEV=0". */
   readonly device: string;
   readonly rateHz: 8_000 | 16_000;

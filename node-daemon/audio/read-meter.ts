@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 20;
 const SETTLE_TIMEOUT_MS = 500;
 
 /** Tells how many octets a program has read since. */
-export type ReadOctets = () => number;
+type ReadOctets = () => number;
 
 /**
  * Waits until the program of a process id has read its own files and waits for its input. Where the kernel does not tell

@@ -1,10 +1,10 @@
 // The configuration file of a node: where it is, and what it means.
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
-import { howToGetAt } from '../missing-rights.ts';
-import { simSettings } from '../modem/sim-settings.ts';
-import { EXIT_CODES } from '../operator/desk-error.ts';
+import { EXIT_CODES } from '../system/exit-codes.ts';
+import { howToGetAt } from '../system/missing-rights.ts';
 import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.ts';
 import { configSchema, type WrittenConfig } from './schema.ts';
+import { simSettings } from './sim-settings.ts';
 
 /** Where it is looked for when nobody says where it is. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';

@@ -1,9 +1,8 @@
 // The configuration of a node: what an operator may choose beyond the options of the command line.
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
-import type { UsbId } from '../modem/profiles/profile.ts';
-import type { SendLimitSettings } from '../modem/send-limits.ts';
-import { NO_SIM_SETTINGS, type SimSettings } from '../modem/sim-settings.ts';
+import type { UsbId } from '../usb/usb-device.ts';
+import { NO_SIM_SETTINGS, type SimSettings } from './sim-settings.ts';
 
 /** All slots go into one frame of the link: this many with the longest names fit. */
 export const SLOTS_MAX = 128;
@@ -19,6 +18,19 @@ export type NamedSlot = { readonly name: string } & (
 
 /** A device that is left alone. */
 export type IgnoredDevice = { readonly usbPath: string } | { readonly usbId: UsbId };
+
+/** How many messages may go in each window; without a number, or with 0, there is no limit. */
+export interface SendRate {
+  readonly perMinute?: number | undefined;
+  readonly perHour?: number | undefined;
+  readonly perDay?: number | undefined;
+}
+
+/** The operator's limits: for each SIM, and for each recipient over all SIMs of the node. */
+export interface SendLimitSettings {
+  readonly perSim: SendRate;
+  readonly perDestination: SendRate;
+}
 
 /** What may be done to a modem that does not come back by itself. */
 export interface RecoverySettings {

@@ -5,8 +5,8 @@ import { ConfigFileError } from '#shared/process/config-file.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
-import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config.ts';
-import { EXIT_CODES } from './report.ts';
+import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config/options.ts';
+import { EXIT_CODES } from './report/report.ts';
 
 const { logLevel: _, ...options } = daemonOptions;
 const isSwitched = z.boolean().default(false);
@@ -34,7 +34,7 @@ const COMMAND = programCommand({
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
     // The parts of the daemon are read only when the options are right.
     const { examineRack } = await import('./rack-desk.ts');
-    const { textOf } = await import('./report-text.ts');
+    const { textOf } = await import('./report/report-text.ts');
     const { stdout } = process;
     // `hasColors` knows NO_COLOR.
     const hasColour = stdout.isTTY && stdout.hasColors();

@@ -3,16 +3,16 @@ import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
-import type { Settings } from '../config.ts';
-import type { HangGuard } from '../hang-guard.ts';
+import type { Settings } from '../config/options.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
+import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
-import { type Finding, type Outcome, skipped } from './finding.ts';
-import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './host/host-view.ts';
-import { messageOf } from './modem/audio-port.ts';
-import { examineSlot } from './modem/slot-examination.ts';
 import { findSlots, modemDevices, type RackDesk, settledSlots } from './rack-slots.ts';
-import { type Report, reportOf } from './report.ts';
+import { type Finding, type Outcome, skipped } from './report/finding.ts';
+import { type Report, reportOf } from './report/report.ts';
+import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './seen/host-view.ts';
+import { examineSlot } from './slot-examination.ts';
 
 /** Modems that are opened now need so long until they are registered. */
 const SETTLE_TIMEOUT_MS = 6_000;
@@ -96,7 +96,7 @@ function slotsOf(
 }
 
 /** Every check, of the host and then of each slot. */
-export function judgeAll(seen: Seen): Finding[] {
+function judgeAll(seen: Seen): Finding[] {
   const host = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,
     slot: null,

@@ -1,13 +1,13 @@
 // Examines a rack by way of its desk: that of the running daemon, or one that opens the modems for as long as it takes.
 import { systemClock } from '#shared/clock.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
-import type { Settings } from '../config.ts';
-import { HangGuard } from '../hang-guard.ts';
+import type { Settings } from '../config/options.ts';
 import type { NodeDesk } from '../operator/desk.ts';
 import { openNodeDesk } from '../operator/open-desk.ts';
+import { HangGuard } from '../system/hang-guard.ts';
 import { type ExaminationParts, examine } from './examination.ts';
 import type { RackDesk } from './rack-slots.ts';
-import type { Report } from './report.ts';
+import type { Report } from './report/report.ts';
 
 /** Threads that hanging ports never get. */
 const THREADS_KEPT = 3;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeConfig } from '../config/node-config.ts';
-import { isModem, type Place, placeOf } from '../modem/place.ts';
+import { isModem, type Place, placeOf } from '../modem/place/place.ts';
 import { PROFILES } from '../modem/profiles/find-profile.ts';
 import type { AtAnswer } from '../operator/desk.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';

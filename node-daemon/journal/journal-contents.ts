@@ -6,7 +6,7 @@ import { syncFolder } from './journal-disk.ts';
 import { decodeRecord, type JournalRecord } from './record.ts';
 
 /** What a file held when it was read. */
-export interface JournalContents {
+interface JournalContents {
   /** The records that count, in order. */
   readonly records: readonly JournalRecord[];
   /** Bytes of the good records before the first damage: what to keep after a torn write. */

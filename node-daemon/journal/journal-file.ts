@@ -185,7 +185,7 @@ export class JournalFile {
 }
 
 /** A file that is about to become the journal. */
-export interface NewJournalFile {
+interface NewJournalFile {
   readonly path: string;
   readonly disk: JournalDisk;
   /** Size of its records. */

@@ -23,7 +23,7 @@ export const ENTRIES_MAX = 50_000;
 const CARDS_MAX = 1_024;
 
 /** An entry that was read and may still lie on the modem. */
-export interface EntryState {
+interface EntryState {
   readonly entry: StorageEntry;
   /** The modem said that it deleted the entry. */
   readonly deleted: boolean;

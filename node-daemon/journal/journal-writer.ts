@@ -9,7 +9,7 @@ import type { JournalFile } from './journal-file.ts';
 export const LAZY_SYNC_MS = 5;
 
 /** Something to write. Its functions are called in the order of the entries. */
-export interface WriterEntry {
+interface WriterEntry {
   /** Nobody is in a hurry for it to be durable. */
   readonly isLazy: boolean;
   /** Called when its turn to be written has come: its lines. What it throws it is `refused` with. */
@@ -21,7 +21,7 @@ export interface WriterEntry {
 }
 
 /** What the writer tells its owner. */
-export interface WriterParts {
+interface WriterParts {
   readonly file: JournalFile;
   readonly clock: Clock;
   /** Makes a file that is not usable usable again. Rejects when the disk refuses. */

@@ -59,10 +59,10 @@ export interface JournalOptions {
 type Appendable = NewRecord | Extract<JournalRecord, { kind: 'ack' }>;
 
 /** Records that depend on the parts that wait; pure, and quick. */
-export type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
+type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
 
 /** How far an append has come. Both reject with `JournalUnavailableError`: then none of it counts. */
-export interface Appended {
+interface Appended {
   /** A kill of this process cannot take it back; a power cut can, and a disk that then refuses. */
   readonly written: Promise<void>;
   /** It is on the disk, and applied to the state. */
@@ -225,9 +225,7 @@ export class Journal {
     const waiting = this.#state.facts.size;
     applyAcknowledgement(this.#state, sequence);
     if (this.#state.facts.size < waiting) this.#compactInTime();
-    this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, () =>
-      this.#writeAcknowledgement(),
-    );
+    this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, this.#writeAcknowledgement);
   }
 
   /** Gives the journal a new identity: for a control plane that knows more of this one than the journal. */
@@ -332,11 +330,11 @@ export class Journal {
     return new JournalUnavailableError('the journal cannot be written', { cause });
   }
 
-  #writeAcknowledgement(): void {
+  readonly #writeAcknowledgement = (): void => {
     this.#acknowledgementTimer?.cancel();
     this.#acknowledgementTimer = undefined;
     this.#add(() => [{ kind: 'ack', sequence: this.#state.acknowledged }]);
-  }
+  };
 
   #compactInTime(): void {
     if (this.#closed) return;

@@ -46,7 +46,7 @@ export interface PinRecord {
 }
 
 /** The SIM card in a modem, once the older messages in the modem's own storages are dealt with. */
-export interface CardRecord {
+interface CardRecord {
   readonly kind: 'card';
   /** IMEI. */
   readonly device: string;

@@ -8,7 +8,7 @@ const LOOK_MS = 10_000;
 /** A clock that went this much faster or slower than our timers was set; a busy process is late by less. */
 const STEP_MS = 60_000;
 
-export interface ClockCorrectionParts {
+interface ClockCorrectionParts {
   readonly clock: Clock;
   readonly journal: Pick<Journal, 'state'>;
   readonly log: Logger;

@@ -14,7 +14,7 @@ const RESTART_CAP_MS = 3_000;
 const CAP_MS = 30_000;
 const SLOW_MS = 30_000;
 /** A proxy may have shown the proof twice: this many fresh ones are tried before a 401 is believed. */
-export const FRESH_PROOFS_MAX = 3;
+const FRESH_PROOFS_MAX = 3;
 /** Somebody may have put an older database back. */
 const STOPPED_MS = 600_000;
 /** A server's wish for more than this is not believed. */
@@ -22,7 +22,7 @@ const RETRY_AFTER_MAX_MS = 60_000;
 /** Of a proof's lifetime: a clock that is this far off is worth correcting. */
 const CLOCK_OFF_MS = PROOF_LIFETIME_MS / 6;
 
-export interface ComebackState {
+interface ComebackState {
   /** Attempts since a link was well. */
   readonly attempt: number;
   /** 401s since the last welcome or long wait. */
@@ -33,7 +33,7 @@ export interface ComebackState {
   readonly clockOffsetMs: number;
 }
 
-export interface ComebackPlan {
+interface ComebackPlan {
   readonly comeback: Comeback;
   readonly delayMs: number;
   readonly clockOffsetMs: number;

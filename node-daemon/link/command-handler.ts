@@ -14,10 +14,10 @@ import type { DialOutcome } from '#shared/voice/call.ts';
 import type { CommandState } from '../journal/command-map.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
-import { CommandRefusal } from '../modem/refusal.ts';
-import type { SendLimits } from '../modem/send-limits.ts';
-import { LEFT_BEHIND } from '../modem/sms-left-behind.ts';
-import type { CallBook } from '../voice/call-book.ts';
+import { CommandRefusal } from '../modem/slot/command-refusal.ts';
+import type { SendLimits } from '../modem/sms/send-limits.ts';
+import { LEFT_BEHIND } from '../modem/sms/sms-left-behind.ts';
+import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import { RefusedIds } from './refused-ids.ts';
 
@@ -44,12 +44,12 @@ export type CommandAnswer =
     };
 
 /** What commands act on. */
-export interface CommandHandlerParts {
+interface CommandHandlerParts {
   readonly rack: Pick<Rack, 'find' | 'inSlot'>;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly calls?: Pick<CallBook, 'find' | 'isDraining'> | undefined;
+  readonly calls?: Pick<CallRegistry, 'find' | 'isDraining'> | undefined;
   /** Opens a media link at a base URL, or at that of the control link. */
   readonly openMedia?:
     | ((baseUrl: string | null, ticket: string, events: MediaEvents) => Promise<MediaEnd>)

@@ -24,8 +24,7 @@ export const LOAD_TELL_MS = 10_000;
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** Where the link goes and what it carries. */
-export interface ControlLinkParts
-  extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
+interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
   readonly calls?: () => LiveCall[];

@@ -2,7 +2,7 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { daemonOptions, dataDirOf } from '../config.ts';
+import { daemonOptions, dataDirOf } from '../config/options.ts';
 import { enrol } from './enrol.ts';
 
 const { config, dataDir, defaultDataDir } = daemonOptions;

@@ -13,11 +13,11 @@ import { isPlainUrl } from './plain-url.ts';
 const ANSWER_TIMEOUT_MS = 15_000;
 
 /** Enrolment did not happen; the message says why and what to do. */
-export class EnrolmentError extends Error {
+class EnrolmentError extends Error {
   override name = 'EnrolmentError';
 }
 
-export interface Enrolment {
+interface Enrolment {
   /** The daemon's data folder. */
   folder: string;
   /** Base URL of the control plane. */
@@ -28,7 +28,7 @@ export interface Enrolment {
 }
 
 /** What became of the node. */
-export interface EnrolledNode {
+interface EnrolledNode {
   nodeId: string;
   /** Of its key. */
   fingerprint: string;

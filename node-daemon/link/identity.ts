@@ -53,7 +53,7 @@ export interface IdentitySource {
   onChange(handler: () => void): void;
 }
 
-export class IdentityError extends Error {
+class IdentityError extends Error {
   override name = 'IdentityError';
 }
 

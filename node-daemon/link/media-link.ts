@@ -23,7 +23,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const WAITING_OCTETS_MAX = 32 * 1024;
 
 /** Who is on this end of the link. */
-export interface MediaLinkEvents {
+interface MediaLinkEvents {
   onPlayout(audio: Int16Array, isLive: boolean): void;
   onClear(): { played: number; dropped: number };
   onDigits(digits: string): void;

@@ -31,7 +31,7 @@ const HEARTBEATS_MISSED_MAX = 2;
 /** Whatever the server asks for; timers know no more than 24 days. */
 const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
 /** Commands that are under way at once; each waits in a bounded queue of its slot. */
-export const COMMANDS_MAX = 4096;
+const COMMANDS_MAX = 4096;
 
 /** What a link carries. */
 export interface NodeLinkParts {
@@ -59,7 +59,7 @@ export interface LinkEnd {
 /** How the slots, and the node, are. */
 type SlotsSnapshot = Omit<Extract<NodeFrame, { type: 'slots' }>, 'type'>;
 
-export interface LinkEvents {
+interface LinkEvents {
   onWelcome(): void;
   onDrain(): void;
   onEnd(end: LinkEnd): void;

@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 /** A link that delivers nothing for so long has been ended by either side many times over. */
 const KEPT_MS = 60 * 60 * 1000;
 /** Some 2 MB; a server asks for 500 at a time, once a link. */
-export const REFUSED_IDS_MAX = 10_000;
+const REFUSED_IDS_MAX = 10_000;
 
 /** Remembers ids for an hour at least, or until `REFUSED_IDS_MAX` newer ones came. */
 export class RefusedIds {

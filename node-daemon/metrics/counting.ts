@@ -5,7 +5,7 @@ import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
 /** Who counts facts: told of each with the SIM that it is of, where that is known. */
-export interface FactCounter {
+interface FactCounter {
   fact(fact: Fact, iccid: string | undefined): void;
 }
 

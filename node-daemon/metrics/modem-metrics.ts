@@ -1,8 +1,8 @@
 // What each modem is asked and goes through: AT commands, opened ports, steps of the recovery.
 import type { Counter, Histogram } from 'prom-client';
 import type { CommandEnd } from '../at/command-end.ts';
-import type { RecoveryStep } from '../modem/recovery.ts';
-import type { Trouble } from '../modem/trouble.ts';
+import type { RecoveryStep } from '../modem/recovery/recovery.ts';
+import type { Trouble } from '../modem/recovery/trouble.ts';
 import type { Instruments } from './instruments.ts';
 
 /** Seconds: from an answer of the modem itself to one of the network. */

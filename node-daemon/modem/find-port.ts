@@ -4,8 +4,8 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { OpenPort } from '../at/port.ts';
-import { isTaken } from './setback.ts';
-import { SessionEndedError } from './trouble.ts';
+import { isTaken } from './recovery/session-failure.ts';
+import { SessionEndedError } from './recovery/trouble.ts';
 
 /** A port that belongs to something else never answers: the next one is tried soon. */
 const ANSWER_ATTEMPTS = 2;
@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT_MS = 1_000;
 const IMEI_ANSWER = /^(?:\+CGSN: ?)?"?\d{14,16}"?$/;
 
 /** What is used to try ports. */
-export interface FindPortParts {
+interface FindPortParts {
   readonly openPort: OpenPort;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,7 +22,7 @@ export interface FindPortParts {
 }
 
 /** A port that speaks AT, and the modem behind it. */
-export interface FoundPort {
+interface FoundPort {
   readonly path: string;
   readonly channel: AtChannel;
   readonly imei: string;

@@ -3,11 +3,12 @@ import { imeiSchema } from '#shared/identities.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
+import type { UsbId } from '../usb/usb-device.ts';
 import { findProfile } from './profiles/find-profile.ts';
-import type { ModemProfile, UsbId } from './profiles/profile.ts';
+import type { ModemProfile } from './profiles/profile.ts';
 
 /** What a modem says of itself. */
-export interface ModemIdentity {
+interface ModemIdentity {
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
   /** Maker and model, at most 64 characters. */

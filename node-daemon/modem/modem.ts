@@ -5,47 +5,36 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
+import type { SimSettings } from '../config/sim-settings.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Telephone, Telephony } from '../voice/telephone.ts';
-import { Acquaintance } from './acquaintance.ts';
-import { untilReachable } from './arrival.ts';
 import { findPort } from './find-port.ts';
-import { Liveliness } from './liveliness.ts';
-import { limitsAt, type OutsideSteps } from './outside-steps.ts';
-import type { Place } from './place.ts';
-import { findProfile } from './profiles/find-profile.ts';
-import {
-  lost,
-  NO_TROUBLE,
-  nextRecovery,
-  type RecoveryLimits,
-  type RecoveryStep,
-  restartRequested,
-  starting,
-  type TroubleSeen,
-} from './recovery.ts';
-import { takeStep } from './recovery-steps.ts';
-import { CommandRefusal } from './refusal.ts';
+import { ModemRecovery } from './modem-recovery.ts';
+import { KnownModem } from './place/known-modem.ts';
+import { ModemLocation } from './place/location.ts';
+import type { Place } from './place/place.ts';
+import { untilPortsAppear } from './port-appearance.ts';
+import { Liveness } from './recovery/liveness.ts';
+import type { OutsideSteps } from './recovery/outside-steps.ts';
+import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
+import { sessionFailureOf } from './recovery/session-failure.ts';
+import type { Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
-import { setbackOf } from './setback.ts';
-import type { SimSettings } from './sim-settings.ts';
-import { SlotRecord } from './slot-record.ts';
-import type { SmsOutbox } from './sms-outbox.ts';
-import type { Trouble } from './trouble.ts';
-import { Whereabouts } from './whereabouts.ts';
+import { CommandRefusal } from './slot/command-refusal.ts';
+import { SlotRecord } from './slot/slot-record.ts';
+import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** Looking for a device that is not there costs nothing, and it comes back at any time. */
 const ABSENT_RETRY_MS = 500;
 /** Another program has the port, or the rights are missing: somebody has to do something. */
 const DENIED_RETRY_MS = 5_000;
-/** A modem that crashes is back on the bus in this time, or is waited for like any other. */
-const CRASHED_MS = 30_000;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
 /** An open that hangs is not waited for. */
 const STOP_MS = 2_000;
-/** Who is told of what happens to modems. */
-export interface ModemObserver {
+
+/** Hears what happens to modems. */
+interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
@@ -82,21 +71,19 @@ export class Modem {
   /** Its first name, which it keeps. */
   readonly id: string;
   readonly #parts: ModemParts;
-  readonly #whereabouts: Whereabouts;
+  readonly #location: ModemLocation;
   readonly #record: SlotRecord;
   readonly #stopping = new AbortController();
-  readonly #acquaintance = new Acquaintance();
-  #recovery = NO_TROUBLE;
+  readonly #known = new KnownModem();
+  readonly #recovery: ModemRecovery;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
-  /** The last that told an IMEI. */
-  #provenPort: string | undefined;
   /** Of the open port. */
   #path: string | undefined;
   /** A modem that may not be used is left alone until something else is there. */
   #refused: Place | undefined;
   #running: Promise<void> | undefined;
-  readonly #liveliness = new Liveliness();
+  readonly #liveness = new Liveness();
   /** The session that is up ends for this. */
   #isRestartRequested = false;
 
@@ -104,13 +91,21 @@ export class Modem {
     this.#parts = parts;
     this.name = parts.slot;
     this.id = parts.place?.usb?.path ?? parts.slot;
-    this.#whereabouts = new Whereabouts(parts.clock, parts.place);
+    this.#location = new ModemLocation(parts.clock, parts.place);
     this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
       const { state, reason } = this.#record.slot;
       if (state !== before.state || reason !== before.reason) {
         parts.log.info({ slot: this.name, state, ...(reason === null ? {} : { reason }) }, 'slot state');
       }
       parts.observer.onChange();
+    });
+    this.#recovery = new ModemRecovery({
+      ...parts,
+      location: this.#location,
+      record: this.#record,
+      moves: (timeoutMs) => this.#moves(timeoutMs),
+      onStep: (step, trouble) => parts.observer.onStep(this, step, trouble),
+      signal: this.#stopping.signal,
     });
   }
 
@@ -136,18 +131,18 @@ export class Modem {
 
   /** Whether there is a device, whatever its state. */
   get isPlugged(): boolean {
-    return this.#whereabouts.place !== undefined && this.#record.slot.reason !== 'absent';
+    return this.#location.place !== undefined && this.#record.slot.reason !== 'absent';
   }
 
   /** Whether the device holds a modem that may not be used. */
   get isRefused(): boolean {
-    return this.#refused !== undefined && this.#refused === this.#whereabouts.place;
+    return this.#refused !== undefined && this.#refused === this.#location.place;
   }
 
   /** Whether the device may be no modem at all, or not one to be used: it has not told. */
   get isStranger(): boolean {
-    const { place } = this.#whereabouts;
-    return place !== undefined && this.#acquaintance.isStranger(place);
+    const { place } = this.#location;
+    return place !== undefined && this.#known.isStranger(place);
   }
 
   /** Whether all was tried and the modem does still not answer. */
@@ -160,7 +155,7 @@ export class Modem {
    * every open a limit: whoever does not go on for minutes never will.
    */
   get steps(): number | undefined {
-    const { steps } = this.#liveliness;
+    const { steps } = this.#liveness;
     return steps === undefined ? undefined : steps + (this.#channel?.exchanges ?? 0);
   }
 
@@ -171,14 +166,14 @@ export class Modem {
 
   /** The device came, went, or offers other ports. */
   move(place: Place | undefined): void {
-    const before = this.#whereabouts.place;
+    const before = this.#location.place;
     if (JSON.stringify(place) === JSON.stringify(before)) return;
     const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
     const now = this.#parts.clock.now();
-    if (place === undefined) this.#acquaintance.left(now);
-    else this.#acquaintance.arrives(place, now);
-    this.#whereabouts.move(place);
-    if (isOther && place !== undefined && place.ports.length > 0) this.#isStarting();
+    if (place === undefined) this.#known.left(now);
+    else this.#known.arrives(place, now);
+    this.#location.move(place);
+    if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // All of the device is closed at once, or the system could not give its port the same name again.
     const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
     if (!isOpen) void this.#channel?.close(new Error('the device went away'));
@@ -223,11 +218,11 @@ export class Modem {
 
   async #run(): Promise<void> {
     const { log, outside } = this.#parts;
-    this.#isStarting();
+    this.#recovery.starting();
     for (;;) {
-      const place = await this.#liveliness.during(
-        untilReachable({
-          whereabouts: this.#whereabouts,
+      const place = await this.#liveness.during(
+        untilPortsAppear({
+          location: this.#location,
           outside,
           log,
           signal: this.#stopping.signal,
@@ -241,7 +236,7 @@ export class Modem {
       this.#channel = undefined;
       this.#path = undefined;
       if (this.#isStopping()) return;
-      if (place === this.#whereabouts.place && !this.isRefused) await this.#recover(place, error);
+      if (place === this.#location.place && !this.isRefused) await this.#recover(place, error);
     }
   }
 
@@ -265,7 +260,7 @@ export class Modem {
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),
-        onTurn: this.#liveliness.turn,
+        onTurn: this.#liveness.turn,
       });
       return await this.#session.run();
     } catch (error) {
@@ -293,94 +288,39 @@ export class Modem {
       await channel.close(new Error('this modem is not to be used'));
       throw new Error('this modem is not to be used');
     }
-    this.#acquaintance.meet(place);
+    this.#known.meet(place);
     this.#path = path;
-    this.#provenPort = path;
+    this.#recovery.provePort(path);
     return channel;
   }
 
   async #recover(place: Place, error: unknown): Promise<void> {
-    const { clock, log, observer } = this.#parts;
+    const { log, observer } = this.#parts;
     if (this.#isRestartRequested) {
       this.#isRestartRequested = false;
-      await this.#restartNow(place);
+      await this.#recovery.restart(place);
       return;
     }
-    const setback = setbackOf(error);
-    if (this.#acquaintance.isStranger(place)) {
-      const waitMs = this.#acquaintance.askAgainMs();
+    const failure = sessionFailureOf(error);
+    if (this.#known.isStranger(place)) {
+      const waitMs = this.#known.askAgainMs();
       log.info(
         { err: error, waitMs },
         'the device does not tell that it is a modem: it is asked again later',
       );
-      this.#record.reportLost(setback);
+      this.#record.reportLost(failure);
       await this.#moves(waitMs);
       return;
     }
-    if (setback === 'absent' || setback === 'denied') {
-      if (this.#record.slot.reason !== setback) log.warn({ err: error }, 'the port cannot be opened');
-      this.#record.reportLost(setback);
-      await this.#moves(setback === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
-      if (setback === 'absent') this.#isStarting();
+    if (failure === 'absent' || failure === 'denied') {
+      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'the port cannot be opened');
+      this.#record.reportLost(failure);
+      await this.#moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
+      if (failure === 'absent') this.#recovery.starting();
       return;
     }
     observer.onLoss();
-    const seen = {
-      trouble: setback,
-      now: clock.now(),
-      servedMs: this.#record.answeredMs,
-      random: Math.random(),
-    };
-    if (place !== this.#whereabouts.place) {
-      // A port that went because the device did needs nothing but that it comes back, unless it always goes.
-      const { state, isCrashing } = lost(this.#recovery, { ...seen, trouble: 'port_gone' });
-      this.#recovery = state;
-      if (isCrashing) await this.#climb({ ...seen, trouble: 'port_gone' }, error);
-      return;
-    }
-    await this.#climb(seen, error);
-  }
-
-  async #restartNow(place: Place): Promise<void> {
-    const { clock, log, observer } = this.#parts;
-    this.#recovery = restartRequested(this.#recovery, clock.now());
-    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
-    this.#record.report({ state: 'starting' });
-    observer.onStep(this, 'restart', 'requested');
-    await this.#take(place, 'restart');
-  }
-
-  /** The next step of the ladder, at the place where the device is then. */
-  async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
-    const { limits, log, observer, outside } = this.#parts;
-    const setback = seen.trouble;
-    if ((this.#whereabouts.place?.ports.length ?? 0) === 0) await this.#moves(CRASHED_MS);
-    const { place } = this.#whereabouts;
-    if (place === undefined || this.#isStopping()) return;
-    const { step, delayMs, state } = nextRecovery(this.#recovery, limitsAt(place, outside, limits), seen);
-    this.#recovery = state;
-    log.warn({ err: error, trouble: setback, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
-    if (setback === 'restarted' || setback === 'sim_changed') this.#record.report({ state: 'starting' });
-    else this.#record.reportLost(step === 'give_up' ? 'gave_up' : setback);
-    observer.onStep(this, step, setback);
-    await this.#moves(delayMs);
-    await this.#take(place, step);
-  }
-
-  async #take(place: Place, step: RecoveryStep): Promise<void> {
-    const { clock, log, openPort, outside } = this.#parts;
-    if (this.#isStopping()) return;
-    const profile = findProfile([this.#record.slot.model ?? ''], place.usb?.id);
-    try {
-      const { signal } = this.#stopping;
-      const provenPort = this.#provenPort;
-      const settleMs = await takeStep(step, { place, provenPort, profile, openPort, clock, outside, signal });
-      if (settleMs === 0) return;
-      await sleep(clock, settleMs, signal).catch(() => undefined);
-      this.#isStarting();
-    } catch (error) {
-      log.warn({ err: error, step }, 'the step could not be taken');
-    }
+    await this.#recovery.recover(place, failure, error);
   }
 
   async #atMost(limitMs: number, promise: Promise<void> | undefined): Promise<void> {
@@ -393,11 +333,7 @@ export class Modem {
     return this.#stopping.signal.aborted;
   }
 
-  #isStarting(): void {
-    this.#recovery = starting(this.#recovery, this.#parts.clock.now());
-  }
-
   #moves(timeoutMs: number | undefined): Promise<boolean> {
-    return this.#liveliness.during(this.#whereabouts.moves(timeoutMs, this.#stopping.signal));
+    return this.#liveness.during(this.#location.moves(timeoutMs, this.#stopping.signal));
   }
 }

@@ -5,7 +5,7 @@ import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import { BASIC_SETTINGS } from './identity.ts';
-import type { SmsOutbox } from './sms-outbox.ts';
+import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** A message on the air takes seconds; nobody waits at a terminal for longer. */
 const SENDING_MAX_MS = 10_000;
@@ -16,7 +16,7 @@ export class SendingError extends Error {
 }
 
 /** What a session tells of itself. */
-export interface OutsideChangeParts {
+interface OutsideChangeParts {
   readonly channel: AtChannel;
   readonly outbox: SmsOutbox | undefined;
   /** Everything that the session settled with the modem beyond how to talk; absent before it did. */

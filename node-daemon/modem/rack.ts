@@ -5,11 +5,11 @@ import type { Logger } from '#shared/log.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { isModem, mayBeModem, type Place, placeOf } from './place.ts';
-import { SlotNames } from './slot-names.ts';
+import { isModem, mayBeModem, type Place, placeOf } from './place/place.ts';
+import { SlotNames } from './slot/slot-names.ts';
 
 /** Makes the supervisor of one modem; it is not started. */
-export type CreateModem = (options: {
+type CreateModem = (options: {
   readonly slot: string;
   readonly place: Place;
   readonly admits: (imei: string) => boolean;

@@ -1,15 +1,27 @@
 // One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
+import type { SimSettings } from '../config/sim-settings.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { UsbId } from '../usb/usb-device.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
+import { NetworkWatch } from './network/network-watch.ts';
+import { Ussd } from './network/ussd.ts';
+import { changeFromOutside } from './outside-change.ts';
+import { Pauses, POLL_MS } from './pauses.ts';
+import { findProfile } from './profiles/find-profile.ts';
+import type { ModemProfile } from './profiles/profile.ts';
+import { endOf, SessionEndedError } from './recovery/trouble.ts';
+import { readImsi, readOwnNumber, readSimState } from './sim/sim-card.ts';
+import { type Sim, SimGuard } from './sim/sim-guard.ts';
+import { awaitSim } from './sim/sim-wait.ts';
+import { type SlotReport, UNKNOWN_SERVICE } from './slot/slot-record.ts';
 import {
   haveChanged,
   improveIndications,
@@ -17,50 +29,26 @@ import {
   readSettings,
   type Settings,
   setUpMessages,
-} from './message-set-up.ts';
-import { NetworkWatch } from './network-watch.ts';
-import { changeFromOutside } from './outside-change.ts';
-import { findProfile } from './profiles/find-profile.ts';
-import type { ModemProfile, UsbId } from './profiles/profile.ts';
-import { readIccid, readImsi, readOwnNumber, readSimState } from './sim-card.ts';
-import { type Sim, SimGuard } from './sim-guard.ts';
-import { SimLoss } from './sim-loss.ts';
-import type { SimSettings } from './sim-settings.ts';
-import { SimUnlock } from './sim-unlock.ts';
-import { UNKNOWN_SERVICE } from './slot-service.ts';
-import { SmsInbox } from './sms-inbox.ts';
-import { SmsOutbox } from './sms-outbox.ts';
-import { StorageAccess } from './storage-access.ts';
-import { endOf, SessionEndedError } from './trouble.ts';
+} from './sms/message-set-up.ts';
+import { SmsInbox } from './sms/sms-inbox.ts';
+import { SmsOutbox } from './sms/sms-outbox.ts';
+import { StorageAccess } from './sms/storage-access.ts';
 import { UnknownUrcs } from './unknown-urcs.ts';
-import { Ussd } from './ussd.ts';
 
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
 const WAKE_TIMEOUT_MS = 1_000;
-/** Signs of life, signal, the SIM, lost settings, and messages whose announcement was lost. */
-export const POLL_MS = 30_000;
 /** After an answer that did not come; so many of them in a row, and the modem is taken for silent. */
 const MISSED_POLL_MS = 5_000;
 const MISSES_MAX = 3;
-/** While there is no SIM to use; modems that announce one are quicker. */
-const SIM_POLL_MS = 5_000;
-const SIM_BUSY_POLL_MS = 1_000;
-/** Between looks that URCs ask for, doubled while each look is answered with another such URC. */
-export const URC_LOOK_MIN_MS = 1_000;
-/** Cards are ready within 20 s of power (Quectel's advice); then the modem is to be restarted. */
-export const SIM_BUSY_MAX_MS = 60_000;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
 export const NO_SERVICE_MAX_MS = 120_000;
 /** A network that was there comes back within seconds, or the modem has lost its way to it. */
-export const LOST_SERVICE_MAX_MS = 45_000;
+const LOST_SERVICE_MAX_MS = 45_000;
 
 /** Messages, registrations that come before they are waited for, and stray ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
-
-/** What a session tells of its slot. */
-export type SlotReport = Partial<Omit<Slot, 'slot'>>;
 
 /** What a session works on. */
 export interface SessionParts {
@@ -77,7 +65,7 @@ export interface SessionParts {
   readonly report: (report: SlotReport) => void;
   /** What calls need; absent where there are none. */
   readonly telephony?: Telephony;
-  /** Told before each wait: the session goes on. */
+  /** Called before each pause: the session goes on. */
   readonly onTurn?: () => void;
 }
 
@@ -85,15 +73,10 @@ export interface SessionParts {
 export class ModemSession {
   readonly #parts: SessionParts;
   readonly #channel: AtChannel;
-  #ended: Error | undefined;
+  readonly #pauses: Pauses;
   #profile: ModemProfile;
   #imei: string | undefined;
   #network: NetworkWatch | undefined;
-  #lookNow = false;
-  /** Before this time no URC makes another look come earlier. */
-  #nextLookAt = Number.NEGATIVE_INFINITY;
-  #lookGapMs = URC_LOOK_MIN_MS;
-  #wakeUp: (() => void) | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
@@ -109,10 +92,8 @@ export class ModemSession {
     this.#unknownUrcs = new UnknownUrcs(parts.log);
     this.#profile = findProfile([], parts.usbId);
     this.#ussd = new Ussd({ ...parts, isPacked: () => this.#profile.hasPackedUssd === true });
-    this.#channel.onClose((reason) => {
-      this.#ended = reason;
-      this.#wakeUp?.();
-    });
+    this.#pauses = new Pauses(parts.clock, parts.onTurn);
+    this.#channel.onClose((reason) => this.#pauses.end(reason));
     this.#channel.onUrc(({ line }) => this.#onUrc(line));
   }
 
@@ -151,8 +132,10 @@ export class ModemSession {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
       this.#parts.report({ ...UNKNOWN_SERVICE, state: 'starting', reason: null });
       await this.#identify();
-      await this.#optional(setFullFunctionality(this.#channel, (delayMs) => this.#pause(delayMs)));
-      return await this.#serve(await this.#awaitSim());
+      const pause = (delayMs: number): Promise<void> => this.#pauses.pause(delayMs);
+      await this.#optional(setFullFunctionality(this.#channel, pause));
+      const sim = await awaitSim({ ...this.#parts, profile: this.#profile, imei: this.#imei, pause });
+      return await this.#serve(sim);
     } catch (error) {
       throw endOf(error);
     } finally {
@@ -170,45 +153,6 @@ export class ModemSession {
     this.#imei = imei;
     report({ device_id: imei ?? null, model: model ?? null });
     log.info({ profile: profile.name, model, firmware }, 'modem opened');
-  }
-
-  async #awaitSim(): Promise<Sim> {
-    const { clock, journal, log, report, sims } = this.#parts;
-    const parts = { channel: this.#channel, clock, journal, log, sims };
-    const unlock = new SimUnlock({ ...parts, profile: this.#profile, imei: this.#imei });
-    // Since when it has been about to be ready.
-    let busySince = clock.now();
-    const lookedSince = busySince;
-    const loss = SimLoss.of(journal, this.#imei);
-    for (;;) {
-      const state = await readSimState(this.#channel);
-      const found =
-        state.kind === 'ready' ? await readIccid(this.#channel, this.#profile.iccidCommands) : undefined;
-      if (found !== undefined || state.kind === 'locked') loss.found();
-      if (found !== undefined) return found;
-      let isBusy = state.kind === 'busy' || state.kind === 'ready';
-      if (state.kind === 'locked') {
-        const unlocked = await unlock.open(state.reason);
-        isBusy = unlocked.kind !== 'locked';
-        if (unlocked.kind === 'opened') busySince = clock.now();
-        if (unlocked.kind === 'locked') {
-          const { iccid = null, reason } = unlocked;
-          report({ state: 'sim_locked', iccid, number: null, reason });
-        }
-      }
-      if (state.kind === 'absent') {
-        const { reason } = state;
-        const verdict = loss.missed(reason, clock.now(), lookedSince);
-        if (verdict === 'ends')
-          throw new SessionEndedError('faulty', `the SIM does not come back: ${reason}`);
-        if (verdict === 'waits') report({ state: 'sim_absent', iccid: null, number: null, reason });
-      }
-      if (!isBusy) busySince = clock.now();
-      else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
-        throw new SessionEndedError('faulty', 'the SIM does not become ready');
-      }
-      await this.#pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
-    }
   }
 
   async #describe({ iccid }: Sim): Promise<void> {
@@ -232,7 +176,7 @@ export class ModemSession {
     await this.#describe(sim);
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
-    const pause = (delayMs: number): Promise<void> => this.#pause(delayMs);
+    const pause = (delayMs: number): Promise<void> => this.#pauses.pause(delayMs);
     let setUp = await setUpMessages({ ...parts, pause });
     this.#network = network;
     await this.#startCalls(sim.iccid, network);
@@ -245,7 +189,7 @@ export class ModemSession {
       await network.setUp();
       await setUpMessages({ ...parts, pause: (delayMs) => sleep(clock, delayMs) });
       // What is not as it was before ends the session.
-      this.#look();
+      this.#pauses.pollNow();
     };
     for (let misses = 0; ; ) {
       try {
@@ -257,7 +201,7 @@ export class ModemSession {
         if (!(error instanceof AtTimeoutError) || misses >= MISSES_MAX) throw error;
         log.warn({ err: error }, 'the modem left an answer out');
       }
-      await this.#pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
+      await this.#pauses.pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
     }
   }
 
@@ -342,16 +286,10 @@ export class ModemSession {
     const { doubtful, ignorable, restarted, simChanged, storeFull } = this.#profile.urcs;
     if (restarted.test(line)) this.#end(new SessionEndedError('restarted', `the modem restarted: ${line}`));
     else if (simChanged.test(line) || doubtful?.test(line) === true) {
-      this.#look();
+      this.#pauses.pollNow();
     } else if (storeFull.test(line)) this.#onStoreFull(line);
     else if (this.#network?.onUrc(line) !== true && !this.#isKnown(line, ignorable))
       this.#unknownUrcs.note(line);
-  }
-
-  /** The waiting ends and whoever waited looks: for a SIM, or whether all is still as it was. */
-  #look(): void {
-    this.#lookNow = true;
-    this.#wakeUp?.();
   }
 
   #isKnown(line: string, ignorable: RegExp): boolean {
@@ -370,33 +308,5 @@ export class ModemSession {
 
   #end(reason: SessionEndedError): void {
     void this.#channel.close(reason);
-  }
-
-  /** Waits, unless a URC asks for a look before. Rejects when the session is over. */
-  async #pause(delayMs: number): Promise<void> {
-    const { clock, onTurn } = this.#parts;
-    const end = clock.now() + delayMs;
-    onTurn?.();
-    for (;;) {
-      if (this.#ended !== undefined) throw this.#ended;
-      const dueAt = this.#lookNow ? Math.min(end, this.#nextLookAt) : end;
-      if (clock.now() >= dueAt) break;
-      await this.#sleep(dueAt - clock.now());
-    }
-    if (this.#lookNow) {
-      this.#nextLookAt = clock.now() + this.#lookGapMs;
-      this.#lookGapMs = Math.min(this.#lookGapMs * 2, POLL_MS);
-    } else this.#lookGapMs = URC_LOOK_MIN_MS;
-    this.#lookNow = false;
-  }
-
-  #sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#parts.clock.after(delayMs, resolve);
-      this.#wakeUp = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
   }
 }

@@ -2,7 +2,7 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
-import { EXIT_CODES } from './desk-error.ts';
+import { EXIT_CODES } from '../system/exit-codes.ts';
 import { print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.ts';
 
 export const AT_COMMAND = programCommand({
@@ -30,7 +30,7 @@ export const AT_COMMAND = programCommand({
 async function meaningOf(final: string): Promise<string | undefined> {
   const match = /^\+(CME|CMS) ERROR: (\d+)$/.exec(final);
   if (match === null) return undefined;
-  const { cmeMeaning, cmsMeaning } = await import('../modem/sms-errors.ts');
+  const { cmeMeaning, cmsMeaning } = await import('../modem/sms/sms-errors.ts');
   const code = Number(match[2]);
   return (match[1] === 'CME' ? cmeMeaning(code) : cmsMeaning(code)).name;
 }

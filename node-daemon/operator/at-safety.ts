@@ -1,7 +1,7 @@
 // Which command lines an operator may give to a modem that works: what only asks, anything else on demand. Pure.
 
 /** `safe` changes nothing; `unsafe` may; `never` takes the modem away from the daemon, or sends its messages elsewhere. */
-export type AtVerdict =
+type AtVerdict =
   | { readonly kind: 'safe' }
   | { readonly kind: 'unsafe'; readonly command: string; readonly hint?: string }
   | { readonly kind: 'never'; readonly command: string; readonly reason: string };

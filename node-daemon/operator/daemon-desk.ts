@@ -1,6 +1,6 @@
 // An operator's way to the daemon that runs: requests over its socket.
 import { askLocal, LocalSocketError, linesOf, openLocal } from '#shared/process/local-socket.ts';
-import { howToGetAt } from '../missing-rights.ts';
+import { howToGetAt } from '../system/missing-rights.ts';
 import type { DeskAnswers, DeskStreams, NodeDesk } from './desk.ts';
 import { DeskError, isDeskTrouble } from './desk-error.ts';
 import { type DeskCall, type DeskInput, TIMEOUT_MS_MAX } from './desk-inputs.ts';

@@ -1,16 +1,5 @@
 // Why an operator's request came to nothing; the code decides how the tool ends.
-
-/** Exit codes of the tools by what happened; 0 is done. */
-export const EXIT_CODES = {
-  /** The modem or the network says no, or what was asked for cannot be. */
-  refused: 1,
-  /** The slot cannot do it now: no modem, no SIM, no network. */
-  unavailable: 2,
-  /** No answer in time: nobody knows what became of it. */
-  unanswered: 3,
-  /** The daemon cannot be asked, and the modems cannot be had without it. */
-  unreachable: 4,
-} as const;
+import { EXIT_CODES } from '../system/exit-codes.ts';
 
 export type DeskTrouble = keyof typeof EXIT_CODES;
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname, join, resolve } from 'node:path';
 import type { Logger } from '#shared/log.ts';
 import { isSocketPath, type LocalServer, listenLocal } from '#shared/process/local-socket.ts';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/options.ts';
 import type { NodeDesk } from './desk.ts';
 import { DeskError, type DeskTrouble } from './desk-error.ts';
 import { type DeskInput, isDeskCall } from './desk-inputs.ts';

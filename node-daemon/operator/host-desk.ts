@@ -2,13 +2,13 @@
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { closest } from '#shared/process/suggestion.ts';
 import { AtError, AtTimeoutError, CmeError, PortClosedError } from '../at/at-error.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { Modem } from '../modem/modem.ts';
+import { UssdBusyError, UssdCancelledError, UssdTimeoutError } from '../modem/network/ussd.ts';
 import { SendingError } from '../modem/outside-change.ts';
 import type { ModemSession } from '../modem/session.ts';
-import { cmeMeaning } from '../modem/sms-errors.ts';
-import { UssdBusyError, UssdCancelledError, UssdTimeoutError } from '../modem/ussd.ts';
+import { cmeMeaning } from '../modem/sms/sms-errors.ts';
 import { askModem } from './at-answer.ts';
 import { judge } from './at-safety.ts';
 import type {
@@ -38,7 +38,7 @@ const SEND_WITHIN_MS = 60_000;
 /** While everything changes at once, a watcher is told this often. */
 const WATCH_EVERY_MS = 200;
 
-export interface HostDeskParts {
+interface HostDeskParts {
   readonly host: Host;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly activity: SlotActivity;

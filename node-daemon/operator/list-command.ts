@@ -20,7 +20,7 @@ export const LIST_COMMAND = programCommand({
     }),
 });
 
-export const stateOf = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+const stateOf = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
   reason === null ? state : `${state} (${reason})`;
 
 function rowOf(slot: Slot): string[] {

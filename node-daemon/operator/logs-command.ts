@@ -2,7 +2,7 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { hasColors, onOneLine, toJson } from '#shared/process/terminal.ts';
-import { settingsOf } from '../config.ts';
+import { settingsOf } from '../config/options.ts';
 import { DeskError } from './desk-error.ts';
 import { JSON_OPTION, printDrawn, WHERE } from './with-desk.ts';
 

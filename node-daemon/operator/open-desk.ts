@@ -2,10 +2,10 @@
 import type { Slot } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
-import type { Settings } from '../config.ts';
-import { OthersFolderError } from '../folder-owner.ts';
-import type { Host } from '../host.ts';
-import { howToGetAt } from '../missing-rights.ts';
+import type { Settings } from '../config/options.ts';
+import type { Host } from '../host/host.ts';
+import { OthersFolderError } from '../system/folder-owner.ts';
+import { howToGetAt } from '../system/missing-rights.ts';
 import { findDaemonDesk } from './daemon-desk.ts';
 import type { NodeDesk } from './desk.ts';
 import { DeskError } from './desk-error.ts';
@@ -16,7 +16,7 @@ const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
-export interface DeskOptions {
+interface DeskOptions {
   /** Who asks; the daemon names it that cannot start meanwhile. */
   readonly tool: string;
   readonly log?: Logger;
@@ -64,7 +64,7 @@ async function openOwnDesk(
   settings: Settings,
   { tool, log, waitsForModems }: Required<DeskOptions>,
 ): Promise<NodeDesk> {
-  const { openHost } = await import('../host.ts');
+  const { openHost } = await import('../host/host.ts');
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostDesk } = await import('./host-desk.ts');
   const { SlotActivity } = await import('./slot-activity.ts');

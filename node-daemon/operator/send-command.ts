@@ -5,9 +5,10 @@ import * as z from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/options.ts';
+import { EXIT_CODES } from '../system/exit-codes.ts';
 import type { NodeDesk, SendAnswer } from './desk.ts';
-import { DeskError, EXIT_CODES } from './desk-error.ts';
+import { DeskError } from './desk-error.ts';
 import { JSON_OPTION, print, printAside, WHERE, withDesk } from './with-desk.ts';
 
 /** A daemon that is restarted is back in this time. */

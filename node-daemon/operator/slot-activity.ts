@@ -1,7 +1,7 @@
 // What has happened in each slot since the daemon began, for a table that somebody watches: no number, no text.
 import type { Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import type { WatchedHost, WatchedSlot } from './desk.ts';
 

@@ -1,8 +1,8 @@
 // What an operator is shown of the messages of a slot: those in the storages, and those in the journal. Pure.
 import { fieldsOf, integerField } from '../at/fields.ts';
 import type { ReadonlyJournalState } from '../journal/journal-state.ts';
-import { readPdu } from '../modem/sms-pdu.ts';
-import type { FoundInStorage } from '../modem/sms-storage.ts';
+import { readPdu } from '../modem/sms/sms-pdu.ts';
+import type { FoundInStorage } from '../modem/sms/sms-storage.ts';
 import type { SlotMessages, StoredSms } from './desk.ts';
 
 /** <stat> in PDU mode (3GPP TS 27.005 §3.1). */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { EXIT_CODES } from './desk-error.ts';
+import { EXIT_CODES } from '../system/exit-codes.ts';
 import { JSON_OPTION, print, printAside, TIMEOUT_OPTION, WHERE, withDesk } from './with-desk.ts';
 
 export const USSD_COMMAND = programCommand({

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { programCommand } from '#shared/process/commands.ts';
 import { hasColors, onOneLine } from '#shared/process/terminal.ts';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/options.ts';
 import type { NodeDesk, WatchedHost } from './desk.ts';
 import { DeskError } from './desk-error.ts';
 import { watchLine, watchScreen } from './watch-screen.ts';

@@ -4,7 +4,7 @@ import type { WatchedHost, WatchedSlot } from './desk.ts';
 import { sparkline } from './sparkline.ts';
 
 /** What the lines are to fit into. */
-export interface Screen {
+interface Screen {
   readonly columns: number;
   readonly rows: number;
   readonly isColored: boolean;

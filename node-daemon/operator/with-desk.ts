@@ -2,13 +2,13 @@
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { daemonOptions, type Settings, settingsOf } from '../config.ts';
+import { daemonOptions, type Settings, settingsOf } from '../config/options.ts';
 import type { NodeDesk } from './desk.ts';
 import { TIMEOUT_MS_MAX } from './desk-inputs.ts';
 
 /** Those of the daemon: a tool that finds none uses the modems as it would. */
 export const WHERE = daemonOptions;
-export type Where = OptionsOf<typeof WHERE>;
+type Where = OptionsOf<typeof WHERE>;
 
 export const JSON_OPTION = switchOption('Print JSON');
 

@@ -29,7 +29,7 @@ export const ARCHITECTURES = ['amd64', 'arm64'] as const satisfies readonly Arch
 const PROGRAM_FOLDER = `usr/lib/${NAME}`;
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 
-export interface PackageOptions {
+interface PackageOptions {
   readonly arch: Architecture;
   readonly version: string;
   /** Folder of the package; made when missing. */

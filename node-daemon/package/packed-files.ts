@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 
 const HERE = import.meta.dirname;
 
-export interface PackedFile {
+interface PackedFile {
   /** Below the root of the host. */
   readonly path: string;
   readonly text: string;

@@ -11,7 +11,7 @@ const JOURNAL_PATIENCE_MS = 3 * 60_000;
 /** Who was sent away comes back after ten minutes. */
 const LINK_PATIENCE_MS = 15 * 60_000;
 
-export interface WorkingParts {
+interface WorkingParts {
   readonly rack: Pick<Rack, 'progress'>;
   readonly journal: Pick<Journal, 'isFailing' | 'steps'>;
   readonly link: Pick<ControlLink, 'steps'>;

@@ -12,19 +12,19 @@ const EXTEND_MS = 5_000;
 const EXTENSION_MS = 30_000;
 
 /** What the service manager put into the environment of the process (sd_notify(3), sd_watchdog_enabled(3)). */
-export interface ServiceEnvironment {
+interface ServiceEnvironment {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
   readonly WATCHDOG_PID?: string | undefined;
 }
 
 /** Who is told of. */
-export interface WatchedDaemon {
+interface WatchedDaemon {
   status(): DaemonStatus;
   workers(): readonly Worker[];
 }
 
-export interface ServiceManagerParts {
+interface ServiceManagerParts {
   readonly environment: ServiceEnvironment;
   readonly pid: number;
   readonly clock: Clock;

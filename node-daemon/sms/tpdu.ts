@@ -17,7 +17,7 @@ export interface SubmitPdu {
 }
 
 /** What an SMS-SUBMIT says. */
-export interface SubmitFields {
+interface SubmitFields {
   /** E.164. */
   readonly to: string;
   readonly text: string;

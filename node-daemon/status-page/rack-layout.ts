@@ -2,7 +2,7 @@
 import type { Slot } from '#shared/link/messages.ts';
 
 /** A port of a hub. */
-export type HubPort =
+type HubPort =
   | { readonly port: number; readonly kind: 'slot'; readonly slots: readonly Slot[] }
   /** Another hub is in it. */
   | { readonly port: number; readonly kind: 'hub'; readonly path: string }
@@ -16,7 +16,7 @@ export interface Hub {
   readonly ports: readonly HubPort[];
 }
 
-export interface RackLayout {
+interface RackLayout {
   readonly hubs: readonly Hub[];
   /** At ports that are no USB devices, and named slots whose modem has not come yet. */
   readonly others: readonly Slot[];

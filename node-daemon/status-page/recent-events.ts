@@ -1,6 +1,6 @@
 // What has happened on this host last, for people who look at it: no number, no text, no more than a page of it.
 import type { Slot } from '#shared/link/messages.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { describedState } from './words.ts';
 
@@ -17,7 +17,7 @@ export interface HostEvent {
 }
 
 /** What is followed of a host. */
-export interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
+interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
   readonly rack: { slots(): readonly Slot[]; find(iccid: string): { readonly name: string } | undefined };
 }
 

@@ -24,7 +24,7 @@ export function binned(samples: readonly (number | null)[], count: number): (num
 }
 
 /** The lowest and the highest, in whole dBm. */
-export function rangeOf(samples: readonly (number | null)[]): { low: number; high: number } | undefined {
+function rangeOf(samples: readonly (number | null)[]): { low: number; high: number } | undefined {
   const told = samples.filter((sample) => sample !== null);
   return told.length === 0 ? undefined : { low: Math.min(...told), high: Math.max(...told) };
 }

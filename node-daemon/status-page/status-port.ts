@@ -5,13 +5,13 @@ import { type StatusServer, type StatusServerParts, serveStatus } from './status
 
 export const RETRY_MS = 60_000;
 
-export interface StatusPortParts extends StatusServerParts {
+interface StatusPortParts extends StatusServerParts {
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Tries until `stop`. */
-export interface StatusPort {
+interface StatusPort {
   stop(): Promise<void>;
 }
 

@@ -1,9 +1,14 @@
 // From entries of the USB tree to devices with their serial ports. Pure.
-import type { UsbId } from '../modem/profiles/profile.ts';
 import type { UsbTree } from './usb-tree.ts';
 
+/** A USB product, four lower-case hexadecimal digits each. */
+export interface UsbId {
+  readonly vendor: string;
+  readonly product: string;
+}
+
 /** One interface of a device. */
-export interface UsbInterface {
+interface UsbInterface {
   /** `bInterfaceNumber`, from 0. */
   readonly number: number;
   /** USB class, two hexadecimal digits: "ff" vendor-specific, "08" mass storage. */

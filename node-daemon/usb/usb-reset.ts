@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { HangGuard } from '../hang-guard.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
 import { hubPortOf, runCommand } from './operator-command.ts';
 
 /** Resets the device at a USB path. Rejects when the system refuses or does not answer. */
-export type ResetUsb = (usbPath: string) => Promise<void>;
+type ResetUsb = (usbPath: string) => Promise<void>;
 
 /** Drivers let go of the device in this time. */
 const OUT_MS = 500;
@@ -14,7 +14,7 @@ const OUT_MS = 500;
 const RESET_TIMEOUT_MS = 20_000;
 
 /** What a reset through sysfs uses. */
-export interface AuthorizedResetParts {
+interface AuthorizedResetParts {
   /** /sys on a real system. */
   readonly sysfsRoot: string;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ const UNINTERESTING_CLASSES = new Set(['09', '08', '03']);
 const OFFERS = ['tty', 'sound'];
 
 /** A device ("1-1.2") or one of its interfaces ("1-1.2:1.3"). */
-export interface UsbEntry {
+interface UsbEntry {
   /** By file name, without the newline. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Names of what drivers offer at an interface: "ttyUSB2", "tty/ttyACM0", "sound/card1". */

@@ -8,7 +8,7 @@ import type { UsbTree } from './usb-tree.ts';
 const LOOK_MS = 1_000;
 
 /** What is watched, and who is told. */
-export interface UsbWatchParts {
+interface UsbWatchParts {
   /** Reads the tree; throws when there is none. */
   readonly read: () => UsbTree;
   /** Called with all devices, after a change of any. */

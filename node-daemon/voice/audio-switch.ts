@@ -12,7 +12,7 @@ const CONFIRM_RETRY_MS = 500;
 /** Where the answer to the command is all there is; whoever dials waits for it. */
 const ACCEPT_MAX_MS = 1_000;
 
-export interface AudioSwitchParts {
+interface AudioSwitchParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,7 +22,7 @@ export interface AudioSwitchParts {
 }
 
 /** When audio is switched on: before a call is dialled or answered, or once it is answered. */
-export type AudioMoment = 'dialing' | 'answer';
+type AudioMoment = 'dialing' | 'answer';
 
 export class AudioSwitch {
   readonly #parts: AudioSwitchParts;

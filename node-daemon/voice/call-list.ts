@@ -3,8 +3,8 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand, withPrefix } from '../at/command.ts';
-import { SessionEndedError } from '../modem/trouble.ts';
-import { causeOfReport, type ListedCall, listedCalls } from './call-event.ts';
+import { SessionEndedError } from '../modem/recovery/trouble.ts';
+import { causeOfReport, type ListedCall, listedCalls } from './state/call-event.ts';
 
 const LIST = atCommand('AT+CLCC', { answer: withPrefix('+CLCC:') });
 /** 3GPP TS 27.007 §6.5, and V.250 §6.3.6 for modems that do not take it. */

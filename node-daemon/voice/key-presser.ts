@@ -10,7 +10,7 @@ const KEY_GAP_MS = 130;
 /** Keys that wait to be pressed. */
 const KEYS_MAX = 64;
 
-export interface KeyPresserParts {
+interface KeyPresserParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;

@@ -8,11 +8,10 @@ import type { AtChannel } from '../at/channel.ts';
 import { CallAudio } from '../audio/call-audio.ts';
 import type { Rate } from '../audio/frame-cutter.ts';
 import type { OpenPcm } from '../audio/pcm-device.ts';
-import { CommandRefusal } from '../modem/refusal.ts';
+import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
-import type { CallBook } from './call-book.ts';
-import type { LineCall } from './line-state.ts';
 import type { CardAudio, MakeVoice, SerialAudio } from './makes/make-voice.ts';
+import type { LineCall } from './state/line-state.ts';
 import { type CallEnd, VoiceLine } from './voice-line.ts';
 
 /** A card or port may be ready only some time after it was switched on. */
@@ -40,15 +39,24 @@ export interface AudioAccess {
   readonly open: OpenPcm;
 }
 
+/** Keeps the calls of all telephones of a host. */
+export interface CallObserver {
+  /** An id for a call that comes in. */
+  newId(): string;
+  /** A call began, or its state changed. */
+  note(live: LiveCall, telephone: Telephone): void;
+  end(callId: string, end: CallEnd, audio: AudioStatistics | null): void;
+}
+
 /** What the telephone of a slot needs besides its modem. */
 export interface Telephony {
-  readonly book: CallBook;
+  readonly calls: CallObserver;
   readonly createResampler: CreateResampler;
   /** The way to the audio of the modem. */
   readonly audioAccess: (voice: MakeVoice) => AudioAccess | undefined;
 }
 
-export interface TelephoneParts {
+interface TelephoneParts {
   readonly iccid: string;
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -58,7 +66,7 @@ export interface TelephoneParts {
   /** Undefined where nothing is known of the modem's audio: calls are silent. */
   readonly access: AudioAccess | undefined;
   readonly createResampler: CreateResampler;
-  readonly book: CallBook;
+  readonly calls: CallObserver;
   /** The modem's audio will not work again before it is restarted. */
   readonly onAudioDegraded: () => void;
 }
@@ -164,10 +172,10 @@ export class Telephone {
   }
 
   #onCall({ direction, peer = null, state }: LineCall): void {
-    const { book, clock, iccid } = this.#parts;
+    const { calls, clock, iccid } = this.#parts;
     const now = new Date(clock.now()).toISOString();
     const known = this.#ongoing?.live;
-    const id = known?.call_id ?? (direction === 'outbound' ? this.#dialledId : undefined) ?? book.newId();
+    const id = known?.call_id ?? (direction === 'outbound' ? this.#dialledId : undefined) ?? calls.newId();
     const live: LiveCall = {
       call_id: id,
       iccid,
@@ -190,7 +198,7 @@ export class Telephone {
     } else this.#ongoing.live = live;
     if (direction === 'outbound' || state === 'active')
       this.#ongoing.opening ??= this.#openAudio(this.#ongoing);
-    book.note(live, this);
+    calls.note(live, this);
   }
 
   async #onEnd(end: CallEnd): Promise<void> {
@@ -200,7 +208,7 @@ export class Telephone {
     if (ongoing === undefined) return;
     const audio = sum(ongoing.past, ongoing.audio?.statistics);
     ongoing.media?.close(callCloseCode(end.cause), end.reason);
-    this.#parts.book.end(ongoing.id, end, audio);
+    this.#parts.calls.end(ongoing.id, end, audio);
     await ongoing.opening?.catch(() => undefined);
     await ongoing.audio?.close();
     if (this.#isDegraded) {

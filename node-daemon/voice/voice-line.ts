@@ -6,13 +6,13 @@ import { CAUSE, type EndReason, reasonOfCause } from '#shared/voice/release-caus
 import { AtError, CallFailedError, isUnanswered } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import { CommandRefusal } from '../modem/refusal.ts';
-import { type CallEvent, commonCallEvent } from './call-event.ts';
+import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import { askCause, hangUpAll, listCalls } from './call-list.ts';
 import { dialString } from './dial-string.ts';
 import { KeyPresser } from './key-presser.ts';
-import { type LineCall, nextCall, nextCallOfList, type Step } from './line-state.ts';
 import type { MakeVoice } from './makes/make-voice.ts';
+import { type CallEvent, commonCallEvent } from './state/call-event.ts';
+import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
 /** Modems that tell the caller do it with the first ring, or with the second; nobody waits for that. */
 const CALLER_WAIT_MS = 100;
@@ -45,7 +45,7 @@ export interface CallEnd {
 }
 
 /** Who is told of the call of a line. */
-export interface LineObserver {
+interface LineObserver {
   /** It has begun, or changed. An incoming one is told as soon as its caller is known or is not told at once. */
   onCall(call: LineCall): void;
   onEnd(end: CallEnd): void;
@@ -55,7 +55,7 @@ export interface LineObserver {
 }
 
 /** What a line works on. */
-export interface VoiceLineParts {
+interface VoiceLineParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,7 +1,7 @@
 // `node-daemon doctor` on 16 modems, from the command to its last line: by itself, through a daemon, and where modems hang.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reportSchema } from '#node-daemon/doctor/report.ts';
+import { reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { writeIdentity } from '../fixtures/enrolled-node.ts';
 import { runProgram } from '../fixtures/run-program.ts';
 import { until } from '../fixtures/until.ts';

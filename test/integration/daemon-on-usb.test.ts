@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
-import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim-guard.ts';
+import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
 import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
 import { fastClock } from '../fixtures/fast-clock.ts';
 import { until } from '../fixtures/until.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { parseConfig } from '#node-daemon/config/config-file.ts';
-import { startDaemon } from '#node-daemon/daemon.ts';
+import { startDaemon } from '#node-daemon/daemon/daemon.ts';
 import { nodeCode } from '../fixtures/enrolled-node.ts';
 import { recordedLog } from '../fixtures/recorded-log.ts';
 import { createRig } from '../fixtures/rig.ts';

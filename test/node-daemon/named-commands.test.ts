@@ -2,18 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DOCTOR_COMMAND } from '#node-daemon/doctor/doctor-command.ts';
-import { ENROL_COMMAND } from '#node-daemon/link/enrol-command.ts';
-import { TOOL_COMMANDS } from '#node-daemon/operator/tool-commands.ts';
+import { COMMANDS } from '#node-daemon/commands.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const FOLDERS = ['node-daemon', join('docs', 'operators')];
 /** Told to be switched off; and systemd's own. */
 const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', '--system']);
 const UNIT = /^simrack-node-daemon(\.service)?$/;
-const TOOLS = new Set(
-  [ENROL_COMMAND, DOCTOR_COMMAND, ...TOOL_COMMANDS].map(({ usage }) => usage.split(' ')[0]),
-);
+const TOOLS = new Set(COMMANDS.map(({ usage }) => usage.split(' ')[0]));
 
 const texts = FOLDERS.flatMap((folder) =>
   readdirSync(join(PROJECT_FOLDER, folder), { recursive: true, encoding: 'utf8' })

@@ -7,7 +7,7 @@ import { OPTIONS as SERVICE_OPTIONS } from '../../../control-plane/config/config
 import { COMMANDS as SERVICE_COMMANDS } from '../../../control-plane/operator/all-commands.ts';
 import { OPTIONS as SIMULATOR_OPTIONS } from '../../../hardware-sim/options.ts';
 import { COMMANDS as DAEMON_COMMANDS } from '../../../node-daemon/commands.ts';
-import { daemonOptions } from '../../../node-daemon/config.ts';
+import { daemonOptions } from '../../../node-daemon/config/options.ts';
 import type { AnyCommand } from '../../../shared/process/commands.ts';
 import { nameOf, type Specs } from '../../../shared/process/options.ts';
 import { OPTIONS as DEV_STACK_OPTIONS } from '../../../test/dev-stack/options.ts';

@@ -1,9 +1,9 @@
 // What a check is: a pure function from what was seen to one outcome.
-import type { Outcome } from '../finding.ts';
-import { skipped } from '../finding.ts';
-import type { HostView } from '../host/host-view.ts';
-import type { ModemView } from '../modem/modem-view.ts';
-import { answersOf, type SlotView } from '../modem/slot-view.ts';
+import type { Outcome } from '../report/finding.ts';
+import { skipped } from '../report/finding.ts';
+import type { HostView } from '../seen/host-view.ts';
+import type { ModemView } from '../seen/modem-view.ts';
+import { answersOf, type SlotView } from '../seen/slot-view.ts';
 
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
 export interface DeskView {

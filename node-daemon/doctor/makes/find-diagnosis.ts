@@ -1,4 +1,4 @@
-// What is asked of which make.
+// Finds what doctor asks a make of modems.
 import { HUAWEI } from '../../modem/profiles/huawei.ts';
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 import { QUECTEL } from '../../modem/profiles/quectel.ts';
@@ -15,5 +15,6 @@ const DIAGNOSES: ReadonlyMap<ModemProfile, MakeDiagnosis> = new Map([
   [HUAWEI, HUAWEI_DIAGNOSIS],
 ]);
 
+/** What doctor asks a modem of this make. */
 export const diagnosisOf = (profile: ModemProfile): MakeDiagnosis =>
   DIAGNOSES.get(profile) ?? GENERIC_DIAGNOSIS;

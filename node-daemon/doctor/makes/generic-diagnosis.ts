@@ -1,5 +1,5 @@
 // Any modem that keeps to the standard: no more than that can be asked.
-import { skipped } from '../finding.ts';
+import { skipped } from '../report/finding.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 
 export const GENERIC_DIAGNOSIS: MakeDiagnosis = {

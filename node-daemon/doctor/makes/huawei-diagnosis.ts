@@ -1,6 +1,6 @@
 // Huawei's sticks: is voice open. Sources: chan_dongle, the Huawei datacard AT command interface specification.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { ok, problem, skipped } from '../finding.ts';
+import { ok, problem, skipped } from '../report/finding.ts';
 import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 

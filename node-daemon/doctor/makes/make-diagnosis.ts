@@ -1,6 +1,6 @@
 // What doctor asks a make of modems beyond the standard, and what the answers mean, as data.
-import type { Outcome } from '../finding.ts';
-import type { ModemView } from '../modem/modem-view.ts';
+import type { Outcome } from '../report/finding.ts';
+import type { ModemView } from '../seen/modem-view.ts';
 
 /** A test in which the modem gives back on its audio port what is played there. */
 export interface AudioLoop {

@@ -1,7 +1,7 @@
 // Quectel's EC2x: its PCM, its GPS and its VoLTE. Source: the AT commands manuals of EC2x.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { ok, problem, skipped } from '../finding.ts';
-import type { ModemView } from '../modem/modem-view.ts';
+import { ok, problem, skipped } from '../report/finding.ts';
+import type { ModemView } from '../seen/modem-view.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 
 const PCM = 'AT+QDAI?';

@@ -1,6 +1,6 @@
 // SIMCom's SIM7600: the rate of its audio. Sources: the SIM7500_SIM7600 AT command manual, reports of users.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { ok, skipped, warning } from '../finding.ts';
+import { ok, skipped, warning } from '../report/finding.ts';
 import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 

@@ -1,7 +1,9 @@
 // Which make a modem is: by its USB id before it is opened, by what it says of itself afterwards.
+
+import type { UsbId } from '../../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';
 import { HUAWEI } from './huawei.ts';
-import type { ModemProfile, UsbId, UsbProduct } from './profile.ts';
+import type { ModemProfile, UsbProduct } from './profile.ts';
 import { QUECTEL } from './quectel.ts';
 import { SIMCOM } from './simcom.ts';
 

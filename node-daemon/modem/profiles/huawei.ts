@@ -1,7 +1,9 @@
 // Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
+
+import type { UsbId } from '../../usb/usb-device.ts';
 import { HUAWEI_VOICE } from '../../voice/makes/huawei-voice.ts';
 import { GENERIC } from './generic.ts';
-import type { ModemProfile, UsbId, UsbProduct } from './profile.ts';
+import type { ModemProfile, UsbProduct } from './profile.ts';
 
 /** The order differs by firmware: ports are tried in this one. Only the PCUI port announces messages. */
 const ORDER = { atInterfaces: [2, 3, 0, 1], audioInterface: 1 };

@@ -1,12 +1,7 @@
 // What a make of modems is, as data. All that differs between makes is said here, and nothing else does.
 
+import type { UsbId } from '../../usb/usb-device.ts';
 import type { MakeVoice } from '../../voice/makes/make-voice.ts';
-
-/** A USB product, four lower-case hexadecimal digits each. */
-export interface UsbId {
-  readonly vendor: string;
-  readonly product: string;
-}
 
 /** A product in modem mode, and what its interfaces are for. */
 export interface UsbProduct extends UsbId {
@@ -30,7 +25,7 @@ export type SignalScale =
   | 'dbm';
 
 /** A URC that tells the signal: group 1 is the value. */
-export interface SignalUrc {
+interface SignalUrc {
   readonly match: RegExp;
   readonly scale: SignalScale;
 }
@@ -44,7 +39,7 @@ export interface PinTriesQuery {
 }
 
 /** URCs by what they ask for. A line may match one of them only. */
-export interface ProfileUrcs {
+interface ProfileUrcs {
   /** All settings are back to their defaults. */
   readonly restarted: RegExp;
   /** May come from a modem that restarted and also from one that did not: its settings are looked at. */

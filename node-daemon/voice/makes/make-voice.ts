@@ -1,5 +1,5 @@
 // How a make of modems tells of calls and gives their audio, as data.
-import type { CallEvent } from '../call-event.ts';
+import type { CallEvent } from '../state/call-event.ts';
 
 /** Audio on a serial port: S16LE frames of 20 ms, each way, as long as it is switched on. */
 export interface SerialAudio {

@@ -1,6 +1,6 @@
 // Calls of Quectel's EC2x. Sources: the AT commands manual of EC2x, chan_quectel.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { type CallEvent, type ListedState, listedCall, numberOf } from '../call-event.ts';
+import { type CallEvent, type ListedState, listedCall, numberOf } from '../state/call-event.ts';
 import { GENERIC_VOICE } from './generic-voice.ts';
 import type { MakeVoice } from './make-voice.ts';
 

@@ -1,6 +1,6 @@
 // Calls of SIMCom's SIM7600. Sources: the SIM7500_SIM7600 AT command manual, chan_quectel, reports of users.
 import { fieldsOf } from '../../at/fields.ts';
-import { listedCall } from '../call-event.ts';
+import { listedCall } from '../state/call-event.ts';
 import { GENERIC_VOICE } from './generic-voice.ts';
 import type { MakeVoice } from './make-voice.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { PtyPort } from '#hardware-sim/pty/pty-port.ts';
 import { type Port, serialPorts } from '#node-daemon/at/port.ts';
-import { HangGuard } from '#node-daemon/hang-guard.ts';
+import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { until } from '../../fixtures/until.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { type AtCommand, atCommand, atQuery } from '#node-daemon/at/command.ts';
-import { REGISTRATION_ANSWER } from '#node-daemon/modem/network.ts';
+import { REGISTRATION_ANSWER } from '#node-daemon/modem/network/network.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { ScriptedPort } from '../../fixtures/scripted-port.ts';

@@ -1,6 +1,6 @@
 // What comes back of a tone: all of it, nothing, or something else.
 import t from 'tap';
-import { judgeTone, toneFrame } from '#node-daemon/doctor/modem/audio-loop.ts';
+import { judgeTone, toneFrame } from '#node-daemon/doctor/audio-loop.ts';
 
 const SECOND = Buffer.concat(Array.from({ length: 50 }, toneFrame));
 

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startSimulator } from '#hardware-sim/simulator.ts';
-import { type Report, reportSchema } from '#node-daemon/doctor/report.ts';
+import { type Report, reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { startDaemonOnRack } from '../../fixtures/daemon-on-rack.ts';
 import { writeIdentity } from '../../fixtures/enrolled-node.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';

@@ -1,9 +1,9 @@
 // What a doctor sees of a host and a modem that are well; tests say what differs.
 import type { DeskView, Seen } from '#node-daemon/doctor/checks/check.ts';
-import type { HostView } from '#node-daemon/doctor/host/host-view.ts';
-import type { UsbAttributes } from '#node-daemon/doctor/host/usb-attributes.ts';
-import { ModemView } from '#node-daemon/doctor/modem/modem-view.ts';
-import type { SlotView } from '#node-daemon/doctor/modem/slot-view.ts';
+import type { HostView } from '#node-daemon/doctor/seen/host-view.ts';
+import { ModemView } from '#node-daemon/doctor/seen/modem-view.ts';
+import type { SlotView } from '#node-daemon/doctor/seen/slot-view.ts';
+import type { UsbAttributes } from '#node-daemon/doctor/seen/usb-attributes.ts';
 import type { ModemProfile } from '#node-daemon/modem/profiles/profile.ts';
 import { QUECTEL } from '#node-daemon/modem/profiles/quectel.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';

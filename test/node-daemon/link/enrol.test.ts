@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { readEnrolment } from '#node-daemon/doctor/host/data-folder.ts';
+import { readEnrolment } from '#node-daemon/doctor/seen/data-folder.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
 import { IdentityFile } from '#node-daemon/link/identity.ts';
 import { MediaLink } from '#node-daemon/link/media-link.ts';

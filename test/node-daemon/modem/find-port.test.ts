@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { findPort } from '#node-daemon/modem/find-port.ts';
-import { setbackOf } from '#node-daemon/modem/setback.ts';
+import { sessionFailureOf } from '#node-daemon/modem/recovery/session-failure.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { runUntil } from '../../fixtures/running-clock.ts';
@@ -25,13 +25,13 @@ async function find(ports: readonly (ScriptedPort | Error)[]) {
     return port ?? mute();
   };
   const parts = { openPort, clock, log: silentLogger, signal: new AbortController().signal };
-  let result: { found?: Awaited<ReturnType<typeof findPort>>; setback?: string } | undefined;
+  let result: { found?: Awaited<ReturnType<typeof findPort>>; failure?: string } | undefined;
   void findPort([...ports.keys()].map(String), parts).then(
     (found) => {
       result = { found };
     },
     (error: unknown) => {
-      result = { setback: setbackOf(error) };
+      result = { failure: sessionFailureOf(error) };
     },
   );
   await runUntil('the end of the search', () => result !== undefined, { clock, limitMs: 60_000 });
@@ -55,7 +55,7 @@ t.test('a port that is gone does not matter where another one answers', async (t
 t.test('a modem of which another program has a port is denied, whichever port that is', async (t) => {
   for (const place of [0, 1, 2]) {
     const ports = [0, 1, 2].map((index) => (index === place ? taken() : index === 0 ? mute() : answering()));
-    t.match(await find(ports), { setback: 'denied' }, `port ${place}`);
+    t.match(await find(ports), { failure: 'denied' }, `port ${place}`);
     for (const port of ports) if (port instanceof ScriptedPort && port.received.length > 0) t.ok(port.closed);
   }
 });

@@ -1,9 +1,10 @@
 // A session's life: what it survives, what ends it and with which trouble, and how much it asks.
 import t, { type Test } from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
-import { POLL_MS, SIM_BUSY_MAX_MS } from '#node-daemon/modem/session.ts';
-import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim-loss.ts';
-import { simSettings } from '#node-daemon/modem/sim-settings.ts';
+import { simSettings } from '#node-daemon/config/sim-settings.ts';
+import { POLL_MS } from '#node-daemon/modem/pauses.ts';
+import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim/sim-loss.ts';
+import { SIM_BUSY_MAX_MS } from '#node-daemon/modem/sim/sim-wait.ts';
 import { PARAMS } from '../../fixtures/scripted-outbox.ts';
 import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';

@@ -1,6 +1,6 @@
 // What a host remembers of what happened: newest first, in bounds, and nothing private.
 import t, { type Test } from 'tap';
-import type { HostObserver } from '#node-daemon/host.ts';
+import type { HostObserver } from '#node-daemon/host/host.ts';
 import { EVENTS_MAX, EVENTS_PER_SLOT_MAX, RecentEvents } from '#node-daemon/status-page/recent-events.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { HangGuard } from '#node-daemon/hang-guard.ts';
+import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { fillIn, hubPortOf, runCommand } from '#node-daemon/usb/operator-command.ts';
 import { authorizedReset } from '#node-daemon/usb/usb-reset.ts';
 import { systemClock } from '#shared/clock.ts';

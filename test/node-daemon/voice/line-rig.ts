@@ -1,9 +1,9 @@
 // One line over a scripted modem that takes every command, has no call, and says what a test has it say.
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { AudioSwitch } from '#node-daemon/voice/audio-switch.ts';
-import type { LineCall } from '#node-daemon/voice/line-state.ts';
 import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
 import type { MakeVoice } from '#node-daemon/voice/makes/make-voice.ts';
+import type { LineCall } from '#node-daemon/voice/state/line-state.ts';
 import { type CallEnd, VoiceLine } from '#node-daemon/voice/voice-line.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';

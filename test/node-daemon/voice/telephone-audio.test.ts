@@ -2,7 +2,6 @@
 import t from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { HELD_FRAMES_MAX } from '#node-daemon/audio/jitter-buffer.ts';
-import type { CallBook } from '#node-daemon/voice/call-book.ts';
 import { QUECTEL_VOICE } from '#node-daemon/voice/makes/quectel-voice.ts';
 import { type MediaEvents, Telephone } from '#node-daemon/voice/telephone.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -29,7 +28,7 @@ async function talking() {
   let canOpen = true;
   let record: AudioStatistics | null | undefined;
   const ends: unknown[] = [];
-  const book = {
+  const calls = {
     note: () => undefined,
     newId: () => ID,
     end: (_id: string, end: unknown, audio: AudioStatistics | null) => {
@@ -54,7 +53,7 @@ async function talking() {
         return device;
       },
     },
-    book: book as unknown as CallBook,
+    calls,
     onAudioDegraded: () => undefined,
   });
   void telephone.dial(ID, TO);

@@ -1,0 +1,159 @@
+// The daemon's options: names, defaults and checks.
+import { basename } from 'node:path';
+import * as z from 'zod';
+import { type Destinations, destinationsOption } from '#shared/destination-list.ts';
+import { ConfigFileError } from '#shared/process/config-file.ts';
+import type { LogLevel } from '#shared/process/logger.ts';
+import { LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
+import { DEFAULT_CONFIG_PATH, readConfigFile } from './config-file.ts';
+import { type NodeConfig, SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
+
+const DEFAULT_DATA_DIR = 'data/node';
+const DEFAULT_LOG_LEVEL: LogLevel = 'info';
+
+/** A slot and the device path of its modem's AT port. */
+export interface ModemPort {
+  readonly slot: string;
+  readonly path: string;
+}
+
+const modemPortsSchema = z.string().transform((text, context) => {
+  const ports = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map(parseModemPort);
+  const problem = modemPortsProblem(ports);
+  if (problem !== undefined) {
+    context.addIssue({ code: 'custom', message: problem });
+    return z.NEVER;
+  }
+  return ports;
+});
+
+const folderSchema = z.string().min(1, 'must be a path');
+
+/** Options of the daemon, as `readOptions` takes them. What the file can say too is `undefined` where it is not given. */
+export const daemonOptions = {
+  config: {
+    env: 'NODE_CONFIG',
+    about: `Configuration file; default ${DEFAULT_CONFIG_PATH}, if it exists`,
+    schema: folderSchema.optional(),
+  },
+  modemPorts: {
+    env: 'MODEM_PORTS',
+    about:
+      'AT ports outside of USB, separated by commas, each a path or name=path; the daemon then uses no other ports',
+    schema: modemPortsSchema.optional(),
+  },
+  dataDir: {
+    env: 'DATA_DIR',
+    about: `Folder of the identity and the journal; overrides the configuration file`,
+    schema: folderSchema.optional(),
+  },
+  defaultDataDir: {
+    env: 'DEFAULT_DATA_DIR',
+    about: `That folder, if neither --data-dir nor the configuration file names one; set by the Debian package, otherwise ${DEFAULT_DATA_DIR}`,
+    schema: folderSchema.optional(),
+  },
+  destinations: {
+    ...destinationsOption,
+    about: `${destinationsOption.about}; overrides the configuration file; default US`,
+  },
+  logLevel: {
+    ...LOG_LEVEL_OPTION,
+    about: `${LOG_LEVEL_OPTION.about}; overrides the configuration file; default ${DEFAULT_LOG_LEVEL}`,
+    schema: LOG_LEVEL_OPTION.schema.removeDefault().optional(),
+  },
+  sysfsRoot: {
+    env: 'SYSFS_ROOT',
+    about: 'Where the kernel lists USB devices',
+    schema: folderSchema.default('/sys'),
+  },
+  devRoot: {
+    env: 'DEV_ROOT',
+    about: 'Where serial devices are',
+    schema: folderSchema.default('/dev'),
+  },
+};
+
+/** What was given on the command line and in the environment. */
+type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
+  readonly defaultDataDir?: string | undefined;
+  readonly destinations?: Destinations | undefined;
+};
+
+/** Options and file together. */
+export interface Settings {
+  readonly dataDir: string;
+  readonly logLevel: LogLevel;
+  readonly config: NodeConfig;
+  readonly sysfsRoot: string;
+  readonly devRoot: string;
+}
+
+/**
+ * Reads the configuration file and joins it with the options, which win. Ports of the options are slots like
+ * those of the file. Throws `ConfigFileError`.
+ */
+export function settingsOf(options: GivenOptions): Settings {
+  return joinedSettings(options, readConfigFile(options.config));
+}
+
+/** What options and a file that was read say together. Throws `ConfigFileError` for a slot that both have. */
+export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
+  const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
+  const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
+  for (const { name } of ports) {
+    if (file.slots.some((slot) => slot.name === name)) {
+      throw new ConfigFileError(`MODEM_PORTS: slot "${name}" is in the configuration file too`);
+    }
+  }
+  const config = {
+    ...file,
+    slots: [...file.slots, ...ports],
+    destinations: options.destinations ?? file.destinations,
+    // Who names ports by hand, as for a simulated rack, does not mean the modems that this host happens to have.
+    discover: file.discover ?? ports.length === 0,
+  };
+  const { dataDir = defaultDataDir, logLevel = DEFAULT_LOG_LEVEL } = file;
+  return {
+    dataDir: options.dataDir ?? dataDir,
+    logLevel: options.logLevel ?? logLevel,
+    config,
+    sysfsRoot,
+    devRoot,
+  };
+}
+
+/** The folder that the daemon uses with the same options. Throws `ConfigFileError`. */
+export function dataDirOf({
+  config,
+  dataDir,
+  defaultDataDir = DEFAULT_DATA_DIR,
+}: Partial<Pick<GivenOptions, 'config' | 'dataDir' | 'defaultDataDir'>>): string {
+  return dataDir ?? readConfigFile(config).dataDir ?? defaultDataDir;
+}
+
+/** Reads `path` or `name=path`; the default name is the last part of the path. */
+export function parseModemPort(item: string): ModemPort {
+  const named = /^([^=/]+)=(.*)$/.exec(item);
+  const path = named?.[2] ?? item;
+  return { slot: named?.[1] ?? basename(path), path };
+}
+
+function modemPortsProblem(ports: readonly ModemPort[]): string | undefined {
+  if (ports.length === 0) return 'names no port';
+  if (ports.length > SLOTS_MAX) return `names more than ${SLOTS_MAX} ports`;
+  const slots = new Set<string>();
+  const paths = new Set<string>();
+  for (const { slot, path } of ports) {
+    if (path === '') return `slot "${slot}" has no path`;
+    if (!SLOT_NAME_PATTERN.test(slot)) return `"${slot}" is no slot name: letters, digits, ".", "_" and "-"`;
+    if (slots.has(slot)) return `slot "${slot}" is named twice`;
+    if (paths.has(path)) return `port "${path}" is named twice`;
+    slots.add(slot);
+    paths.add(path);
+  }
+  return undefined;
+}

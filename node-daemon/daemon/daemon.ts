@@ -1,0 +1,81 @@
+// The composition root: the host's modems and journal, their metrics and their link, started and stopped in order.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { OpenPort } from '../at/port.ts';
+import type { Settings } from '../config/options.ts';
+import { openHost } from '../host/host.ts';
+import { listenDesk } from '../operator/desk-socket.ts';
+import { HostDesk } from '../operator/host-desk.ts';
+import type { RecentLog } from '../operator/recent-log.ts';
+import { SlotActivity } from '../operator/slot-activity.ts';
+import { daemonWorkers } from '../service-manager/daemon-workers.ts';
+import type { DaemonStatus } from '../service-manager/status-line.ts';
+import type { Worker } from '../service-manager/worker.ts';
+import { startMetrics } from './daemon-metrics.ts';
+import { type HostLink, openLink } from './host-link.ts';
+import { startStatusPage } from './status-page.ts';
+
+/** What a program or a test brings along. */
+interface DaemonParts {
+  readonly log: Logger;
+  readonly clock?: Clock;
+  /** How an AT port is opened; a serial device by default. */
+  readonly openPort?: OpenPort;
+  /** What `log` has written, for the tools. */
+  readonly recentLog?: RecentLog;
+}
+
+/** A daemon that runs until `stop`. */
+export interface Daemon {
+  /** Takes no new calls. Resolves when those that are up have ended, had their time, or `signal` is aborted. */
+  drain(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+  status(): DaemonStatus;
+  /** Workers that a restart would heal if they stood still. */
+  workers(): readonly Worker[];
+  /** Whether calls hang in the kernel: the process does not exit by itself then. */
+  hasHangingPorts(): boolean;
+}
+
+/**
+ * Starts the daemon of a host. Rejects when its data folder cannot be used. The daemon waits for modems that are not there, for a
+ * control plane that does not answer, and for a port for metrics that another program has.
+ */
+export async function startDaemon(settings: Settings, parts: DaemonParts): Promise<Daemon> {
+  const { config, dataDir } = settings;
+  const { recentLog } = parts;
+  const isLinked = (): boolean => link.isLinked;
+  const host = await openHost(settings, { ...parts, isLinked });
+  const { calls, guard, journal, log, rack } = host;
+  const metrics = startMetrics(host, isLinked);
+  const { destinations, metricsPort } = config;
+  const { commands, identity, link }: HostLink = await openLink(host, { dataDir, destinations, metrics });
+  const statusPage = await startStatusPage(host, { identity, link, metrics, port: metricsPort });
+  const activity = new SlotActivity(host, isLinked);
+  const desk = new HostDesk({ host, commands, activity, recentLog });
+  const deskSocket = await listenDesk(desk, settings, log);
+  host.start();
+  link.start();
+  log.info({ nodeId: identity.current?.nodeId, slots: rack.slots().map(({ slot }) => slot) }, 'started');
+  return {
+    drain: (signal) => calls.drain(config.drainMs, signal),
+    status: () => ({
+      slots: rack.slots(),
+      isEnrolled: identity.current !== undefined,
+      isLinked: isLinked(),
+      callsUp: calls.live.length,
+      isDraining: calls.isDraining,
+    }),
+    workers: () => daemonWorkers({ rack, journal, link }),
+    async stop() {
+      await deskSocket.stop();
+      await desk.close();
+      await host.stop();
+      identity.close();
+      await link.stop();
+      await host.close();
+      await statusPage.stop();
+    },
+    hasHangingPorts: () => guard.hanging > 0,
+  };
+}

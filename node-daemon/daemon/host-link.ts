@@ -1,0 +1,84 @@
+// The link of a host to its control plane: which node it is, the commands that it takes, and the events that it reports.
+import type { Destinations } from '#shared/destination-list.ts';
+import type { Host } from '../host/host.ts';
+import { CommandHandler } from '../link/command-handler.ts';
+import { ControlLink } from '../link/control-link.ts';
+import { IdentityFile } from '../link/identity.ts';
+import { MediaLink } from '../link/media-link.ts';
+import { countCommands } from '../metrics/counting.ts';
+import type { NodeMetrics } from '../metrics/node-metrics.ts';
+
+/** What the link of a host uses besides the host. */
+interface HostLinkParts {
+  readonly dataDir: string;
+  /** Where may be texted and called. */
+  readonly destinations: Destinations;
+  readonly metrics: NodeMetrics;
+}
+
+/** The parts of a link. */
+export interface HostLink {
+  readonly identity: IdentityFile;
+  /** Also for the commands of an operator. */
+  readonly commands: Pick<CommandHandler, 'handle'>;
+  /** Not started. */
+  readonly link: ControlLink;
+}
+
+/** Reads who this node is. The link connects after `link.start`. */
+export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLink> {
+  const { calls, clock, journal, log, rack } = host;
+  const { dataDir, destinations, metrics } = parts;
+  const identity = new IdentityFile({ folder: dataDir, clock, log });
+  await identity.open();
+  if (journal.isNew && identity.current !== undefined) {
+    log.warn(
+      { folder: dataDir, journalId: journal.state.journalId },
+      'this node is enrolled and has no journal: unless it starts for the first time, messages may be lost',
+    );
+  }
+  const commands = countCommands(commandHandler(host, destinations, identity), metrics);
+  const link = new ControlLink({
+    identity,
+    journal,
+    commands,
+    clock,
+    log,
+    slots: () => rack.slots(),
+    calls: () => calls.live,
+    alarms: () => host.alarms(),
+  });
+  reportEvents(host, link);
+  return { identity, commands, link };
+}
+
+function commandHandler(host: Host, destinations: Destinations, identity: IdentityFile): CommandHandler {
+  const { calls, clock, journal, log, rack, sendLimits } = host;
+  return new CommandHandler({
+    rack,
+    journal,
+    limits: sendLimits,
+    calls,
+    clock,
+    log,
+    destinations,
+    openMedia: async (baseUrl, ticket, events) => {
+      const { controlPlaneUrl, isInsecure = false } = identity.current ?? {};
+      const url = baseUrl ?? controlPlaneUrl;
+      if (url === undefined) throw new Error('this node is not enrolled');
+      return MediaLink.open(url, ticket, { clock, log, events, isInsecure });
+    },
+  });
+}
+
+function reportEvents(host: Host, link: ControlLink): void {
+  host.observe({
+    slotsChanged: () => link.slotsChanged(),
+    stepTaken(slot, step, trouble) {
+      const at = new Date(host.clock.now()).toISOString();
+      link.tell({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+    },
+    callChanged: (call) => link.callChanged(call),
+  });
+  host.journal.onFailing(() => link.slotsChanged());
+}

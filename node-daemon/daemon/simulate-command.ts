@@ -1,0 +1,115 @@
+// `node-daemon simulate`: a rack of modems in software and a daemon on it, for those who have no modem.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import * as z from 'zod';
+import { programCommand } from '#shared/process/commands.ts';
+import type { LogLevel } from '#shared/process/logger.ts';
+import { integerOption } from '#shared/process/options.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
+import { DEFAULT_CONFIG } from '../config/node-config.ts';
+import { daemonOptions } from '../config/options.ts';
+import { DeskError } from '../operator/desk-error.ts';
+import { print } from '../operator/with-desk.ts';
+
+/** Not part of every package. */
+const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+export const SIMULATE_COMMAND = programCommand({
+  usage: 'simulate',
+  about: 'Run simulated modems and a daemon that uses them, until Ctrl-C.',
+  options: {
+    modems: { about: 'Number of modems', schema: integerOption(1, 64, 4) },
+    dir: {
+      about: 'Folder of the simulated rack and of the data of its daemon',
+      schema: z.string().min(1, 'must be a path').default('data/simulated'),
+    },
+    logLevel: daemonOptions.logLevel,
+  },
+  async run({ modems, dir, logLevel = 'warn' }) {
+    if (!existsSync(SIMULATOR)) {
+      throw new DeskError(
+        'unavailable',
+        'the simulator is not part of this package: in a clone of the repository, "npm ci" and "npx --no-install node-daemon simulate"',
+      );
+    }
+    const { createLogger } = await import('#shared/process/logger.ts');
+    const { runProgram } = await import('#shared/process/run.ts');
+    const { RecentLog } = await import('../operator/recent-log.ts');
+    const { startDaemon } = await import('./daemon.ts');
+    const recentLog = new RecentLog();
+    const log = createLogger('node-daemon', logLevel, recentLog.take);
+    const dataDir = join(resolve(dir), 'node');
+    await runProgram(log, async () => {
+      const simulator = await startSimulator(modems, join(dir, 'rack'), logLevel);
+      const settings = {
+        dataDir,
+        logLevel,
+        config: DEFAULT_CONFIG,
+        sysfsRoot: join(simulator.dir, 'sys'),
+        devRoot: join(simulator.dir, 'dev'),
+      };
+      const daemon = await startDaemon(settings, { log, recentLog }).catch(async (error) => {
+        await simulator.stop();
+        throw error;
+      });
+      print(introduction(modems, dataDir, simulator.url));
+      return {
+        async stop() {
+          await daemon.stop();
+          await simulator.stop();
+        },
+      };
+    });
+  },
+});
+
+interface SimulatorProcess {
+  readonly url: string;
+  readonly dir: string;
+  stop(): Promise<void>;
+}
+
+/** A process of its own, that ends when this one does, however that happens. */
+async function startSimulator(modems: number, dir: string, logLevel: LogLevel): Promise<SimulatorProcess> {
+  const args = [SIMULATOR, '--modems', String(modems), '--dir', dir, '--log-level', logLevel];
+  const child = spawn(process.execPath, [...args, '--port', '0', '--end-with-input', 'yes'], {
+    // Ctrl-C is for this process, which stops the daemon first.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const closed = once(child, 'close');
+  const lines = createInterface(child.stdout);
+  const firstLine = once(lines, 'line', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
+  const ended = closed.then(() => [undefined]);
+  const [line] = (await Promise.race([firstLine, ended]).catch(() => [undefined])) as [string | undefined];
+  if (line === undefined) throw new DeskError('unavailable', 'the simulator did not start');
+  const { simulator_url: url, dir: folder } = JSON.parse(line) as { simulator_url: string; dir: string };
+  return {
+    url,
+    dir: folder,
+    async stop() {
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      child.kill('SIGTERM');
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const introduction = (
+  modems: number,
+  dataDir: string,
+  url: string,
+): string => `${modems} simulated modems and a daemon on them run until Ctrl-C. In another terminal:
+
+  ${ownCommand('node-daemon')} watch --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} list --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} at 1-1.1 AT+CSQ --data-dir ${dataDir}
+  ${ownCommand('node-daemon')} ussd 1-1.1 '*100#' --data-dir ${dataDir}
+
+The rack's own interface, for messages, calls and faults: ${url} (docs/simulator/carrier-http.md)`;

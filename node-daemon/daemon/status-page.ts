@@ -1,0 +1,57 @@
+// The status page and the metrics of a daemon, at the port that the configuration names.
+import type { Host } from '../host/host.ts';
+import type { NodeMetrics } from '../metrics/node-metrics.ts';
+import { RecentEvents } from '../status-page/recent-events.ts';
+import { SignalHistory } from '../status-page/signal-history.ts';
+import { keepStatusPort } from '../status-page/status-port.ts';
+import type { HostLink } from './host-link.ts';
+
+/** What the page shows besides the host. */
+interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
+  readonly metrics: NodeMetrics;
+  /** `undefined`: no page is served. */
+  readonly port: number | undefined;
+}
+
+/** A page that collects and is served until `stop`. */
+interface StatusPage {
+  stop(): Promise<void>;
+}
+
+/** Resolves after the first try to get the port. Never rejects. */
+export async function startStatusPage(
+  host: Host,
+  { identity, link, metrics, port }: StatusPageParts,
+): Promise<StatusPage> {
+  const { calls, clock, journal, log, rack } = host;
+  const signals = new SignalHistory(clock, () => rack.slots());
+  const events = new RecentEvents(host);
+  const startedAt = clock.now();
+  signals.start();
+  const status = () => ({
+    nodeId: identity.current?.nodeId,
+    controlPlane: hostOf(identity.current?.controlPlaneUrl),
+    isLinked: link.isLinked,
+    alarms: host.alarms(),
+    slots: rack.slots(),
+    calls: calls.live,
+    journalDepth: journal.state.facts.size,
+    isJournalFailing: journal.isFailing,
+    signalOf: (slot: string) => signals.of(slot),
+    events: events.all,
+    startedAt,
+    now: clock.now(),
+  });
+  const { registry } = metrics;
+  const served =
+    port === undefined ? undefined : await keepStatusPort({ registry, port, clock, log, status });
+  return {
+    async stop() {
+      signals.stop();
+      await served?.stop();
+    },
+  };
+}
+
+const hostOf = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : new URL(url).host;

@@ -1,0 +1,38 @@
+// Listens to an audio port while there is no call: nothing should come out of it.
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { OpenPort } from '../at/port.ts';
+import type { HeardAudio } from './seen/slot-view.ts';
+
+/** Receivers of GPS tell their position once a second. */
+const LISTEN_MS = 1_500;
+/** More is not needed to see what it is. */
+const OCTETS_MAX = 16 * 1024;
+
+/** Collects what a port says, a bounded amount. */
+export class Collected {
+  #octets = Buffer.alloc(0);
+
+  get octets(): Buffer {
+    return this.#octets;
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#octets.length < OCTETS_MAX) this.#octets = Buffer.concat([this.#octets, bytes]);
+  }
+}
+
+/** Never rejects: a port that another program has is not heard. */
+export async function listenTo(openPort: OpenPort, path: string, clock: Clock): Promise<HeardAudio> {
+  try {
+    const port = await openPort(path);
+    const collected = new Collected();
+    port.onData((bytes) => collected.add(bytes));
+    await sleep(clock, LISTEN_MS);
+    await port.close();
+    return { kind: 'heard', octets: collected.octets };
+  } catch (error) {
+    return { kind: 'not_heard', why: `its audio port cannot be opened: ${messageOf(error)}` };
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,59 @@
+// Asks a modem all that the checks judge: queries alone, one after the other.
+import { findProfile } from '../modem/profiles/find-profile.ts';
+import type { UsbId } from '../usb/usb-device.ts';
+import { messageOf } from './audio-port.ts';
+import { REGISTRATION_QUERIES } from './checks/network.ts';
+import { diagnosisOf } from './makes/find-diagnosis.ts';
+import { type AskModem, type ModemAnswer, ModemView } from './seen/modem-view.ts';
+
+const IDENTIFICATION = ['ATI', 'AT+CGMI', 'AT+CGMM', 'AT+CGMR'] as const;
+/** 3GPP TS 27.007 and 27.005. */
+const STANDARD = [
+  'AT+CFUN?',
+  'AT+CPIN?',
+  ...REGISTRATION_QUERIES,
+  'AT+CEER',
+  'AT+COPS?',
+  'AT+CSQ',
+  'AT+CESQ',
+  'AT+CPMS?',
+  'AT+CSCA?',
+  'AT+CCLK?',
+  'AT+CNUM',
+] as const;
+/** A modem that leaves so many in a row without an answer is not asked further. */
+const UNANSWERED_MAX = 2;
+
+/**
+ * What it answered until it was through, or until the signal. Rejects with the failure of the last question when the modem
+ * answers no more, and with the signal's reason when it had not told who it is by then.
+ */
+export async function askAll(
+  ask: AskModem,
+  { usbId, signal }: { usbId: UsbId | undefined; signal: AbortSignal },
+): Promise<ModemView> {
+  const answers = new Map<string, ModemAnswer>();
+  let unanswered = 0;
+  const put = async (command: string): Promise<void> => {
+    if (signal.aborted) return;
+    try {
+      answers.set(command, await ask(command));
+      unanswered = 0;
+    } catch (error) {
+      unanswered += 1;
+      if (unanswered >= UNANSWERED_MAX) throw new Error(messageOf(error), { cause: error });
+    }
+  };
+  for (const command of IDENTIFICATION) await put(command);
+  signal.throwIfAborted();
+  const identification = IDENTIFICATION.slice(0, 2).flatMap((command) => answers.get(command)?.lines ?? []);
+  const profile = findProfile(identification, usbId);
+  for (const command of STANDARD) await put(command);
+  for (const command of profile.iccidCommands) {
+    await put(command);
+    if ((answers.get(command)?.lines.length ?? 0) > 0) break;
+  }
+  if (profile.pinTries !== undefined) await put(profile.pinTries.command);
+  for (const command of diagnosisOf(profile).questions) await put(command);
+  return new ModemView(profile, answers);
+}

@@ -1,0 +1,120 @@
+// What is seen of the host, before anything is judged.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#shared/clock.ts';
+import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import type { Settings } from '../../config/options.ts';
+import { type UsbDevice, usbDevices } from '../../usb/usb-device.ts';
+import { UsbTreeReader } from '../../usb/usb-tree.ts';
+import { type ControlPlaneAnswer, probeControlPlane } from './control-plane-probe.ts';
+import { type DataFolder, type Enrolment, readDataFolder, readEnrolment } from './data-folder.ts';
+import type { Programs, User } from './device-node.ts';
+import { readDisconnects } from './kernel-log.ts';
+import { readLocks, readProcesses } from './processes.ts';
+import { isClockSynchronized, missingSoundPrograms } from './system-programs.ts';
+import { readUdevRules, UDEV_RULES_FOLDERS, type UdevRules } from './udev-rules.ts';
+import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
+
+const KERNEL_SYSFS = '/sys';
+
+/** Where the system is looked at; other places in tests. */
+export interface HostRoots {
+  readonly proc: string;
+  readonly etc: string;
+  readonly udevRules: readonly string[];
+  readonly kernelLog: string;
+}
+export const SYSTEM_ROOTS: HostRoots = {
+  proc: '/proc',
+  etc: '/etc',
+  udevRules: UDEV_RULES_FOLDERS,
+  kernelLog: '/dev/kmsg',
+};
+
+export interface HostView {
+  readonly nodeVersion: string;
+  /** Threads for calls that block. */
+  readonly threads: number;
+  readonly user: User;
+  /** Its modems are software: rules and services of this host do not reach them. */
+  readonly isSimulated: boolean;
+  readonly dataFolder: DataFolder;
+  readonly enrolment: Enrolment;
+  /** Undefined where nobody knows which one. */
+  readonly controlPlane: ControlPlaneAnswer | undefined;
+  readonly isClockSynchronized: boolean | undefined;
+  readonly programs: Programs;
+  readonly udevRules: UdevRules;
+  /** Names of those that are not installed. */
+  readonly missingSoundPrograms: readonly string[];
+  /** All USB devices but hubs. */
+  readonly devices: readonly UsbDevice[];
+  /** Of the same devices, by USB path. */
+  readonly usb: ReadonlyMap<string, UsbAttributes>;
+  /** How often the device at a USB path went away, where the kernel's log may be read. */
+  readonly disconnects: ReadonlyMap<string, number>;
+  /** Names of groups, by number. */
+  readonly groups: ReadonlyMap<number, string>;
+}
+
+/** Looks at all of it at once. Never rejects: what cannot be seen is missing. */
+export async function readHost(settings: Settings, roots: HostRoots, clock: Clock): Promise<HostView> {
+  const { dataDir, sysfsRoot } = settings;
+  const devices = devicesIn(sysfsRoot);
+  const enrolment = readEnrolment(dataDir);
+  const isSimulated = sysfsRoot !== KERNEL_SYSFS;
+  const [dataFolder, controlPlane, isSynchronized, udevRules, missing, usb, groups] = await Promise.all([
+    readDataFolder(dataDir),
+    enrolment.kind === 'enrolled' ? probeControlPlane(enrolment.controlPlaneUrl, clock) : undefined,
+    isClockSynchronized(),
+    readUdevRules(roots.udevRules),
+    missingSoundPrograms(),
+    Promise.all(devices.map((device) => readUsbAttributes(device, { sysfsRoot, clock }))),
+    readGroups(join(roots.etc, 'group')),
+  ]);
+  return {
+    nodeVersion: process.versions.node,
+    threads: threadPoolSize(),
+    user: readUser(),
+    isSimulated,
+    dataFolder,
+    enrolment,
+    controlPlane,
+    udevRules,
+    devices,
+    groups,
+    isClockSynchronized: isSynchronized,
+    missingSoundPrograms: missing,
+    usb: new Map(usb.map((each) => [each.usbPath, each])),
+    programs: readPrograms(roots),
+    // The log of this host's kernel speaks of its own devices only.
+    disconnects: isSimulated && roots === SYSTEM_ROOTS ? new Map() : readDisconnects(roots.kernelLog),
+  };
+}
+
+/** Programs come and go: read again when it matters. */
+export function readPrograms({ proc }: HostRoots): Programs {
+  return { processes: readProcesses(proc), locks: readLocks(proc), own: [process.pid] };
+}
+
+function readUser(): User {
+  return {
+    uid: process.geteuid?.() ?? 0,
+    groups: [process.getegid?.() ?? 0, ...(process.getgroups?.() ?? [])],
+  };
+}
+
+function devicesIn(sysfsRoot: string): UsbDevice[] {
+  try {
+    return usbDevices(new UsbTreeReader(sysfsRoot).read());
+  } catch {
+    return [];
+  }
+}
+
+/** Lines of group(5): name, password, number, members. */
+async function readGroups(file: string): Promise<Map<number, string>> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const lines = text.split('\n').map((line) => line.split(':'));
+  return new Map(lines.flatMap(([name = '', , gid]) => (gid === undefined ? [] : [[Number(gid), name]])));
+}

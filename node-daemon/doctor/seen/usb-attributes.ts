@@ -1,0 +1,95 @@
+// What the kernel shows of a USB device beside its interfaces: power, speed, configuration, and the hub above it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, withTimeout } from '#shared/clock.ts';
+import { hubPortOf } from '../../usb/operator-command.ts';
+import type { UsbDevice } from '../../usb/usb-device.ts';
+
+/** Texts of a device wait for it while it is being reset. */
+const READ_TIMEOUT_MS = 2_000;
+
+/** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
+const SELF_POWERED = 0x40;
+
+interface HubAttributes {
+  readonly path: string;
+  /** Part of the host itself. */
+  readonly isRoot: boolean;
+  /** Whether it has a power supply of its own; `undefined`: it does not tell. */
+  readonly isSelfPowered: boolean | undefined;
+}
+
+/** `undefined` stands for what the kernel does not show. */
+export interface UsbAttributes {
+  readonly usbPath: string;
+  /** `power/control`: "on", or "auto" for autosuspend. */
+  readonly powerControl: string | undefined;
+  /** What it asks for at most. */
+  readonly maxPowerMa: number | undefined;
+  readonly speedMbps: number | undefined;
+  /** Of USB that it speaks, such as 2. */
+  readonly usbVersion: number | undefined;
+  /** Null: the kernel gave it no configuration, for too little power most often. */
+  readonly configuration: number | null | undefined;
+  readonly serial: string | undefined;
+  /** How often the hub switched its port off since the start of the host. */
+  readonly overCurrents: number | undefined;
+  readonly hub: HubAttributes;
+}
+
+/** Reads what there is. Never rejects. */
+export async function readUsbAttributes(
+  { usbPath }: UsbDevice,
+  { sysfsRoot, clock }: { sysfsRoot: string; clock: Clock },
+): Promise<UsbAttributes> {
+  const devices = join(sysfsRoot, 'bus/usb/devices');
+  const read = (name: string): Promise<string | undefined> =>
+    withTimeout(
+      clock,
+      readFile(join(devices, name), 'latin1'),
+      READ_TIMEOUT_MS,
+      () => new Error('late'),
+    ).then(
+      (text) => text.trim(),
+      () => undefined,
+    );
+  const of = (attribute: string): Promise<string | undefined> => read(`${usbPath}/${attribute}`);
+  const { hub, port } = hubPortOf(usbPath);
+  const isRoot = !hub.includes('-');
+  const hubPath = isRoot ? `usb${hub}` : hub;
+  const portFolder = isRoot ? `${hub}-0:1.0/${hubPath}-port${port}` : `${hub}:1.0/${hub}-port${port}`;
+  const [powerControl, power, speed, version, configuration, serial, overCurrents, hubFlags] =
+    await Promise.all([
+      of('power/control'),
+      of('bMaxPower'),
+      of('speed'),
+      of('version'),
+      of('bConfigurationValue'),
+      of('serial'),
+      read(`${portFolder}/over_current_count`),
+      read(`${hubPath}/bmAttributes`),
+    ]);
+  const flags = Number.parseInt(hubFlags ?? '', 16);
+  return {
+    usbPath,
+    powerControl,
+    serial,
+    maxPowerMa: numberOf(power),
+    speedMbps: numberOf(speed),
+    usbVersion: numberOf(version),
+    // Empty while it has none.
+    configuration: configuration === '' || configuration === '0' ? null : numberOf(configuration),
+    overCurrents: numberOf(overCurrents),
+    hub: {
+      path: hubPath,
+      isRoot,
+      isSelfPowered: Number.isNaN(flags) ? undefined : (flags & SELF_POWERED) !== 0,
+    },
+  };
+}
+
+/** Of "500mA", "480", " 2.00". */
+function numberOf(text: string | undefined): number | undefined {
+  const value = Number.parseFloat(text ?? '');
+  return Number.isNaN(value) ? undefined : value;
+}

@@ -1,0 +1,46 @@
+// Which way the audio of a modem goes: its sound card where it has one, else its serial port.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenPort } from '../at/port.ts';
+import { openCardPcm } from '../audio/card-pcm.ts';
+import { openSerialPcm } from '../audio/serial-pcm.ts';
+import type { Place } from '../modem/place/place.ts';
+import type { MakeVoice } from '../voice/makes/make-voice.ts';
+import type { AudioAccess } from '../voice/telephone.ts';
+
+/** Undefined where nothing is known of it. */
+export function audioAccess(
+  { audio, usb }: Place,
+  { card, serial }: MakeVoice,
+  { openPort, sysfsRoot }: { openPort: OpenPort; sysfsRoot: string },
+): AudioAccess | undefined {
+  if (audio?.card !== undefined && card !== undefined && usb !== undefined) {
+    const { rateHz } = card;
+    const cardName = audio.card;
+    return {
+      audio: card,
+      open: async () => openCardPcm({ device: deviceOf(sysfsRoot, usb.path, cardName), rateHz }),
+    };
+  }
+  const port = audio?.port;
+  return port === undefined ? undefined : { audio: serial, open: () => openSerialPcm(openPort, port) };
+}
+
+/** The card by its id, which stays; its number depends on the order of arrival. */
+function deviceOf(sysfsRoot: string, usbPath: string, card: string): string {
+  const devices = join(sysfsRoot, 'bus/usb/devices');
+  for (const name of readdirSync(devices)) {
+    if (!name.startsWith(`${usbPath}:`)) continue;
+    const id = idIn(join(devices, name, 'sound', card, 'id'));
+    if (id !== undefined) return `hw:CARD=${id},DEV=0`;
+  }
+  throw new Error('the sound card is gone');
+}
+
+function idIn(file: string): string | undefined {
+  try {
+    return /^\w{1,31}/.exec(readFileSync(file, 'latin1'))?.[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+// The modems of one host and the journal that they need: what works with and without a control link.
+import { type Clock, systemClock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { lockFolder } from '#shared/process/single-instance.ts';
+import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
+import { loadResampler } from '#shared/voice/resample.ts';
+import type { CommandEnd } from '../at/command-end.ts';
+import { type OpenPort, serialPorts } from '../at/port.ts';
+import type { Settings } from '../config/options.ts';
+import { Journal } from '../journal/journal.ts';
+import { Modem } from '../modem/modem.ts';
+import { Rack } from '../modem/rack.ts';
+import { outsideSteps, recoveryLimits } from '../modem/recovery/outside-steps.ts';
+import type { RecoveryStep } from '../modem/recovery/recovery.ts';
+import type { Trouble } from '../modem/recovery/trouble.ts';
+import { LateParts } from '../modem/sms/late-parts.ts';
+import { SendLimits } from '../modem/sms/send-limits.ts';
+import { settleIntents } from '../modem/sms/sms-left-behind.ts';
+import { refuseOthersFolder } from '../system/folder-owner.ts';
+import { HangGuard } from '../system/hang-guard.ts';
+import { UsbTreeReader } from '../usb/usb-tree.ts';
+import { UsbWatch } from '../usb/usb-watch.ts';
+import { CallRegistry } from '../voice/call-registry.ts';
+import { audioAccess } from './audio-access.ts';
+
+/** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
+const THREADS_KEPT = 3;
+/** What whoever finds the data folder taken is told. */
+const HOLDER = `another node-daemon (pid ${process.pid})`;
+
+/** What a program or a test brings along. */
+interface HostParts {
+  readonly log: Logger;
+  readonly clock?: Clock | undefined;
+  /** How an AT port is opened; a serial device where nothing else is said. */
+  readonly openPort?: OpenPort | undefined;
+  /** Whether there is a control plane that calls belong to. */
+  readonly isLinked: () => boolean;
+  /** What another program is told that finds the folder taken; else that it is a daemon. */
+  readonly holder?: string | undefined;
+}
+
+/** Who is told of what happens on a host. */
+export interface HostObserver {
+  readonly slotsChanged?: () => void;
+  readonly portOpened?: (slot: string) => void;
+  readonly stepTaken?: (slot: string, step: RecoveryStep, trouble: Trouble) => void;
+  readonly commandEnded?: (slot: string, end: CommandEnd) => void;
+  readonly callChanged?: (call: LiveCall) => void;
+}
+
+/** The parts of a host, which has its data folder for itself until `close`. */
+export interface Host {
+  readonly journal: Journal;
+  readonly rack: Rack;
+  readonly calls: CallRegistry;
+  readonly sendLimits: SendLimits;
+  readonly guard: HangGuard;
+  readonly clock: Clock;
+  readonly log: Logger;
+  observe(observer: HostObserver): void;
+  /** Troubles of the whole host, words such as "journal_unavailable". */
+  alarms(): string[];
+  /** Begins to use the modems. */
+  start(): void;
+  /** Lets what modems are sending end, and closes their ports. */
+  stop(): Promise<void>;
+  /** After `stop`, when nobody appends any more: closes the journal and gives the folder back. */
+  close(): Promise<void>;
+}
+
+/** Takes the data folder and opens its journal; no modem is touched before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
+export async function openHost(
+  settings: Settings,
+  { log, clock = systemClock, isLinked, ...parts }: HostParts,
+): Promise<Host> {
+  const { config, dataDir, devRoot, sysfsRoot } = settings;
+  const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
+  const { openPort = serialPorts({ clock, guard }) } = parts;
+  refuseOthersFolder(dataDir);
+  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder ?? HOLDER);
+  const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
+    await unlock();
+    throw error;
+  });
+  await settleIntents({ journal, clock, log });
+  const observers: HostObserver[] = [];
+  const tell = (what: (observer: HostObserver) => void): void => {
+    for (const observer of observers) what(observer);
+  };
+  const calls = new CallRegistry({
+    journal,
+    clock,
+    log,
+    isLinked,
+    tell: (call) => tell((observer) => observer.callChanged?.(call)),
+  });
+  const createResampler = await loadResampler();
+  const modemParts = {
+    openPort,
+    journal,
+    sims: config.sims,
+    limits: recoveryLimits(config.recovery),
+    clock,
+    outside: outsideSteps(config, { sysfsRoot, clock, guard }),
+    observer: {
+      onChange() {
+        rack.rename();
+        tell((observer) => observer.slotsChanged?.());
+      },
+      onOpen: ({ name }: Modem) => tell((observer) => observer.portOpened?.(name)),
+      onStep: ({ name }: Modem, step: RecoveryStep, trouble: Trouble) =>
+        tell((observer) => observer.stepTaken?.(name, step, trouble)),
+      onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
+        tell((observer) => observer.commandEnded?.(name, end)),
+      onLoss: () => usb.look(),
+    },
+  };
+  const rack: Rack = new Rack({
+    slots: config.slots,
+    discover: config.discover ?? true,
+    ignore: config.ignore,
+    devRoot,
+    log,
+    createModem: (options) =>
+      new Modem({
+        ...modemParts,
+        ...options,
+        telephonyAt: (place) => ({
+          calls,
+          createResampler,
+          audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
+        }),
+        log: log.child({ modem: options.place.usb?.path ?? options.slot }),
+      }),
+  });
+  const tree = new UsbTreeReader(sysfsRoot);
+  const usb: UsbWatch = new UsbWatch({
+    read: () => tree.read(),
+    onChange: (devices) => rack.devicesChanged(devices),
+    clock,
+    log,
+  });
+  const lateParts = new LateParts({ journal, clock, log });
+  return {
+    journal,
+    rack,
+    calls,
+    guard,
+    clock,
+    log,
+    sendLimits: new SendLimits(config.sendLimits, journal.state.commands, clock.now()),
+    observe: (observer) => void observers.push(observer),
+    alarms: () => [
+      ...rack.alarms(),
+      ...(journal.isFailing ? ['journal_unavailable'] : []),
+      ...(guard.isExhausted ? ['ports_hang'] : []),
+    ],
+    start() {
+      rack.start();
+      if (rack.wantsUsb) usb.start();
+      lateParts.start();
+    },
+    async stop() {
+      usb.stop();
+      lateParts.stop();
+      await rack.stop();
+      calls.stop();
+    },
+    async close() {
+      await journal.close();
+      await unlock();
+    },
+  };
+}

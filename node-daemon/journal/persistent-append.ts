@@ -1,0 +1,63 @@
+// Appends what must get into the journal, however often the disk refuses it.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Journal } from './journal.ts';
+import type { NewRecord } from './record.ts';
+
+/** While the disk refuses what the modem has done. */
+const RETRY_MS = 5_000;
+
+/** What the append works on. */
+export interface PersistentAppendParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** How far it has come. Neither rejects. */
+export interface PersistentAppended {
+  /** Resolves when a kill cannot take it back, or when the journal is closed. */
+  readonly written: Promise<void>;
+  /** Resolves when it is durable, or after the first refusal: whoever waits need not wait for a new disk. */
+  readonly told: Promise<void>;
+  /** Resolves when it is durable, however often that was refused, or when the journal is closed. */
+  readonly taken: Promise<void>;
+}
+
+/**
+ * Appends records, again and again until the journal takes them or is closed. `isLazy`: nobody is in a hurry
+ * for them to be durable.
+ */
+export function appendPersistently(
+  parts: PersistentAppendParts,
+  records: readonly NewRecord[],
+  { isLazy = false }: { isLazy?: boolean } = {},
+): PersistentAppended {
+  const { journal, log } = parts;
+  const { written, durable } = isLazy ? journal.appendLazily(...records) : journal.appendInSteps(...records);
+  const taken = durable.catch(async (error: Error) => {
+    if (journal.isClosed) return;
+    const fields = { reason: reasonOf(error), kind: records[0]?.kind };
+    log.error(fields, 'a record is not in the journal yet: tried until it is');
+    await retry(parts, records);
+  });
+  return { written: written.catch(() => taken), told: durable.catch(() => undefined), taken };
+}
+
+async function retry(
+  { journal, clock }: PersistentAppendParts,
+  records: readonly NewRecord[],
+): Promise<void> {
+  for (let isTaken = false; !isTaken && !journal.isClosed; ) {
+    await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+    isTaken = await journal.append(...records).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** Why the journal refused, in one line. */
+export function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

@@ -1,0 +1,124 @@
+// Brings one modem back: with the restart that an operator wants, or with the next step of the recovery ladder.
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { OpenPort } from '../at/port.ts';
+import type { ModemLocation } from './place/location.ts';
+import type { Place } from './place/place.ts';
+import { findProfile } from './profiles/find-profile.ts';
+import { limitsAt, type OutsideSteps } from './recovery/outside-steps.ts';
+import {
+  lost,
+  NO_TROUBLE,
+  nextRecovery,
+  type RecoveryLimits,
+  type RecoveryStep,
+  restartRequested,
+  starting,
+  type TroubleSeen,
+} from './recovery/recovery.ts';
+import { takeStep } from './recovery/recovery-steps.ts';
+import type { Trouble } from './recovery/trouble.ts';
+import type { SlotRecord } from './slot/slot-record.ts';
+
+/** A modem that crashes is back on the bus in this time, or is waited for like any other. */
+const CRASHED_MS = 30_000;
+
+/** What the recovery of one modem uses. */
+interface ModemRecoveryParts {
+  readonly openPort: OpenPort;
+  readonly limits: RecoveryLimits;
+  readonly outside: OutsideSteps;
+  readonly location: ModemLocation;
+  readonly record: SlotRecord;
+  /** Resolves when the modem moves, after `timeoutMs`, or when the daemon stops. */
+  readonly moves: (timeoutMs: number) => Promise<boolean>;
+  readonly onStep: (step: RecoveryStep, trouble: Trouble) => void;
+  /** Aborted when the daemon stops. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The steps that were taken on one modem, and the next ones. */
+export class ModemRecovery {
+  readonly #parts: ModemRecoveryParts;
+  #state = NO_TROUBLE;
+  /** The port on which the modem last identified itself. */
+  #provenPort: string | undefined;
+
+  constructor(parts: ModemRecoveryParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether every step was taken in vain. */
+  get gaveUp(): boolean {
+    return this.#state.gaveUp;
+  }
+
+  /** The modem gets power, and is not in trouble for being slow to answer. */
+  starting(): void {
+    this.#state = starting(this.#state, this.#parts.clock.now());
+  }
+
+  /** The modem identified itself on this port. */
+  provePort(path: string): void {
+    this.#provenPort = path;
+  }
+
+  /** Restarts the modem for an operator. */
+  async restart(place: Place): Promise<void> {
+    const { clock, log, onStep, record } = this.#parts;
+    this.#state = restartRequested(this.#state, clock.now());
+    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
+    record.report({ state: 'starting' });
+    onStep('restart', 'requested');
+    await this.#take(place, 'restart');
+  }
+
+  /** Takes the next step for a modem that was served at `place` and is lost. */
+  async recover(place: Place, trouble: Trouble, error: unknown): Promise<void> {
+    const { clock, location, record } = this.#parts;
+    const seen = { trouble, now: clock.now(), servedMs: record.answeredMs, random: Math.random() };
+    if (place === location.place) {
+      await this.#climb(seen, error);
+      return;
+    }
+    // A port that went because the device did needs nothing but that it comes back, unless it always goes.
+    const gone: TroubleSeen = { ...seen, trouble: 'port_gone' };
+    const { state, isCrashing } = lost(this.#state, gone);
+    this.#state = state;
+    if (isCrashing) await this.#climb(gone, error);
+  }
+
+  /** The next step of the ladder, at the place where the device is then. */
+  async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
+    const { limits, location, log, moves, onStep, outside, record, signal } = this.#parts;
+    const { trouble } = seen;
+    if ((location.place?.ports.length ?? 0) === 0) await moves(CRASHED_MS);
+    const { place } = location;
+    if (place === undefined || signal.aborted) return;
+    const { step, delayMs, state } = nextRecovery(this.#state, limitsAt(place, outside, limits), seen);
+    this.#state = state;
+    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
+    if (trouble === 'restarted' || trouble === 'sim_changed') record.report({ state: 'starting' });
+    else record.reportLost(step === 'give_up' ? 'gave_up' : trouble);
+    onStep(step, trouble);
+    await moves(delayMs);
+    await this.#take(place, step);
+  }
+
+  async #take(place: Place, step: RecoveryStep): Promise<void> {
+    const { clock, log, openPort, outside, record, signal } = this.#parts;
+    if (signal.aborted) return;
+    const profile = findProfile([record.slot.model ?? ''], place.usb?.id);
+    try {
+      const provenPort = this.#provenPort;
+      const settleMs = await takeStep(step, { place, provenPort, profile, openPort, clock, outside, signal });
+      if (settleMs === 0) return;
+      await sleep(clock, settleMs, signal).catch(() => undefined);
+      this.starting();
+    } catch (error) {
+      log.warn({ err: error, step }, 'the step could not be taken');
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// USSD: a code to the network, its answers, and the end of the dialogue (3GPP TS 27.007 §7.15).
+//
+//   idle ──AT+CUSD=1,code──► asked ──+CUSD: 1──► waits ──reply──► asked
+//                              └──+CUSD: 0, 2 … 5, time-out, cancelled──► idle ◄──AT+CUSD=2──┘
+import { type Clock, withTimeout } from '#shared/clock.ts';
+import { ask } from '../../at/ask.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { atCommand, atQuery, quoted } from '../../at/command.ts';
+import { fieldsOf } from '../../at/fields.ts';
+import { packedCode, ussdText } from '../../sms/ussd-text.ts';
+
+/** The network's (3GPP TS 22.090 leaves it open; 120 s with Quectel EC2x). */
+const USSD_TIMEOUT_MS = 60_000;
+/** An answer has 182 characters (3GPP TS 23.038 §5), and not more lines than that. */
+const LINES_MAX = 64;
+/** 3GPP TS 23.038 §5: default alphabet, language unspecified. */
+const DCS_GSM7 = 15;
+
+/** Comes between two lines of an answer, and is none of them. */
+const OTHER_URC = /^([+^*$][A-Z]|RING$|NO CARRIER$)/;
+const ANSWER = /^\+CUSD: ?(\d)(?:, ?"([\s\S]*)"(?:, ?(\d{1,3}))?)?/;
+
+/** <m> of +CUSD. */
+const PROBLEMS: Readonly<Record<number, string>> = {
+  2: 'the network has ended the dialogue',
+  3: 'another program on this modem has answered',
+  4: 'the network does not support this',
+  5: 'the network gave no answer in its time',
+};
+
+interface UssdOutcome {
+  readonly text: string | null;
+  readonly waits: boolean;
+  readonly problem: string | null;
+}
+
+/** Another dialogue goes on. */
+export class UssdBusyError extends Error {
+  override name = 'UssdBusyError';
+}
+
+/** The network did not answer in time. */
+export class UssdTimeoutError extends Error {
+  override name = 'UssdTimeoutError';
+}
+
+/** Nobody waits for the answer any more. */
+export class UssdCancelledError extends Error {
+  override name = 'UssdCancelledError';
+}
+
+interface UssdOptions {
+  /** For each answer of the network. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the dialogue before its time. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface UssdParts {
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  /** Whether the modem wants codes as packed septets. */
+  readonly isPacked: () => boolean;
+}
+
+/** The USSD dialogues of one modem, one at a time. */
+export class Ussd {
+  readonly #parts: UssdParts;
+  #onAnswer: ((line: string) => void) | undefined;
+  /** The lines so far of an answer that has several. */
+  #lines: string[] = [];
+
+  constructor(parts: UssdParts) {
+    this.#parts = parts;
+  }
+
+  /** True for a line of an answer: nobody else needs it. */
+  onUrc(line: string): boolean {
+    if (!line.startsWith('+CUSD:') && (this.#lines.length === 0 || OTHER_URC.test(line))) return false;
+    this.#lines.push(line);
+    const text = this.#lines.join('\n');
+    if (isOpen(text) && this.#lines.length < LINES_MAX) return true;
+    this.#lines = [];
+    this.#onAnswer?.(text);
+    return true;
+  }
+
+  /**
+   * Gives a code to the network, then one reply to each of its questions; a dialogue that is open at the end is ended. Rejects
+   * with `AtError` as the modem refuses, with `UssdBusyError`, `UssdTimeoutError`, `UssdCancelledError`.
+   */
+  async run(code: string, replies: readonly string[], options: UssdOptions = {}): Promise<UssdOutcome> {
+    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue goes on');
+    this.#lines = [];
+    let isOpen = true;
+    try {
+      let outcome = await this.#give(code, options);
+      for (const reply of replies) if (outcome.waits) outcome = await this.#give(reply, options);
+      isOpen = outcome.waits;
+      return outcome;
+    } finally {
+      // What comes late is nobody's, and above all not of the next dialogue.
+      this.#onAnswer = () => undefined;
+      if (isOpen) await ask(this.#parts.channel, atCommand('AT+CUSD=2')).catch(() => undefined);
+      this.#onAnswer = undefined;
+    }
+  }
+
+  async #give(text: string, { timeoutMs = USSD_TIMEOUT_MS, signal }: UssdOptions): Promise<UssdOutcome> {
+    const { channel, clock, isPacked } = this.#parts;
+    const characterSet = await this.#characterSet();
+    const line = new Promise<string>((resolve, reject) => {
+      this.#onAnswer = resolve;
+      const cancel = (): void => reject(new UssdCancelledError('the dialogue was given up'));
+      if (signal?.aborted === true) cancel();
+      else signal?.addEventListener('abort', cancel, { once: true });
+    });
+    const written = isPacked() ? packedCode(text) : inCharacterSet(text, characterSet);
+    const answered = withTimeout(
+      clock,
+      line,
+      timeoutMs,
+      () => new UssdTimeoutError(`the network gave no answer in ${timeoutMs / 1000} s`),
+    );
+    // The modem's refusal is told instead.
+    answered.catch(() => undefined);
+    if (signal?.aborted === true) await answered;
+    await channel.send(atCommand(`AT+CUSD=1,${quoted(written)},${DCS_GSM7}`, { shownAs: 'AT+CUSD=1' }));
+    return outcomeOf(await answered, characterSet);
+  }
+
+  async #characterSet(): Promise<string> {
+    const [line = ''] = (await ask(this.#parts.channel, atQuery('AT+CSCS?', '+CSCS:'))) ?? [];
+    return fieldsOf(line)[0] ?? 'GSM';
+  }
+}
+
+const inCharacterSet = (text: string, characterSet: string): string =>
+  characterSet === 'UCS2' ? Buffer.from(text, 'utf16le').swap16().toString('hex').toUpperCase() : text;
+
+/** A quotation mark may be in the text, too. */
+const isOpen = (text: string): boolean => /"/.test(text) && !/"[\s\S]*"(, ?\d{1,3})?$/.test(text);
+
+function outcomeOf(line: string, characterSet: string): UssdOutcome {
+  const [, m = '0', str = '', dcs = DCS_GSM7] = ANSWER.exec(line) ?? [];
+  const text = str === '' ? null : ussdText(str, Number(dcs), characterSet);
+  return { text, waits: m === '1', problem: PROBLEMS[Number(m)] ?? null };
+}

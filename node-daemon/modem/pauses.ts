@@ -1,0 +1,64 @@
+// The pauses of a session between two polls: a URC can end them early, and the end of the session ends them all.
+import type { Clock } from '#shared/clock.ts';
+
+/** Between polls that URCs ask for, doubled while each poll is answered with another such URC. */
+const URC_POLL_MIN_MS = 1_000;
+/** Signs of life, signal, the SIM, lost settings, and messages whose announcement was lost. */
+export const POLL_MS = 30_000;
+
+/** The pauses of one session. */
+export class Pauses {
+  readonly #clock: Clock;
+  readonly #onPause: () => void;
+  #ended: Error | undefined;
+  #isPollWanted = false;
+  /** Before this time no URC ends a pause. */
+  #nextPollAt = Number.NEGATIVE_INFINITY;
+  #gapMs = URC_POLL_MIN_MS;
+  #wakeUp: (() => void) | undefined;
+
+  /** `onPause` is called at the beginning of each. */
+  constructor(clock: Clock, onPause: () => void = () => undefined) {
+    this.#clock = clock;
+    this.#onPause = onPause;
+  }
+
+  /** Ends this pause, or the next one, as soon as URCs may. */
+  pollNow(): void {
+    this.#isPollWanted = true;
+    this.#wakeUp?.();
+  }
+
+  /** The session is over: this pause and all others reject with `reason`. */
+  end(reason: Error): void {
+    this.#ended = reason;
+    this.#wakeUp?.();
+  }
+
+  /** Waits for `delayMs`, or less after `pollNow`. One caller at a time. Rejects when the session is over. */
+  async pause(delayMs: number): Promise<void> {
+    const end = this.#clock.now() + delayMs;
+    this.#onPause();
+    for (;;) {
+      if (this.#ended !== undefined) throw this.#ended;
+      const dueAt = this.#isPollWanted ? Math.min(end, this.#nextPollAt) : end;
+      if (this.#clock.now() >= dueAt) break;
+      await this.#sleep(dueAt - this.#clock.now());
+    }
+    if (this.#isPollWanted) {
+      this.#nextPollAt = this.#clock.now() + this.#gapMs;
+      this.#gapMs = Math.min(this.#gapMs * 2, POLL_MS);
+    } else this.#gapMs = URC_POLL_MIN_MS;
+    this.#isPollWanted = false;
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(delayMs, resolve);
+      this.#wakeUp = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}

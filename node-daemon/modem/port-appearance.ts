@@ -1,0 +1,59 @@
+// Waits for a modem to have ports: until it is plugged in, and until it is a modem and no disk.
+import type { Logger } from '#shared/log.ts';
+import type { ModemLocation } from './place/location.ts';
+import type { Place, UsbPlace } from './place/place.ts';
+import type { OutsideSteps } from './recovery/outside-steps.ts';
+
+interface Remedy {
+  readonly what: string;
+  readonly apply: ((usb: UsbPlace) => Promise<void>) | undefined;
+  /** Before the first time, and before each other one. */
+  readonly waitsMs: readonly [first: number, next: number];
+}
+
+const REMEDIES_MAX = 3;
+
+/** Whom to wait for, and what may be done meanwhile. */
+interface PortAppearanceParts {
+  readonly location: ModemLocation;
+  readonly outside: OutsideSteps;
+  /** Whether what is there is to be left alone. */
+  readonly isRefused: () => boolean;
+  /** Told why there is nothing to serve: a word. */
+  readonly onAway: (reason: string) => void;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** The place once it has ports; `undefined` when the daemon stops. */
+export async function untilPortsAppear(parts: PortAppearanceParts): Promise<Place | undefined> {
+  const { isRefused, log, onAway, outside, signal, location } = parts;
+  const isStopping = (): boolean => signal.aborted;
+  for (let tries = 0; !isStopping(); ) {
+    const { place } = location;
+    if (place !== undefined && place.ports.length > 0 && !isRefused()) return place;
+    onAway(place?.reason ?? 'absent');
+    const remedy = tries < REMEDIES_MAX && !isRefused() ? remedyFor(place, outside) : undefined;
+    const [firstMs, nextMs] = remedy?.waitsMs ?? [];
+    if (await location.moves(tries === 0 ? firstMs : nextMs, signal)) {
+      tries = 0;
+    } else if (place?.usb !== undefined && !isStopping()) {
+      tries += 1;
+      log.info({ usbPath: place.usb.path, remedy: remedy?.what }, 'a device shows no modem');
+      await remedy?.apply?.(place.usb).catch((error) => log.warn({ err: error }, 'the remedy failed'));
+    }
+  }
+  return undefined;
+}
+
+/** What may turn a device without ports into a modem; `undefined` when only waiting is left. */
+function remedyFor(place: Place | undefined, outside: OutsideSteps): Remedy | undefined {
+  // Most systems switch the mode of a stick by themselves, at once.
+  const remedies: Partial<Record<NonNullable<Place['reason']>, Remedy>> = {
+    mass_storage: { what: 'mode switch', apply: outside.switchMode, waitsMs: [3_000, 10_000] },
+    // Whoever was killed in the middle of a reset left the device switched off.
+    no_port: { what: 'USB reset', apply: outside.resetUsb, waitsMs: [20_000, 60_000] },
+  };
+  const remedy = place?.reason === undefined ? undefined : remedies[place.reason];
+  return remedy?.apply === undefined ? undefined : remedy;
+}

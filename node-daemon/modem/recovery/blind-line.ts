@@ -1,0 +1,74 @@
+// A line to a modem that may not answer: commands are given all the same.
+import type { Clock } from '#shared/clock.ts';
+import type { Port } from '../../at/port.ts';
+
+const FINAL = /\r\n(OK|ERROR|\+CM[ES] ERROR: ?[^\r]*|COMMAND NOT SUPPORT)\r\n/;
+/** Beyond this a modem says no final result code, but noise. */
+const HEARD_LENGTH_MAX = 64 * 1024;
+
+/** One opened port, used without regard to what the modem is able to say. */
+export class BlindLine {
+  readonly #port: Port;
+  readonly #clock: Clock;
+  #heard = '';
+  #isGone = false;
+  #onNews: () => void = () => undefined;
+  #onHurry: () => void = () => undefined;
+
+  constructor(port: Port, clock: Clock) {
+    this.#port = port;
+    this.#clock = clock;
+    port.onData((bytes) => {
+      this.#heard = (this.#heard + Buffer.from(bytes).toString('latin1')).slice(-HEARD_LENGTH_MAX);
+      this.#onNews();
+    });
+    port.onClose(() => {
+      this.#isGone = true;
+      this.#onNews();
+    });
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Gives a command; resolves with whether a final result code came within `timeoutMs`. Never rejects. */
+  async say(command: string, timeoutMs: number): Promise<boolean> {
+    this.#heard = '';
+    this.#port.write(Buffer.from(`${command}\r`, 'latin1')).catch(() => undefined);
+    await this.#until(() => this.#isGone || FINAL.test(this.#heard), timeoutMs);
+    return FINAL.test(this.#heard);
+  }
+
+  /** Resolves with whether the port went within `timeoutMs`. */
+  async goes(timeoutMs: number): Promise<boolean> {
+    await this.#until(() => this.#isGone, timeoutMs);
+    return this.#isGone;
+  }
+
+  /** Ends the wait for the command that was given last; the next one is waited for as always. */
+  hurry(): void {
+    this.#onHurry();
+  }
+
+  async close(): Promise<void> {
+    await this.#port.close();
+  }
+
+  async #until(isReached: () => boolean, timeoutMs: number): Promise<void> {
+    if (isReached()) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.after(timeoutMs, resolve);
+      const end = (): void => {
+        timer.cancel();
+        resolve();
+      };
+      this.#onHurry = end;
+      this.#onNews = () => {
+        if (isReached()) end();
+      };
+    });
+    this.#onNews = () => undefined;
+    this.#onHurry = () => undefined;
+  }
+}

@@ -1,0 +1,25 @@
+// A sign of life of a loop: whoever does not go on for minutes, and does not wait, never will.
+
+/** Counts the turns of one loop. */
+export class Liveness {
+  #turns = 0;
+  #isWaiting = true;
+
+  /** Grows as the loop goes on; `undefined` while it waits for something that may never come. */
+  get steps(): number | undefined {
+    return this.#isWaiting ? undefined : this.#turns;
+  }
+
+  readonly turn = (): void => {
+    this.#turns += 1;
+  };
+
+  /** Waits for what has no limit of time. */
+  async during<T>(wait: Promise<T>): Promise<T> {
+    this.#isWaiting = true;
+    const result = await wait;
+    this.#isWaiting = false;
+    this.turn();
+    return result;
+  }
+}

@@ -1,0 +1,120 @@
+// How each step of the recovery ladder is taken.
+import type { Clock } from '#shared/clock.ts';
+import type { OpenPort } from '../../at/port.ts';
+import type { Place } from '../place/place.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
+import { BlindLine } from './blind-line.ts';
+import type { OutsideSteps } from './outside-steps.ts';
+import type { RecoveryStep } from './recovery.ts';
+
+const ESC = '\x1b';
+/** A healthy modem answers AT within milliseconds. */
+const AWAKE_MS = 1_000;
+/** Switching the radio includes leaving the network. */
+const RADIO_MS = 15_000;
+/** A modem that does not answer gets no more than the time to hear. */
+const UNHEARD_MS = 3_000;
+/** At a stop the last command of a step gets this long to leave the host. */
+const STOP_MS = 1_000;
+/** A modem that restarts without a word takes its port away in this time. */
+const LEAVES_MS = 8_000;
+/** After a USB reset the modem itself has not restarted; its ports come within this time. */
+const REPLUG_MS = 2_000;
+
+/** On what, and with what, a step is taken. */
+export interface StepParts {
+  readonly place: Place;
+  /** The port that told the IMEI last: the first to try. */
+  readonly provenPort?: string | undefined;
+  readonly profile: ModemProfile;
+  readonly openPort: OpenPort;
+  readonly clock: Clock;
+  readonly outside: OutsideSteps;
+  /** Ends the step early: the daemon stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes a step; resolves with the time in ms for which the modem is to be left alone then. Rejects when the
+ * step could not be taken.
+ */
+export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<number> {
+  const { profile, place, outside, signal } = parts;
+  switch (step) {
+    case 'reopen':
+    case 'give_up':
+      return 0;
+    case 'reinitialise':
+      return await withLine(parts, async (line, patienceMs) => {
+        await line.say('ATZ', patienceMs);
+        await line.say('AT&F', patienceMs);
+        return 0;
+      });
+    case 'radio':
+      return await withLine(parts, async (line, patienceMs) => {
+        await line.say('AT+CFUN=0', patienceMs);
+        // Also at a stop: without a radio the modem would be of no use to anyone.
+        await line.say('AT+CFUN=1', signal.aborted ? STOP_MS : patienceMs);
+        return 0;
+      });
+    case 'restart':
+      return await withLine(parts, async (line, patienceMs) => {
+        const heard = await line.say(profile.restartCommand, Math.min(patienceMs, UNHEARD_MS));
+        return heard || (await line.goes(LEAVES_MS)) ? profile.settleMs : 0;
+      });
+    case 'usb_reset':
+      if (place.usb !== undefined) await outside.resetUsb?.(place.usb);
+      return REPLUG_MS;
+    case 'power_cycle':
+      if (place.usb !== undefined) await outside.powerCycle?.(place.usb);
+      return profile.settleMs;
+  }
+}
+
+/**
+ * Uses the first port that answers; where none does, the first that can be opened, for the modem may hear. The
+ * command gets more time from a modem that answers.
+ */
+async function withLine(
+  parts: StepParts,
+  use: (line: BlindLine, patienceMs: number) => Promise<number>,
+): Promise<number> {
+  const { place, provenPort, signal } = parts;
+  const isProven = (path: string): boolean => path === provenPort;
+  const paths = [...place.ports.filter(isProven), ...place.ports.filter((path) => !isProven(path))];
+  let failure: unknown = new Error('there is no port');
+  let silent: string | undefined;
+  for (const path of paths) {
+    signal.throwIfAborted();
+    try {
+      const { isAwake, result } = await withPort(path, parts, async (line) => {
+        const isAwake = await line.say(`${ESC}\rAT`, AWAKE_MS);
+        return { isAwake, result: isAwake && !signal.aborted ? await use(line, RADIO_MS) : 0 };
+      });
+      if (isAwake) return result;
+      silent ??= path;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  signal.throwIfAborted();
+  if (silent === undefined) throw failure;
+  return await withPort(silent, parts, (line) => use(line, UNHEARD_MS));
+}
+
+/** Opens a port and closes it after use. At a stop nothing more is waited for. */
+async function withPort<Result>(
+  path: string,
+  { clock, openPort, signal }: StepParts,
+  use: (line: BlindLine) => Promise<Result>,
+): Promise<Result> {
+  const line = new BlindLine(await openPort(path), clock);
+  const onAbort = (): void => line.hurry();
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await use(line);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    await line.close();
+  }
+}

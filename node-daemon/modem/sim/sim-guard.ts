@@ -1,0 +1,77 @@
+// Whether the SIM is still the one that a session serves: asked before anything is said or done in its name.
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { SessionEndedError } from '../recovery/trouble.ts';
+import { readIccid } from './sim-card.ts';
+
+/** So old may a reading be. Nobody exchanges a card faster, and no modem knows a new one before 2 s. */
+export const SIM_READING_MAX_MS = 1_000;
+/** A passing error is no other card. */
+const ATTEMPTS = 3;
+const ATTEMPT_PAUSE_MS = 250;
+
+/** A card, and the command that tells its ICCID. */
+export interface Sim {
+  readonly iccid: string;
+  readonly command: string;
+}
+
+/** What the guard of one session works on. */
+interface SimGuardParts {
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  readonly sim: Sim;
+}
+
+/** Keeps what one session does to one card. */
+export class SimGuard {
+  readonly #parts: SimGuardParts;
+  #readAt: number;
+  #reading: Promise<void> | undefined;
+
+  /** Of a card that was read just now. */
+  constructor(parts: SimGuardParts) {
+    this.#parts = parts;
+    this.#readAt = parts.clock.now();
+  }
+
+  /**
+   * Resolves when the card was the same within the last second. Rejects with `SessionEndedError` when it is
+   * another one, and has ended the session then; and when the modem does not tell which it is. Rejects with
+   * `AtTimeoutError` and `PortClosedError`.
+   */
+  async confirm(): Promise<void> {
+    const ageMs = this.#parts.clock.now() - this.#readAt;
+    if (ageMs >= 0 && ageMs < SIM_READING_MAX_MS) return;
+    await this.look();
+  }
+
+  /** As `confirm`, whenever the card was read last. */
+  look(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { channel, clock, sim } = this.#parts;
+    for (let attempt = 1; ; attempt += 1) {
+      const askedAt = clock.now();
+      const iccid = (await readIccid(channel, [sim.command], 'urgent'))?.iccid;
+      if (iccid === sim.iccid) {
+        this.#readAt = askedAt;
+        return;
+      }
+      if (iccid !== undefined) {
+        const changed = new SessionEndedError('sim_changed', 'the SIM is another one');
+        await channel.close(changed);
+        throw changed;
+      }
+      if (attempt === ATTEMPTS) {
+        throw new SessionEndedError('sim_changed', 'the modem does not tell which SIM it has');
+      }
+      await sleep(clock, ATTEMPT_PAUSE_MS);
+    }
+  }
+}

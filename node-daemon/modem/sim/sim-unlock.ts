@@ -1,0 +1,60 @@
+// Opening a locked card: who it is, which PIN it gets, and when it is too early to say.
+import type { Clock } from '#shared/clock.ts';
+import type { SimSettings } from '../../config/sim-settings.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
+import { LOCKED_BY_PIN, readIccid } from './sim-card.ts';
+import { enterPin, type PinParts } from './sim-pin.ts';
+
+/** Cards are ready within 20 s of power (Quectel's advice): those that tell their ICCID locked do by then. */
+const ICCID_WAIT_MS = 20_000;
+
+/** What is used to open cards. */
+interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
+  readonly clock: Clock;
+  readonly sims: SimSettings;
+  readonly profile: ModemProfile;
+  readonly imei: string | undefined;
+}
+
+/** `busy`: ask again soon. `opened`: by the PIN, just now. `reason` is a word for the operator. */
+type Unlocked =
+  | { readonly kind: 'busy' | 'opened' }
+  | { readonly kind: 'locked'; readonly reason: string; readonly iccid: string | undefined };
+
+/** The locked cards of one session with a modem. */
+export class SimUnlock {
+  readonly #parts: SimUnlockParts;
+  /** Cards that were opened by this session: one that locks itself again is not tried twice. */
+  readonly #opened = new Set<string>();
+  /** Since when the locked card has not told its ICCID. */
+  #namelessSince: number | undefined;
+
+  constructor(parts: SimUnlockParts) {
+    this.#parts = parts;
+  }
+
+  /** Enters the PIN where that is allowed. Rejects with `AtTimeoutError` and `PortClosedError`. */
+  async open(lock: string): Promise<Unlocked> {
+    const { channel, clock, imei, profile, sims } = this.#parts;
+    // Most cards tell their ICCID before they are opened.
+    const iccid = (await readIccid(channel, profile.iccidCommands))?.iccid;
+    const locked = (reason: string): Unlocked => ({ kind: 'locked', reason, iccid });
+    if (lock !== LOCKED_BY_PIN) return locked(lock);
+    const device = `device ${imei ?? 'without IMEI'}`;
+    if (this.#opened.has(device) || (iccid !== undefined && this.#opened.has(iccid))) return { kind: 'busy' };
+    if (iccid !== undefined) this.#namelessSince = undefined;
+    else {
+      // Under another name it would be given a PIN that it has refused.
+      this.#namelessSince ??= clock.now();
+      if (clock.now() - this.#namelessSince < ICCID_WAIT_MS) return { kind: 'busy' };
+    }
+    const refusal = await enterPin(
+      { ...this.#parts, pinTries: profile.pinTries },
+      { iccid, device },
+      sims.pinOf(iccid),
+    );
+    if (refusal !== undefined) return locked(refusal);
+    this.#opened.add(iccid ?? device);
+    return { kind: 'opened' };
+  }
+}

@@ -1,0 +1,82 @@
+// What is known of one slot, and for how long its modem answered.
+import type { Clock } from '#shared/clock.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import type { Place } from '../place/place.ts';
+
+/** States of a slot whose modem answers, whatever its SIM does. */
+const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);
+
+/** What changes all the time: told with the next report. */
+const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
+
+/** What a modem that is not in service reports in place of its network and its storage. */
+export const UNKNOWN_SERVICE = { operator: null, signal_dbm: null, storage: null, swept_at: null } as const;
+
+/** A slot without its name. */
+type NamelessSlot = Omit<Slot, 'slot'>;
+
+/** What a session reports of its slot. */
+export type SlotReport = Partial<NamelessSlot>;
+
+/** Keeps the last that was told of a slot; of a lost modem what was there last. */
+export class SlotRecord {
+  readonly #clock: Clock;
+  readonly #onChange: (before: NamelessSlot) => void;
+  #slot: NamelessSlot;
+  #answeringSince: number | undefined;
+  #answeredMs = 0;
+
+  /** `onChange` is called after a report that says anything new, unless that is only how full the storage is, or another sweep. */
+  constructor(place: Place | undefined, clock: Clock, onChange: (before: NamelessSlot) => void) {
+    this.#clock = clock;
+    this.#onChange = onChange;
+    this.#slot = {
+      ...UNKNOWN_SERVICE,
+      device_id: null,
+      iccid: null,
+      number: null,
+      model: null,
+      state: place === undefined ? 'lost' : 'starting',
+      usb_path: place?.usb?.path ?? null,
+      reason: place === undefined ? 'absent' : null,
+    };
+  }
+
+  get slot(): NamelessSlot {
+    return this.#slot;
+  }
+
+  get isAnswering(): boolean {
+    return ANSWERING.has(this.#slot.state);
+  }
+
+  /** The longest time for which the modem answered without a break since the last `beginCounting`, in ms. */
+  get answeredMs(): number {
+    const since = this.#answeringSince;
+    return Math.max(this.#answeredMs, since === undefined ? 0 : this.#clock.now() - since);
+  }
+
+  beginCounting(): void {
+    this.#answeringSince = undefined;
+    this.#answeredMs = 0;
+  }
+
+  reportLost(reason: string): void {
+    this.report({ ...UNKNOWN_SERVICE, state: 'lost', reason });
+  }
+
+  report(report: SlotReport): void {
+    const before = this.#slot;
+    const slot = { ...before, ...report };
+    if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
+    this.#slot = slot;
+    const isFirstSweep = before.swept_at === null && slot.swept_at !== null;
+    if (!isFirstSweep && Object.keys(report).every((key) => QUIET.has(key))) return;
+    if (this.isAnswering) this.#answeringSince ??= this.#clock.now();
+    else {
+      this.#answeredMs = this.answeredMs;
+      this.#answeringSince = undefined;
+    }
+    this.#onChange(before);
+  }
+}

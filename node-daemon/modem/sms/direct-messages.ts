@@ -1,0 +1,86 @@
+// Messages and reports that the modem gives directly: accepted, and acknowledged where the network waits for it.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { AtError, CmsError } from '../../at/at-error.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { atCommand } from '../../at/command.ts';
+import { RefusedMessages } from './refused-messages.ts';
+import type { SmsAcceptance } from './sms-acceptance.ts';
+import { readPdu } from './sms-pdu.ts';
+
+/** 3GPP TS 27.005 §3.2.5: no +CNMA acknowledgement expected. */
+const CMS_NO_ACKNOWLEDGEMENT_EXPECTED = 340;
+/** `+CSMS: 1,…`: phase 2+, in which messages given directly are to be acknowledged (3GPP TS 27.005 §3.2.1). */
+const PHASE_2_PLUS = /^\+CSMS: ?1/;
+/** 3GPP TS 27.005 §4.7: received, and not received: the network is to give it again. */
+const POSITIVE = 1;
+const NEGATIVE = 2;
+
+/** What direct messages work on. */
+interface DirectMessagesParts {
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Resolves when the SIM is still the one whose messages these are taken for. */
+  readonly confirmSim: () => Promise<void>;
+}
+
+/** The journal is their only copy. */
+export class DirectMessages {
+  readonly #parts: DirectMessagesParts;
+  readonly #acceptance: SmsAcceptance;
+  readonly #refused: RefusedMessages;
+  #awaitsAcknowledgements: Promise<boolean> | undefined;
+
+  constructor(parts: DirectMessagesParts, acceptance: SmsAcceptance) {
+    this.#parts = parts;
+    this.#acceptance = acceptance;
+    this.#refused = new RefusedMessages(parts, 'messages given directly are refused');
+  }
+
+  /** Takes a PDU. Acknowledged once it is durable; refused, so that the network keeps it, when it cannot be. */
+  take(pdu: string): void {
+    const { confirmSim, log } = this.#parts;
+    const acknowledge = (kind: number): Promise<void> =>
+      this.#acknowledge(kind).catch((error: unknown) =>
+        log.warn({ err: error }, 'a message given directly was not acknowledged'),
+      );
+    // Whoever waits for an answer of the modem goes first.
+    const accepted = new Promise((resolve) => setImmediate(resolve))
+      .then(confirmSim)
+      .then(() => this.#acceptance.accept(readPdu(pdu)));
+    void accepted.then(
+      () => {
+        this.#refused.accepted(pdu);
+        return acknowledge(POSITIVE);
+      },
+      (error: unknown) => {
+        this.#refused.refused(pdu, error);
+        this.#refused.tell();
+        return acknowledge(NEGATIVE);
+      },
+    );
+  }
+
+  async #acknowledge(kind: number): Promise<void> {
+    this.#awaitsAcknowledgements ??= this.#askService();
+    if (!(await this.#awaitsAcknowledgements)) return;
+    try {
+      await this.#parts.channel.send(atCommand(`AT+CNMA=${kind}`), 'urgent');
+    } catch (error) {
+      const isLate = error instanceof CmsError && error.code === CMS_NO_ACKNOWLEDGEMENT_EXPECTED;
+      if (!isLate) throw error;
+    }
+  }
+
+  async #askService(): Promise<boolean> {
+    try {
+      const command = atCommand('AT+CSMS?', { answer: /^\+CSMS:/ });
+      const [answer] = await this.#parts.channel.send(command, 'urgent');
+      return PHASE_2_PLUS.test(answer?.line ?? '');
+    } catch (error) {
+      if (error instanceof AtError) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// Delivers concatenated messages whose parts do not all come: as they are, after a time limit.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { NewRecord } from '../../journal/record.ts';
+import type { ReadonlyGroups } from '../../journal/written-groups.ts';
+import { joinParts } from '../../sms/concatenation.ts';
+import { RefusedMessages } from './refused-messages.ts';
+import { factRecords, receivedFacts } from './sms-facts.ts';
+
+/** Parts usually come within seconds; later ones are delivered as a message of their own. */
+export const PARTS_WAIT_MS = 10 * 60 * 1000;
+const CHECK_MS = 15_000;
+
+/** `waitMs` defaults to `PARTS_WAIT_MS`. */
+interface LatePartsParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly waitMs?: number;
+}
+
+/** The timer of messages whose parts do not all come. */
+export class LateParts {
+  readonly #parts: LatePartsParts;
+  readonly #refused: RefusedMessages;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(parts: LatePartsParts) {
+    this.#parts = parts;
+    this.#refused = new RefusedMessages(parts, 'late parts wait on: the journal refuses them');
+  }
+
+  /** Looks now and then, until `stop`. */
+  start(): void {
+    if (this.#stopped) return;
+    this.deliver()
+      .catch(() => this.#refused.tell())
+      .finally(() => {
+        if (!this.#stopped) this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
+      });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** Delivers the messages whose first part came too long ago. Rejects when the journal refuses. */
+  async deliver(): Promise<void> {
+    const { journal } = this.#parts;
+    const { groups } = journal.state;
+    const late = [...groups.keys()].filter((group) => this.#lateRecords(groups, group).length > 0);
+    // The last part may be on its way to the disk at this moment: the journal decides again, in its turn.
+    await Promise.all(
+      late.map((group) =>
+        journal
+          .appendDecided((waiting) => this.#lateRecords(waiting, group))
+          .then(
+            () => this.#refused.accepted(group),
+            (error: unknown) => {
+              this.#refused.refused(group, error);
+              throw error;
+            },
+          ),
+      ),
+    );
+  }
+
+  #lateRecords(groups: ReadonlyGroups, group: string): NewRecord[] {
+    const { clock, waitMs = PARTS_WAIT_MS } = this.#parts;
+    const { iccid = '', parts: [first, ...others] = [] } = groups.get(group) ?? {};
+    if (first === undefined) return [];
+    const message = joinParts([first, ...others]);
+    const waitedMs = clock.now() - Date.parse(message.receivedAt);
+    // A part from the future came while the clock was ahead: it would wait until then.
+    if (waitedMs < waitMs && waitedMs >= -waitMs) return [];
+    return factRecords(receivedFacts(iccid, message), { group });
+  }
+}

@@ -1,0 +1,189 @@
+// Makes the modem take messages in PDU mode, put them where there is room, and say that it did.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { ask } from '../../at/ask.ts';
+import { AtError, CmeError, CmsError, isUnanswered } from '../../at/at-error.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { type AtCommand, atCommand, atQuery, quoted } from '../../at/command.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
+import { parseStorages, type Storages } from './sms-storage.ts';
+import { choice, onOneLine, type StorageForm } from './storage-access.ts';
+
+/** SMS commands can fail for seconds after the SIM is ready. */
+const BUSY_ATTEMPTS_MAX = 20;
+const BUSY_PAUSE_MS = 1_000;
+/** SIM busy, PIN required, not inserted: what a card that is about to be ready answers (27.007 §9.2, 27.005 §3.2.5). */
+const CME_BUSY = new Set([10, 11, 13, 14]);
+const CMS_BUSY = new Set([302, 310, 311, 313, 314, 500]);
+/** Another error may pass, too, and a worse form has its price: this often each form is refused before. */
+const REFUSALS_MAX = 3;
+const REFUSAL_PAUSE_MS = 250;
+/** Polls that try for better indications than those that were taken. */
+const IMPROVEMENTS_MAX = 3;
+
+const TEXT_MODE = /^\+CMGF: ?1/;
+
+/** What the set-up works on. */
+interface MessageSetUpParts {
+  readonly channel: AtChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly profile: ModemProfile;
+  /** Waits; rejects when the session is over. */
+  readonly pause: (delayMs: number) => Promise<void>;
+}
+
+/** What was settled. */
+export interface MessageSetUp {
+  readonly storages: Storages;
+  readonly storageForm: StorageForm;
+  /** Position of what was taken in the profile's `indications`; their number when none was. */
+  readonly indications: number;
+  readonly improvementsLeft: number;
+  readonly settings: Settings;
+}
+
+/** The answers to AT+CMGF? and AT+CNMI?, `undefined` where there was none. */
+export type Settings = readonly (string | undefined)[];
+
+/** Rejects with the modem's last error when it keeps refusing, with `AtTimeoutError` and `PortClosedError`. */
+export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSetUp> {
+  const { channel, log, profile } = parts;
+  await untilReady(parts, atCommand('AT+CMGF=0'));
+  const offered = await untilReady(parts, atQuery('AT+CPMS=?', '+CPMS:'));
+  const storages = parseStorages(offered[0] ?? `+CPMS: ${profile.storages}`);
+  const receiving = await chooseReceiving(parts, storages);
+  const storageForm = await chooseForm(parts, receiving);
+  const indications = await firstTaken(
+    parts,
+    profile.indications.map((value) => atCommand(`AT+CNMI=${value}`)),
+  );
+  const taken = profile.indications[indications];
+  if (taken === undefined) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
+  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'messages set up');
+  const settings = await readSettings(channel);
+  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem has no PDU mode');
+  return { storages, storageForm, indications, settings, improvementsLeft: IMPROVEMENTS_MAX };
+}
+
+/**
+ * Tries once more what was refused: an error that lasted longer than the set-up leaves a modem that is slow to
+ * be ready without reports. Rejects with `AtTimeoutError` and `PortClosedError`.
+ */
+export async function improveIndications(
+  { channel, log, profile }: Omit<MessageSetUpParts, 'pause'>,
+  setUp: MessageSetUp,
+): Promise<MessageSetUp> {
+  if (setUp.improvementsLeft === 0) return setUp;
+  const better = profile.indications.slice(0, setUp.indications);
+  for (const [indications, value] of better.entries()) {
+    if ((await ask(channel, atCommand(`AT+CNMI=${value}`), 'background')) === undefined) continue;
+    log.info({ indications: value }, 'the modem takes better indications now');
+    return { ...setUp, indications, settings: await readSettings(channel) };
+  }
+  return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };
+}
+
+/** Reads what a restart puts back to the maker's values. */
+export async function readSettings(channel: AtChannel): Promise<Settings> {
+  const format = await ask(channel, atQuery('AT+CMGF?', '+CMGF:'), 'background');
+  const indications = await ask(channel, atQuery('AT+CNMI?', '+CNMI:'), 'background');
+  return [format?.[0], indications?.[0]];
+}
+
+/** Whether the modem has restarted without a word. */
+export function haveChanged(before: Settings, after: Settings): boolean {
+  return before.some(
+    (line, index) => line !== undefined && after[index] !== undefined && line !== after[index],
+  );
+}
+
+/** The answer; none from a modem that does not know the command. */
+async function untilReady({ channel, pause }: MessageSetUpParts, command: AtCommand): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await channel.send(command)).map(({ line }) => line);
+    } catch (error) {
+      if (isUnanswered(error)) throw error;
+      if (!isBusy(error)) return [];
+      if (attempt === BUSY_ATTEMPTS_MAX) throw error;
+    }
+    await pause(BUSY_PAUSE_MS);
+  }
+}
+
+/**
+ * Some firmware has a storage of no places, and some takes only the first argument: what arrives elsewhere
+ * is found there all the same, for every storage is swept.
+ */
+async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages): Promise<string> {
+  const order = parts.profile.receiving.filter((name) => receiving.includes(name));
+  for (const storage of order) {
+    const name = quoted(storage);
+    const [line] = await untilReady(
+      parts,
+      atCommand(`AT+CPMS=${name},${name},${name}`, { answer: /^\+CPMS:/ }),
+    );
+    const places = line === undefined ? undefined : /^\+CPMS: ?\d+,(\d+)/.exec(line)?.[1];
+    if (places !== undefined && Number(places) > 0) return storage;
+  }
+  throw new AtError('no storage for arriving messages');
+}
+
+/** In order of preference; some firmware takes the storage on a line of its own only. */
+async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<StorageForm> {
+  const forms: StorageForm[] = [{ joined: true }, { joined: true, receiving }];
+  // Any query would do: its answer shows that the end of the line was carried out, too.
+  const query = atQuery('AT+CMGF?', '+CMGF:', { answerSingle: false });
+  const taken = await firstTaken(
+    parts,
+    forms.map((form) => onOneLine(form, receiving, query)),
+    query.answer,
+  );
+  if (forms[taken] !== undefined) return forms[taken];
+  parts.log.warn({}, 'the modem takes one command on a line only');
+  const takesOne = (await firstTaken(parts, [choice({ joined: false }, receiving)])) === 0;
+  return takesOne ? { joined: false } : { joined: false, receiving };
+}
+
+/** The position of the first command that the modem takes, with an answer like `proof`; their number when it takes none. */
+async function firstTaken(
+  parts: MessageSetUpParts,
+  commands: readonly AtCommand[],
+  proof?: RegExp,
+): Promise<number> {
+  for (const [position, command] of commands.entries()) {
+    const answer = await answerOf(parts, command);
+    if (answer !== undefined && (proof === undefined || answer.some((line) => proof.test(line))))
+      return position;
+  }
+  return commands.length;
+}
+
+/** `undefined` from a modem that refuses again and again. */
+async function answerOf(
+  { channel, pause }: MessageSetUpParts,
+  command: AtCommand,
+): Promise<string[] | undefined> {
+  let refusals = 0;
+  for (let attempt = 1; attempt <= BUSY_ATTEMPTS_MAX; attempt += 1) {
+    let delayMs = BUSY_PAUSE_MS;
+    try {
+      return (await channel.send(command)).map(({ line }) => line);
+    } catch (error) {
+      if (isUnanswered(error)) throw error;
+      if (!isBusy(error)) {
+        refusals += 1;
+        if (refusals === REFUSALS_MAX) return undefined;
+        delayMs = REFUSAL_PAUSE_MS;
+      }
+    }
+    await pause(delayMs);
+  }
+  return undefined;
+}
+
+function isBusy(error: unknown): boolean {
+  if (error instanceof CmeError) return CME_BUSY.has(error.code);
+  return error instanceof CmsError && CMS_BUSY.has(error.code);
+}

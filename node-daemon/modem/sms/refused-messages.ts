@@ -1,0 +1,50 @@
+// Messages that the journal refuses, told together: a full disk refuses all that wait, at each look at them.
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { JournalUnavailableError } from '../../journal/journal.ts';
+import { reasonOf } from '../../journal/persistent-append.ts';
+
+/** Lines are at least this far apart. */
+export const REFUSED_LOG_MS = 60_000;
+/** More of them are not counted. */
+const COUNTED_MAX = 10_000;
+
+/** Those of one modem, and the line that tells them. */
+export class RefusedMessages {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #line: string;
+  /** Refused since the last line, and not accepted since. */
+  readonly #keys = new Set<string>();
+  #reason = '';
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ clock, log }: { clock: Clock; log: Logger }, line: string) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#line = line;
+  }
+
+  /** A message was refused; `key` is the same when it is refused again. What is no refusal is told at once. */
+  refused(key: string, error: unknown): void {
+    if (!(error instanceof JournalUnavailableError)) {
+      this.#log.error({ err: error }, this.#line);
+      return;
+    }
+    this.#reason = reasonOf(error);
+    if (this.#keys.size < COUNTED_MAX) this.#keys.add(key);
+  }
+
+  accepted(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** Tells those that were refused, unless others were told just now. */
+  tell(): void {
+    const now = this.#clock.now();
+    if (this.#keys.size === 0 || now - this.#toldAt < REFUSED_LOG_MS) return;
+    this.#log.warn({ messages: this.#keys.size, reason: this.#reason }, this.#line);
+    this.#keys.clear();
+    this.#toldAt = now;
+  }
+}

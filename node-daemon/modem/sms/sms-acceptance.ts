@@ -1,0 +1,136 @@
+// What a received PDU means for the journal: messages, parts of messages, reports, and what is no message.
+import type { Clock } from '#shared/clock.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { NewRecord, StorageEntry } from '../../journal/record.ts';
+import type { ReadonlyGroups } from '../../journal/written-groups.ts';
+import { groupKey, joinParts, type MessagePart, placeOf } from '../../sms/concatenation.ts';
+import type { StatusReport } from '../../sms/tpdu.ts';
+import { factRecords, receivedFacts, unreadableFact } from './sms-facts.ts';
+import type { ReceivedPdu } from './sms-pdu.ts';
+import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
+
+/** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
+const PID_TYPE_0 = 0x40;
+/** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
+const REPORT_WAIT_MS = 10_000;
+const STRANDED = 'it lay in the modem when the card was exchanged';
+/** Messages of which some parts came: more of them in their waiting time are told as they are. */
+export const GROUPS_MAX = 10_000;
+
+/** What acceptance works on. */
+interface SmsAcceptanceParts {
+  readonly iccid: string;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
+  readonly sendingDone: () => Promise<void>;
+}
+
+/** Puts what one SIM received into the journal. */
+export class SmsAcceptance {
+  readonly #parts: SmsAcceptanceParts;
+
+  constructor(parts: SmsAcceptanceParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves when the message is durable; rejects when the journal refuses. `entry`: where it lies; `arrivedAfter`: when it was
+   * not there yet.
+   */
+  accept(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
+    const { clock, iccid } = this.#parts;
+    const receivedAt = new Date(clock.now()).toISOString();
+    if (received.decoded === undefined) {
+      return this.#acceptUnreadable(received.pdu, { reason: received.reason, receivedAt, entry });
+    }
+    if (received.decoded.kind === 'statusReport') {
+      return this.#acceptReport(received.decoded, receivedAt, entry);
+    }
+    const { userData, indication, protocolIdentifier, from, sentAt } = received.decoded;
+    const { content, concatenation, port } = userData;
+    if (content.kind === 'octets') {
+      const reason = port === undefined ? '8 bit data' : `data for port ${port}`;
+      return this.#acceptUnreadable(received.pdu, { reason, receivedAt, entry });
+    }
+    const { text } = content;
+    const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
+    // Nothing for anybody to read: a silent message, or a lamp of a telephone that is to be lit.
+    const isForNobody = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
+    if (isForNobody) return this.#parts.journal.append(...readRecords(entry));
+    if (concatenation !== undefined && concatenation.total > 1) {
+      const part = { ...concatenation, from, text, ...times };
+      return this.#parts.journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
+    }
+    const facts = receivedFacts(iccid, { from, text, ...times, partial: false });
+    return this.#parts.journal.append(...factRecords(facts, placeOfEntry(entry)));
+  }
+
+  /**
+   * As `accept`, for what lies in a modem whose card was exchanged meanwhile. Whose it is nobody can tell, and no customer
+   * may read another one's message: it is kept for the operator. `formerIccid`: the card before.
+   */
+  acceptStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
+    const receivedAt = new Date(this.#parts.clock.now()).toISOString();
+    if (decoded?.kind === 'statusReport') return this.#acceptReport(decoded, receivedAt, entry);
+    const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
+    return this.#parts.journal.append({ kind: 'fact', fact, entry });
+  }
+
+  #acceptUnreadable(
+    pdu: string,
+    { reason, receivedAt, entry }: { reason: string; receivedAt: string; entry: StorageEntry | undefined },
+  ): Promise<void> {
+    const fact = unreadableFact(this.#parts.iccid, pdu, reason, receivedAt);
+    return this.#parts.journal.append({ kind: 'fact', fact, ...placeOfEntry(entry) });
+  }
+
+  async #acceptReport(report: StatusReport, receivedAt: string, entry?: StorageEntry): Promise<void> {
+    const { clock, iccid, journal } = this.#parts;
+    const search = (): ReportSearch => ({ iccid, commands: journal.state.commands, now: clock.now() });
+    let owner = acceptedOwner(report, search());
+    if (isUncertain(owner, report, search())) {
+      await this.#sendingDone();
+      owner = ownerOf(report, search());
+    }
+    const facts = reportFacts(iccid, report, { owner, receivedAt });
+    await journal.append(...factRecords(facts, placeOfEntry(entry)));
+  }
+
+  #sendingDone(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#parts.clock.after(REPORT_WAIT_MS, resolve);
+      void this.#parts.sendingDone().then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  #partRecords(groups: ReadonlyGroups, part: MessagePart, entry?: StorageEntry): NewRecord[] {
+    const { iccid } = this.#parts;
+    const group = groupKey(iccid, part);
+    const place = placeOfEntry(entry);
+    const waiting = groups.get(group)?.parts ?? [];
+    const [first] = waiting;
+    const placed = placeOf(waiting, part);
+    if (placed === 'repeated') return readRecords(entry);
+    if (placed === 'other' && first !== undefined) {
+      const abandoned = factRecords(receivedFacts(iccid, joinParts([first, ...waiting.slice(1)])), { group });
+      return [...abandoned, { kind: 'part', group, iccid, part, ...place }];
+    }
+    const message = joinParts([part, ...waiting]);
+    const waits = message.partial && (first !== undefined || groups.size < GROUPS_MAX);
+    if (waits) return [{ kind: 'part', group, iccid, part, ...place }];
+    return factRecords(receivedFacts(iccid, message), { group, ...place });
+  }
+}
+
+/** Says of an entry that it was read and needs no fact. */
+export function readRecords(entry: StorageEntry | undefined): NewRecord[] {
+  return entry === undefined ? [] : [{ kind: 'read', entry }];
+}
+
+function placeOfEntry(entry: StorageEntry | undefined): { entry?: StorageEntry } {
+  return entry === undefined ? {} : { entry };
+}

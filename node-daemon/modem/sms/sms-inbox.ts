@@ -1,0 +1,350 @@
+// Receiving: from an announcement or a sweep to a durable fact, and only then to the deletion on the modem.
+import type { Clock, Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { CmsError, PortClosedError } from '../../at/at-error.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { type AtCommand, atCommand } from '../../at/command.ts';
+import type { Priority } from '../../at/command-queue.ts';
+import type { Information } from '../../at/exchange.ts';
+import type { Urc } from '../../at/urc.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { entryKey, holderOf } from '../../journal/journal-state.ts';
+import type { NewRecord, StorageEntry } from '../../journal/record.ts';
+import { AcceptingEntries } from './accepting-entries.ts';
+import { DirectMessages } from './direct-messages.ts';
+import { RefusedMessages } from './refused-messages.ts';
+import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
+import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
+import { SmsDeletions } from './sms-deletions.ts';
+import { readPdu } from './sms-pdu.ts';
+import {
+  type Announcements,
+  digestOf,
+  type FoundInStorage,
+  inOrderOfArrival,
+  parseList,
+  parseRead,
+  type StoredMessage,
+} from './sms-storage.ts';
+import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
+import { StorageOwner } from './storage-owner.ts';
+import { SweepTimes } from './sweep-times.ts';
+
+/** Of 255 messages at SIM speed. */
+const LIST_TIMEOUT_MS = 60_000;
+/** Announced messages that wait to be read. Beyond it the sweep finds them. */
+const READS_MAX = 512;
+/** So many announced messages of one storage are read with one command. */
+const LIST_FROM = 4;
+/** Beyond it deletions go before reads: under steady traffic the storage would fill up. */
+const DELETIONS_WAITING_MAX = 16;
+/** A sweep that is due lets so many other jobs pass: under steady traffic it would never come. */
+const JOBS_BEFORE_SWEEP_MAX = 64;
+/** After the last +CMTI of a burst: modems lose some of them when many come at once. */
+export const SWEEP_AFTER_URC_MS = 2_000;
+/** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
+const CMS_INVALID_INDEX = 321;
+
+/** What the inbox of one SIM works on. */
+interface SmsInboxParts {
+  readonly iccid: string;
+  /** IMEI of the modem; one that tells none is not known again. */
+  readonly device: string | undefined;
+  readonly channel: AtChannel;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly storages: readonly string[];
+  readonly access: StorageAccess;
+  /** Resolves when the SIM is still this one: what was read before is its own, what is deleted next, too. */
+  readonly confirmSim: () => Promise<void>;
+  /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
+  readonly sendingDone: () => Promise<void>;
+  readonly onSwept?: (at: string) => void;
+}
+
+/**
+ * One worker takes reads first, deletions next, sweeps last, so that what was announced is soon a fact and no storage changes under a
+ * command. The first sweep of a storage goes before all: it holds what is older. Journal writes never delay the next read.
+ */
+export class SmsInbox {
+  readonly #parts: SmsInboxParts;
+  readonly #log: Logger;
+  readonly #acceptance: SmsAcceptance;
+  readonly #direct: DirectMessages;
+  readonly #reads: Announced[] = [];
+  readonly #deletions: SmsDeletions;
+  readonly #sweeps = new Set<string>();
+  /** Storages that were not swept yet: what is announced there comes with the first sweep. */
+  readonly #unswept: Set<string>;
+  readonly #sweepTimes: SweepTimes;
+  readonly #owner: StorageOwner;
+  #jobsBeforeSweep = 0;
+  readonly #accepting: AcceptingEntries;
+  /** Readings whose entries are not settled. */
+  readonly #settling = new Set<Promise<boolean>>();
+  readonly #refused: RefusedMessages;
+  #canList = true;
+  /** What the next sweep of each storage finds, while somebody wants to know. */
+  #found: Map<string, FoundInStorage> | undefined;
+  #working: Promise<void> | undefined;
+  #sweepTimer: Timer | undefined;
+  #stopped = false;
+
+  constructor(parts: SmsInboxParts) {
+    this.#parts = parts;
+    this.#log = parts.log;
+    this.#unswept = new Set(parts.storages);
+    this.#accepting = AcceptingEntries.of(parts.journal);
+    this.#refused = new RefusedMessages(parts, 'messages stay on the modem: the journal refuses them');
+    this.#acceptance = new SmsAcceptance(parts);
+    this.#direct = new DirectMessages(parts, this.#acceptance);
+    this.#deletions = new SmsDeletions(parts);
+    this.#owner = new StorageOwner(parts);
+    this.#sweepTimes = new SweepTimes(parts.storages, parts.onSwept);
+    parts.channel.onUrc((urc) => this.#onUrc(urc));
+  }
+
+  /** Reads all that lies in the storages; resolves when it is facts and deleted. */
+  async sweep(): Promise<void> {
+    for (const storage of this.#parts.storages) this.#sweeps.add(storage);
+    this.#work();
+    while (this.#working !== undefined || this.#settling.size > 0) {
+      await this.#working;
+      await Promise.all(this.#settling);
+    }
+  }
+
+  /** Sweeps, and tells what lay in each storage: it is read by nobody else, who would mark it as read. */
+  async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
+    const found = this.#found ?? new Map<string, FoundInStorage>();
+    this.#found = found;
+    await this.sweep();
+    if (this.#found === found) this.#found = undefined;
+    return found;
+  }
+
+  /** Takes nothing more. What was read and is not journalled yet stays on the modem. */
+  stop(): void {
+    this.#stopped = true;
+    this.#sweepTimer?.cancel();
+    this.#reads.length = 0;
+    this.#deletions.clear();
+    this.#sweeps.clear();
+  }
+
+  #onUrc(urc: Urc): void {
+    if (this.#stopped) return;
+    if (isDirect(urc)) {
+      this.#direct.take(urc.body);
+      return;
+    }
+    const announced = announcedBy(urc.line, this.#parts.storages);
+    if (announced === undefined) return;
+    const isPlace = announced !== 'somewhere' && this.#reads.length < READS_MAX;
+    if (isPlace) this.#reads.push(announced);
+    if (!isPlace || this.#unswept.has(announced.storage))
+      for (const storage of this.#parts.storages) this.#sweeps.add(storage);
+    this.#sweepTimer?.cancel();
+    this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
+      this.sweep().catch((error) => this.#log.warn({ err: error }, 'a sweep failed'));
+    });
+    this.#work();
+  }
+
+  #work(): void {
+    if (!this.#stopped) this.#working ??= this.#workAll();
+  }
+
+  async #workAll(): Promise<void> {
+    // The promise is in its field before the work ends.
+    await Promise.resolve();
+    try {
+      await this.#doJobs();
+    } finally {
+      this.#working = undefined;
+    }
+  }
+
+  async #doJobs(): Promise<void> {
+    for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) {
+      try {
+        await job();
+      } catch (error) {
+        if (error instanceof PortClosedError) return;
+        this.#log.warn({ err: error }, 'the storage of messages gave an error');
+      }
+    }
+  }
+
+  #nextJob(): (() => Promise<void>) | undefined {
+    const [storage] = this.#sweeps;
+    const isSweepFirst =
+      storage !== undefined && (this.#unswept.has(storage) || this.#jobsBeforeSweep >= JOBS_BEFORE_SWEEP_MAX);
+    const job = isSweepFirst ? undefined : (this.#nextRead() ?? this.#deletions.next());
+    if (job !== undefined) {
+      this.#jobsBeforeSweep = storage === undefined ? 0 : this.#jobsBeforeSweep + 1;
+      return job;
+    }
+    this.#jobsBeforeSweep = 0;
+    return storage === undefined ? undefined : () => this.#sweep(storage);
+  }
+
+  #nextRead(): (() => Promise<void>) | undefined {
+    const [read] = this.#reads;
+    if (read === undefined || this.#deletions.waiting >= DELETIONS_WAITING_MAX) return undefined;
+    const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
+    if (many && this.#canList) return () => this.#readMany(read.storage);
+    this.#reads.shift();
+    return () => this.#readOne(read);
+  }
+
+  async #sweep(storage: string): Promise<void> {
+    this.#sweeps.delete(storage);
+    const found = this.#found;
+    const usage = found === undefined ? undefined : await this.#parts.access.usage(storage);
+    const beganAt = this.#parts.clock.now();
+    try {
+      const { settled, entries } = await this.#takeAll(storage, 'background');
+      if (usage !== undefined) found?.set(storage, { ...usage, entries });
+      void settled.then((areSettled) => {
+        if (!areSettled) return;
+        this.#sweepTimes.note(storage, beganAt);
+        this.#owner.settled(storage);
+      });
+    } finally {
+      this.#unswept.delete(storage);
+    }
+  }
+
+  async #readOne({ storage, index }: Announced): Promise<void> {
+    const command = atCommand(`AT+CMGR=${index}`, {
+      answer: /^\+CMGR:/,
+      bodyAfter: /^\+CMGR:/,
+      timeoutMs: STORAGE_TIMEOUT_MS,
+    });
+    try {
+      const message = parseRead(index, await this.#read(storage, command, 'urgent'));
+      if (message !== undefined) void this.#settle(storage, message);
+    } catch (error) {
+      if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
+    }
+  }
+
+  /** Reads what was announced in a storage in one go. */
+  async #readMany(storage: string): Promise<void> {
+    try {
+      await this.#takeAll(storage, 'urgent');
+    } catch (error) {
+      if (!(error instanceof PortClosedError)) this.#canList = false;
+      throw error;
+    }
+  }
+
+  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take what was read. */
+  async #takeAll(
+    storage: string,
+    priority: 'urgent' | 'background',
+  ): Promise<{ readonly settled: Promise<boolean>; readonly entries: readonly Information[] }> {
+    const beginHere = this.#unswept.has(storage);
+    const announced = this.#reads.filter((read) => read.storage === storage);
+    const entries = await this.#list(storage, priority);
+    const messages = parseList(entries);
+    // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
+    const rest = this.#reads.filter((read) => !announced.includes(read));
+    const order = [...announced, ...rest.filter((read) => read.storage === storage)];
+    this.#reads.splice(0, this.#reads.length, ...rest);
+    const places = order.map(({ index }) => index);
+    return { entries, settled: this.#settleList(storage, messages, { places, beginHere }) };
+  }
+
+  #list(storage: string, priority: 'urgent' | 'background'): Promise<readonly Information[]> {
+    const command = atCommand('AT+CMGL=4', {
+      answer: /^\+CMGL:/,
+      bodyAfter: /^\+CMGL:/,
+      timeoutMs: LIST_TIMEOUT_MS,
+    });
+    return this.#read(storage, command, priority);
+  }
+
+  async #read(storage: string, command: AtCommand, priority: Priority): Promise<readonly Information[]> {
+    const information = await this.#parts.access.send(storage, command, priority);
+    await this.#parts.confirmSim();
+    return information;
+  }
+
+  /** Resolves with whether all of them are journalled. */
+  async #settleList(
+    storage: string,
+    messages: readonly StoredMessage[],
+    announcements: Announcements,
+  ): Promise<boolean> {
+    this.#forgetGone(storage, messages);
+    const settled: Promise<boolean>[] = [];
+    for (const message of inOrderOfArrival(messages, announcements)) {
+      if (!this.#stopped) settled.push(this.#settle(storage, message));
+    }
+    return (await Promise.all(settled)).every((isSettled) => isSettled) && !this.#stopped;
+  }
+
+  /** Entries that the modem does not list any more are deleted for good. */
+  #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
+    const { journal } = this.#parts;
+    const holder = holderOf(this.#owner.placeIn(storage));
+    const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(digestOf(pdu))]));
+    const gone = [...journal.state.entries.values()].filter(
+      ({ entry }) =>
+        holderOf(entry) === holder && entry.storage === storage && listed.get(entry.index) !== entry.digest,
+    );
+    if (gone.length > 0) {
+      journal.appendLazily(...gone.map(({ entry }): NewRecord => ({ kind: 'gone', entry })));
+    }
+  }
+
+  /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
+  #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
+    const entry: StorageEntry = {
+      ...this.#owner.placeIn(storage),
+      index,
+      digest: this.#parts.journal.digestOf(digestOf(pdu)),
+    };
+    const key = entryKey(entry);
+    // What was to be deleted there may be gone: this reading decides.
+    this.#deletions.forget(entry);
+    const settled = this.#accepting
+      .once(entry, () => this.#accept(entry, pdu, unread))
+      .then(
+        () => {
+          this.#refused.accepted(key);
+          if (this.#stopped) return true;
+          this.#deletions.add(entry);
+          this.#work();
+          return true;
+        },
+        (error: unknown) => {
+          this.#refused.refused(key, error);
+          return false;
+        },
+      );
+    this.#settling.add(settled);
+    void settled.then(() => {
+      this.#settling.delete(settled);
+      if (this.#settling.size === 0) this.#refused.tell();
+    });
+    return settled;
+  }
+
+  /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
+  #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
+    const state = this.#deletions.stateOf(entry);
+    if (state === 'accepted') return Promise.resolve();
+    this.#deletions.reused(entry);
+    // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
+    // that was read lies there all the same: the deletion did not happen, and is due again.
+    if (state === 'deleted' && !unread) return this.#parts.journal.append(...readRecords(entry));
+    const formerIccid = this.#owner.formerIccidIn(entry.storage);
+    return formerIccid === undefined
+      ? this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage))
+      : this.#acceptance.acceptStranded(readPdu(pdu), entry, formerIccid);
+  }
+}

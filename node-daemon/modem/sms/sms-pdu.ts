@@ -1,0 +1,19 @@
+// A received PDU, read or not. Pure.
+import { type Deliver, decodeReceived, type StatusReport } from '../../sms/tpdu.ts';
+import { TpduError } from '../../sms/tpdu-error.ts';
+
+/** A PDU as it is understood, or why it is not. */
+export type ReceivedPdu = { readonly pdu: string } & (
+  | { readonly decoded: Deliver | StatusReport }
+  | { readonly decoded: undefined; readonly reason: string }
+);
+
+/** Reads a PDU. Never throws. */
+export function readPdu(pdu: string): ReceivedPdu {
+  try {
+    return { pdu, decoded: decodeReceived(pdu) };
+  } catch (error) {
+    if (!(error instanceof TpduError)) throw error;
+    return { pdu, decoded: undefined, reason: error.message };
+  }
+}

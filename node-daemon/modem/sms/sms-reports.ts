@@ -1,0 +1,226 @@
+// Whose is a status report: found by SIM, reference, recipient and time. Pure.
+import type { Fact, FactOf } from '#shared/link/messages.ts';
+import type { CommandState, ReadonlyCommandMap } from '../../journal/command-map.ts';
+import type { StatusReport } from '../../sms/tpdu.ts';
+
+/** The recipient's form may differ between submit and report; its last digits do not. */
+const RECIPIENT_DIGITS = 8;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Service centres know their own zone, and not all of them know it well; yesterday's message is further away. */
+const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
+/** A message that is further from the time of a report is probably not its own. */
+const CLOSE_MS = MINUTE_MS;
+/** Messages with equal references whose times differ by less are told apart by which one has its report. */
+const SAME_TIME_MS = 10_000;
+/** A message without a reference is only matched where the clocks agree: from shortly before its intent … */
+const DOUBT_BEFORE_MS = MINUTE_MS;
+/** … to when a modem and a network have surely given it up, for each segment. */
+const DOUBT_AFTER_MS = 5 * MINUTE_MS;
+/** No service centre tries for longer than this; a report of an older message is one of a wrong clock. */
+const REPORT_AGE_MAX_MS = 8 * DAY_MS;
+
+/** The segment that a report is about. */
+interface ReportOwner {
+  readonly commandId: string;
+  readonly command: CommandState;
+  /** When the command was about to be given, milliseconds since the epoch. */
+  readonly at: number;
+  /** When its outcome was known; the same as `at` where it is not. */
+  readonly until: number;
+  /** From 1. */
+  readonly part: number;
+}
+
+/** What owners are looked for with. */
+export interface ReportSearch {
+  readonly iccid: string;
+  readonly commands: ReadonlyCommandMap;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * The segment that went out with the report's reference to its recipient, at about the time at which the
+ * service centre took it: references wrap at 256, and some modems give each message the same one.
+ */
+export function acceptedOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
+  const { iccid, commands, now } = search;
+  const acceptedAt = usableTime(report, now);
+  const owners = ownersOf(commands.sentAs(iccid, report.messageReference), report, commands).filter(
+    ({ command, part }) => command.references[part - 1] === report.messageReference,
+  );
+  if (acceptedAt === undefined) return newest(owners);
+  const distances = owners.map((owner) => distanceOf(owner, acceptedAt));
+  const limit = Math.min(Math.min(...distances) + SAME_TIME_MS, ACCEPTED_WITHIN_MS);
+  const near = owners.filter((owner) => distanceOf(owner, acceptedAt) <= limit);
+  return near.find(isUnreported) ?? near[0];
+}
+
+/**
+ * Whether a message that is being sent at this moment, whose reference nobody knows yet, might be a better
+ * owner than the one that was found.
+ */
+export function isUncertain(
+  owner: ReportOwner | undefined,
+  report: StatusReport,
+  search: ReportSearch,
+): boolean {
+  const acceptedAt = usableTime(report, search.now);
+  if (owner === undefined || acceptedAt === undefined || !isUnreported(owner)) return true;
+  const distance = distanceOf(owner, acceptedAt);
+  if (distance > CLOSE_MS) return true;
+  return inDoubt(report, search).some((other) => distanceOf(other, acceptedAt) < distance);
+}
+
+/**
+ * The owner of a report while no message is being sent: one with its reference, unless one without a reference fits its
+ * time far better. A report of one that has its report is a repeated one, rather than that of another message.
+ */
+export function ownerOf(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
+  const owner = acceptedOwner(report, search);
+  const doubtful = doubtfulOwner(report, search);
+  const acceptedAt = usableTime(report, search.now);
+  if (owner === undefined || doubtful === undefined || acceptedAt === undefined) return owner ?? doubtful;
+  const distance = distanceOf(owner, acceptedAt);
+  const isFarBetter = distanceOf(doubtful, acceptedAt) + SAME_TIME_MS < distance;
+  return distance > CLOSE_MS || isFarBetter ? doubtful : owner;
+}
+
+/** How far the time of a report is from the time in which the message went out, ms. */
+function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
+  return Math.max(0, at - acceptedAt, acceptedAt - until);
+}
+
+/**
+ * Of a report that `acceptedOwner` finds no owner for: the one segment of which nobody knows the reference,
+ * if there is exactly one that it can be about. Such are those whose answer never came, and those of modems
+ * that tell 0 as the reference of all messages.
+ */
+export function doubtfulOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
+  const { iccid, commands, now } = search;
+  const acceptedAt = usableTime(report, now);
+  if (acceptedAt === undefined) return undefined;
+  const silent = ownersOf(commands.sentAs(iccid, 0), report, commands).filter(
+    ({ command, part }) => command.references[part - 1] === 0,
+  );
+  const candidates = [...silent, ...inDoubt(report, search)].filter((owner) => {
+    const begin = owner.at - DOUBT_BEFORE_MS;
+    const end = owner.at + owner.command.segments * DOUBT_AFTER_MS;
+    return isUnreported(owner) && acceptedAt >= begin && acceptedAt <= end;
+  });
+  const [only] = candidates;
+  return candidates.length === 1 ? only : undefined;
+}
+
+/**
+ * The facts of a report. One for a message whose outcome was unknown is a proof that the network took it: its
+ * outcome then comes first, unless other segments are still in doubt.
+ */
+export function reportFacts(
+  iccid: string,
+  report: StatusReport,
+  { owner, receivedAt }: { owner: ReportOwner | undefined; receivedAt: string },
+): Fact[] {
+  const fact: FactOf<'sms_report'> = {
+    kind: 'sms_report',
+    iccid,
+    command_id: owner?.commandId ?? null,
+    message_reference: report.messageReference,
+    recipient: report.recipient.slice(0, 32),
+    part: owner?.part ?? 1,
+    parts: owner?.command.segments ?? 1,
+    status: reportStatusOf(report.status),
+    tp_status: report.status,
+    at: report.dischargedAt ?? receivedAt,
+  };
+  if (owner?.command.outcome?.status !== 'unknown') return [fact];
+  const { references: known, segments } = owner.command;
+  const references = owner.part === known.length + 1 ? [...known, report.messageReference] : known;
+  if (!areAllKnown(references, segments)) return [fact];
+  const outcome = { status: 'accepted' as const, message_references: [...references], at: receivedAt };
+  return [{ kind: 'sms_outcome', command_id: owner.commandId, outcome }, fact];
+}
+
+/**
+ * Whether these are the references of all segments, so that the network has the message. Equal ones may be one
+ * that came with a report and with a late answer: they prove nothing.
+ */
+export function areAllKnown(references: readonly number[], segments: number): boolean {
+  return references.length === segments && new Set(references).size === segments;
+}
+
+/** What a TP-Status octet means (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as it asks. */
+export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
+  if (status < 0x20) return 'delivered';
+  if (status < 0x40) return 'pending';
+  return status === VALIDITY_EXPIRED ? 'expired' : 'failed';
+}
+
+const VALIDITY_EXPIRED = 0x46;
+
+/** The segments, oldest command first, of those of the commands that went to the report's recipient. */
+function ownersOf(
+  commandIds: Iterable<string>,
+  report: StatusReport,
+  commands: ReadonlyCommandMap,
+): ReportOwner[] {
+  const recipient = lastDigits(report.recipient);
+  const owners: ReportOwner[] = [];
+  for (const commandId of commandIds) {
+    const command = commands.get(commandId);
+    if (command === undefined || lastDigits(command.to) !== recipient) continue;
+    const { at, until } = timesOf(command);
+    for (let part = 1; part <= command.references.length; part += 1) {
+      owners.push({ commandId, command, at, until, part });
+    }
+  }
+  return owners.sort((a, b) => a.at - b.at);
+}
+
+/**
+ * The first segment without a reference of each command that may have reached the network. Any without an outcome
+ * may: the modem is done with some before the journal has it.
+ */
+function inDoubt(report: StatusReport, search: ReportSearch): ReportOwner[] {
+  const { iccid, commands } = search;
+  const recipient = lastDigits(report.recipient);
+  const owners: ReportOwner[] = [];
+  for (const commandId of commands.inDoubt(iccid)) {
+    const command = commands.get(commandId);
+    if (command === undefined) continue;
+    const part = command.references.length + 1;
+    if (part > command.segments || lastDigits(command.to) !== recipient) continue;
+    const until = command.outcome === undefined ? search.now : timesOf(command).until;
+    owners.push({ commandId, command, at: Date.parse(command.at), until, part });
+  }
+  return owners;
+}
+
+function timesOf({ at, outcome }: CommandState): { at: number; until: number } {
+  const begin = Date.parse(at);
+  return { at: begin, until: outcome === undefined ? begin : Math.max(begin, Date.parse(outcome.at)) };
+}
+
+function newest(owners: readonly ReportOwner[]): ReportOwner | undefined {
+  const last = owners.at(-1);
+  const ofLast = owners.filter(({ commandId }) => commandId === last?.commandId);
+  return ofLast.find(isUnreported) ?? last;
+}
+
+function isUnreported({ command, part }: ReportOwner): boolean {
+  return !command.reported.includes(part);
+}
+
+/** When the service centre took the message; `undefined` where its clock and ours cannot both be right. */
+function usableTime({ acceptedAt }: StatusReport, now: number): number | undefined {
+  if (acceptedAt === null) return undefined;
+  const time = Date.parse(acceptedAt);
+  const isUsable = time <= now + ACCEPTED_WITHIN_MS && time >= now - REPORT_AGE_MAX_MS;
+  return isUsable ? time : undefined;
+}
+
+function lastDigits(number: string): string {
+  return number.replace(/\D/g, '').slice(-RECIPIENT_DIGITS);
+}

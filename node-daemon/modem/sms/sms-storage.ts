@@ -1,0 +1,131 @@
+// Message storage on the modem: which there are, what lies in them (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+import { createHash } from 'node:crypto';
+import type { Information } from '../../at/exchange.ts';
+import { fieldsOf, integerField } from '../../at/fields.ts';
+import { readPdu } from './sms-pdu.ts';
+
+/** A received message in a storage. */
+export interface StoredMessage {
+  readonly index: number;
+  /** True when nobody has read it before. */
+  readonly unread: boolean;
+  /** Hexadecimal. */
+  readonly pdu: string;
+}
+
+/** A storage as a sweep found it. */
+export interface FoundInStorage {
+  readonly used: number | null;
+  readonly total: number | null;
+  /** Information responses to AT+CMGL=4. */
+  readonly entries: readonly Information[];
+}
+
+/** <stat> in PDU mode. 2 and 3 are messages to send, which somebody stored. */
+const RECEIVED_UNREAD = 0;
+const RECEIVED_READ = 1;
+
+/** The answers to AT+CMGL=4: received messages only. */
+export function parseList(information: readonly Information[]): StoredMessage[] {
+  return information.flatMap(({ line, body }) => {
+    const fields = fieldsOf(line);
+    const index = integerField(fields, 0);
+    const status = integerField(fields, 1);
+    const received = status === RECEIVED_UNREAD || status === RECEIVED_READ;
+    if (index === undefined || body === undefined || !received) return [];
+    return [{ index, unread: status === RECEIVED_UNREAD, pdu: body }];
+  });
+}
+
+/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems tell in three ways. */
+export function parseRead(index: number, information: readonly Information[]): StoredMessage | undefined {
+  const [answer] = information;
+  if (answer?.body === undefined) return undefined;
+  const status = integerField(fieldsOf(answer.line), 0);
+  if (status !== RECEIVED_UNREAD && status !== RECEIVED_READ) return undefined;
+  return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
+}
+
+/** What is known of the order in which messages came. */
+export interface Announcements {
+  /** Places, first one first. */
+  readonly places: readonly number[];
+  /** What was not announced lay there before anybody listened. Else its announcement was lost. */
+  readonly beginHere: boolean;
+}
+
+/**
+ * Messages in the order in which they came: by the service centre's time, then as they were announced, then
+ * by place.
+ */
+export function inOrderOfArrival(
+  messages: readonly StoredMessage[],
+  { places, beginHere }: Announcements,
+): StoredMessage[] {
+  const unannounced = beginHere ? -1 : places.length;
+  const known = messages.map((message) => {
+    const position = places.indexOf(message.index);
+    return { message, sentAt: sentAtOf(message.pdu), position: position < 0 ? unannounced : position };
+  });
+  known.sort((a, b) => {
+    return a.sentAt - b.sentAt || a.position - b.position || a.message.index - b.message.index;
+  });
+  return known.map(({ message }) => message);
+}
+
+/** The service centre's time of a message, milliseconds since the epoch; 0 where there is none. */
+function sentAtOf(pdu: string): number {
+  const { decoded } = readPdu(pdu);
+  return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;
+}
+
+/** What AT+CPMS=? offers. */
+export interface Storages {
+  /** Where messages can be read and deleted: every one is swept. */
+  readonly readable: readonly string[];
+  /** Where arriving messages can be put, best first. */
+  readonly receiving: readonly string[];
+}
+
+/** The card's own storage: what lies there goes with the card. */
+export const SIM_STORAGE = 'SM';
+/** Modem memory is larger and faster, and says nothing of whose message it holds when the card was exchanged. */
+const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
+/** The union of others: what lies there is found there. */
+export const UNION_STORAGE = 'MT';
+/** Cell broadcasts are no messages to anybody; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
+const NOT_SWEPT = /^BM$|_P$/;
+
+/** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */
+export function parseStorages(line: string): Storages {
+  const groups = [...line.matchAll(/\(([^)]*)\)/g)].map(([, group = '']) =>
+    [...group.matchAll(/"([A-Z_]{2,8})"/g)].map(([, name = '']) => name),
+  );
+  const [first = ['SM'], second = first, third = second] = groups;
+  const readable = first.filter((name) => !NOT_SWEPT.test(name));
+  const parts = readable.filter((name) => name !== UNION_STORAGE);
+  return {
+    readable: parts.length > 0 ? parts : readable,
+    receiving: RECEIVING_ORDER.filter((name) => third.includes(name)),
+  };
+}
+
+/** How full a storage is: places that are taken, of how many. */
+export interface StorageUsage {
+  readonly used: number;
+  readonly total: number;
+}
+
+/** Of the storage that messages are received into, from the answer to a choice: `+CPMS: 1,30,1,30,2,30`, its third pair. */
+export function parseReceivingUsage(line: string): StorageUsage | undefined {
+  const fields = fieldsOf(line);
+  const used = integerField(fields, 4);
+  const total = integerField(fields, 5);
+  if (used === undefined || total === undefined || used < 0 || total < 0) return undefined;
+  return { used, total };
+}
+
+/** Identity of a PDU whatever its length. */
+export function digestOf(pdu: string): string {
+  return createHash('sha256').update(pdu.toUpperCase()).digest('hex');
+}

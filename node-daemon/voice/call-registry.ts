@@ -1,0 +1,130 @@
+// All calls of this host: which telephone has each, what the control plane hears of them, and the fact that remains.
+import { randomUUID } from 'node:crypto';
+import { type Clock, sleep, type Timer } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import type { AudioStatistics, LiveCall } from '#shared/voice/call.ts';
+import type { Journal } from '../journal/journal.ts';
+import { appendPersistently } from '../journal/persistent-append.ts';
+import type { CallObserver, Telephone } from './telephone.ts';
+import type { CallEnd } from './voice-line.ts';
+
+/** Without a control plane for so long a call belongs to nobody and is ended. */
+const UNLINKED_MAX_MS = 30_000;
+/** So is one that is answered and whose audio goes to nobody; the control plane has a shorter time for that. */
+const UNHEARD_MAX_MS = 60_000;
+const OWNER_CHECK_MS = 1_000;
+
+interface CallRegistryParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whether there is a control plane. */
+  readonly isLinked: () => boolean;
+  /** Tells it how a call stands. */
+  readonly tell: (call: LiveCall) => void;
+}
+
+interface Entry {
+  live: LiveCall;
+  /** It came while the daemon was about to stop: nobody is told of it before it has ended. */
+  readonly isLeft: boolean;
+  readonly telephone: Telephone;
+  unlinkedMs: number;
+  unheardMs: number;
+}
+
+/** All calls of a host that are up, by their ids. */
+export class CallRegistry implements CallObserver {
+  readonly #parts: CallRegistryParts;
+  readonly #entries = new Map<string, Entry>();
+  #ownerTimer: Timer | undefined;
+  #isDraining = false;
+  #onDrained: () => void = () => undefined;
+
+  constructor(parts: CallRegistryParts) {
+    this.#parts = parts;
+  }
+
+  get live(): LiveCall[] {
+    return [...this.#entries.values()].flatMap(({ isLeft, live }) => (isLeft ? [] : [live]));
+  }
+
+  /** Whether the daemon is about to stop, and takes no new calls. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /**
+   * From now on calls that come in are left unanswered. Resolves when those that are up have ended, after `limitMs`, or when `signal`
+   * is aborted.
+   */
+  async drain(limitMs: number, signal: AbortSignal): Promise<void> {
+    this.#isDraining = true;
+    if (this.live.length === 0 || limitMs === 0 || signal.aborted) return;
+    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for the calls that are up');
+    const drained = new AbortController();
+    this.#onDrained = () => drained.abort();
+    const ended = AbortSignal.any([drained.signal, signal]);
+    await sleep(this.#parts.clock, limitMs, ended).catch(() => undefined);
+  }
+
+  /** An id for a call that comes in. */
+  newId(): string {
+    return `call_${randomUUID()}`;
+  }
+
+  find(callId: string): Telephone | undefined {
+    const entry = this.#entries.get(callId);
+    return entry?.isLeft === true ? undefined : entry?.telephone;
+  }
+
+  /** Notes a call that began, or how it stands now. */
+  note(live: LiveCall, telephone: Telephone): void {
+    const known = this.#entries.get(live.call_id);
+    const isLeft = known?.isLeft ?? (this.#isDraining && live.direction === 'inbound');
+    if (known === undefined)
+      this.#entries.set(live.call_id, { live, isLeft, telephone, unlinkedMs: 0, unheardMs: 0 });
+    else known.live = live;
+    if (!isLeft) this.#parts.tell(live);
+    this.#ownerTimer ??= this.#checkOwnersLater();
+  }
+
+  /** Writes what the call was; the fact goes to the control plane. */
+  end(callId: string, { cause, reason }: CallEnd, audio: AudioStatistics | null): void {
+    const entry = this.#entries.get(callId);
+    if (entry === undefined) return;
+    this.#entries.delete(callId);
+    const { state: _, ...call } = entry.live;
+    const ended = new Date(this.#parts.clock.now()).toISOString();
+    const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
+    const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    // Whoever waits to stop waits for the fact too, which goes over the link as soon as it is written.
+    void told.then(() => {
+      if (this.live.length === 0) this.#onDrained();
+    });
+    this.#parts.log.info({ call: callId, reason, cause, audio }, 'a call has ended');
+  }
+
+  stop(): void {
+    this.#ownerTimer?.cancel();
+    this.#ownerTimer = undefined;
+  }
+
+  #checkOwnersLater(): Timer {
+    return this.#parts.clock.after(OWNER_CHECK_MS, () => {
+      for (const [callId, entry] of this.#entries) this.#checkOwner(callId, entry);
+      this.#ownerTimer = this.#entries.size > 0 ? this.#checkOwnersLater() : undefined;
+    });
+  }
+
+  #checkOwner(callId: string, entry: Entry): void {
+    const isHeard = entry.live.state !== 'active' || entry.telephone.hasMedia;
+    entry.unlinkedMs = this.#parts.isLinked() ? 0 : entry.unlinkedMs + OWNER_CHECK_MS;
+    entry.unheardMs = isHeard ? 0 : entry.unheardMs + OWNER_CHECK_MS;
+    if (entry.unlinkedMs < UNLINKED_MAX_MS && entry.unheardMs < UNHEARD_MAX_MS) return;
+    entry.unlinkedMs = 0;
+    entry.unheardMs = 0;
+    this.#parts.log.warn({ call: callId }, 'a call belongs to nobody any more: it is ended');
+    entry.telephone.hangUp('abandoned').catch(() => undefined);
+  }
+}

@@ -1,0 +1,94 @@
+// What a modem says of calls, in one form for all makes: the call list (3GPP TS 27.007 §7.18) and unsolicited lines.
+import { CAUSE } from '#shared/voice/release-cause.ts';
+import { fieldsOf, integerField } from '../../at/fields.ts';
+
+/** <stat> of 3GPP TS 27.007 §7.18. */
+export type ListedState = 'active' | 'held' | 'dialing' | 'alerting' | 'incoming' | 'waiting';
+
+/** A voice call as the modem lists it. */
+export interface ListedCall {
+  readonly index: number;
+  readonly direction: 'inbound' | 'outbound';
+  readonly state: ListedState;
+  /** As told; null where it is withheld or not told. */
+  readonly number: string | null;
+}
+
+export type CallEvent =
+  | { readonly kind: 'listed'; readonly call: ListedCall }
+  /** RING, +CRING: somebody calls; comes again every few seconds. */
+  | { readonly kind: 'rings' }
+  /** +CLIP: who calls; null where it is withheld. */
+  | { readonly kind: 'caller'; readonly number: string | null }
+  | { readonly kind: 'alerting' }
+  | { readonly kind: 'answered' }
+  /** `cause`: ITU-T Q.850, where the line tells it. */
+  | { readonly kind: 'released'; readonly cause?: number }
+  /** A key that the far end pressed. */
+  | { readonly kind: 'digit'; readonly digit: string }
+  /** Whether the modem takes more audio on its serial port. */
+  | { readonly kind: 'audioFlow'; readonly isPaused: boolean };
+
+const LISTED: readonly ListedState[] = ['active', 'held', 'dialing', 'alerting', 'incoming', 'waiting'];
+const VOICE_MODE = 0;
+
+/**
+ * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of what looks like it: index, direction, state, mode, multiparty,
+ * number, type. Undefined for data calls, which LTE modems list as well, and for what cannot be read.
+ */
+export function listedCall(fields: readonly string[]): ListedCall | undefined {
+  const [index, direction, state, mode] = [0, 1, 2, 3].map((position) => integerField(fields, position));
+  const listed = state === undefined ? undefined : LISTED[state];
+  if (index === undefined || listed === undefined || mode !== VOICE_MODE) return undefined;
+  return {
+    index,
+    direction: direction === 1 ? 'inbound' : 'outbound',
+    state: listed,
+    number: numberOf(fields[5], fields[6]),
+  };
+}
+
+/** The answer to AT+CLCC. */
+export const listedCalls = (lines: readonly string[]): ListedCall[] =>
+  lines.flatMap((line) => listedCall(fieldsOf(line)) ?? []);
+
+/** 3GPP TS 24.008 §10.5.4.7: type of number "international". */
+const INTERNATIONAL = '145';
+
+/** A number as E.164 where its type says so; null for none. */
+export function numberOf(text: string | undefined, type?: string): string | null {
+  const number = text?.slice(0, 32) ?? '';
+  if (number === '') return null;
+  return type === INTERNATIONAL && /^\d+$/.test(number) ? `+${number}` : number;
+}
+
+/** Lines that all makes have. */
+export function commonCallEvent(line: string): CallEvent | undefined {
+  // Also told of data calls: "+CRING: REL ASYNC", "+CRING: GPRS".
+  if (line === 'RING' || /^\+CRING:.*VOICE/.test(line)) return { kind: 'rings' };
+  if (line.startsWith('+CLIP:')) {
+    const [number, type] = fieldsOf(line);
+    return { kind: 'caller', number: numberOf(number, type) };
+  }
+  switch (line) {
+    case 'NO CARRIER':
+      return { kind: 'released' };
+    case 'BUSY':
+      return { kind: 'released', cause: CAUSE.userBusy };
+    case 'NO ANSWER':
+      return { kind: 'released', cause: CAUSE.noAnswer };
+    default:
+      return undefined;
+  }
+}
+
+/** Text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Undefined where it tells no cause. */
+export function causeOfReport(line: string): number | undefined {
+  const numbers = line.slice(line.indexOf(':') + 1).match(/\b\d{1,3}\b/g) ?? [];
+  const cause = Number(numbers.at(-1));
+  if (cause > 0 && cause <= 127) return cause;
+  if (/busy/i.test(line)) return CAUSE.userBusy;
+  if (/no answer|not answer/i.test(line)) return CAUSE.noAnswer;
+  if (/reject/i.test(line)) return CAUSE.callRejected;
+  return undefined;
+}

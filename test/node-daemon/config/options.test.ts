@@ -1,0 +1,99 @@
+// The daemon's options: defaults, and a clear word for each bad value.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { daemonOptions, dataDirOf, parseModemPort, settingsOf } from '#node-daemon/config/options.ts';
+
+const ports = (text: string) => daemonOptions.modemPorts.schema.safeParse(text);
+
+t.test('ports have the name that is given or that of their file', async (t) => {
+  t.same(parseModemPort('/dev/m0-at'), { slot: 'm0-at', path: '/dev/m0-at' });
+  t.same(parseModemPort('top=/dev/serial/by-path/a=b'), { slot: 'top', path: '/dev/serial/by-path/a=b' });
+  t.same(parseModemPort('/dev/a=b'), { slot: 'a=b', path: '/dev/a=b' });
+  t.same(ports(' /dev/a , x=/dev/b,').data, [
+    { slot: 'a', path: '/dev/a' },
+    { slot: 'x', path: '/dev/b' },
+  ]);
+});
+
+t.test('bad lists of ports say what is wrong', async (t) => {
+  for (const [text, problem] of [
+    ['', 'names no port'],
+    ['/a/x,/b/x', 'slot "x" is named twice'],
+    ['a=/dev/x,b=/dev/x', 'port "/dev/x" is named twice'],
+    ['a=', 'slot "a" has no path'],
+    ['a b=/dev/x', '"a b" is no slot name'],
+  ] as const) {
+    t.match(ports(text).error?.issues[0]?.message, problem);
+  }
+});
+
+t.test('what the file can say too is open until it is read', async (t) => {
+  const { config, dataDir, logLevel, modemPorts } = daemonOptions;
+  for (const { schema } of [config, dataDir, logLevel, modemPorts])
+    t.equal(schema.parse(undefined), undefined);
+  t.notOk(dataDir.schema.safeParse('').success);
+  t.notOk(logLevel.schema.safeParse('loud').success);
+});
+
+const NOTHING = { config: undefined, modemPorts: undefined, dataDir: undefined, logLevel: undefined };
+const ROOTS = { sysfsRoot: '/sys', devRoot: '/dev' };
+
+function fileWith(t: Test, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'node.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+t.test('with nothing said, every modem that is found is used', async (t) => {
+  const { config, ...settings } = settingsOf({ ...NOTHING, ...ROOTS });
+  t.same(settings, { dataDir: 'data/node', logLevel: 'info', ...ROOTS });
+  t.equal(config.discover, true);
+  t.same(config.slots, []);
+});
+
+t.test('where nobody names a folder, the package may say which', async (t) => {
+  const defaultDataDir = '/var/lib/packaged';
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, defaultDataDir }).dataDir, defaultDataDir);
+  t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enrol has the same');
+  const config = fileWith(t, 'data_dir: /var/lib/node\n');
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, config, defaultDataDir }).dataDir, '/var/lib/node');
+  t.equal(dataDirOf({ config, defaultDataDir }), '/var/lib/node');
+  t.equal(settingsOf({ ...NOTHING, ...ROOTS, config, defaultDataDir, dataDir: '/x' }).dataDir, '/x');
+});
+
+t.test('options win over the file, and the file over the defaults', async (t) => {
+  const config = fileWith(t, 'data_dir: /var/lib/node\nlog_level: warn\n');
+  t.match(settingsOf({ ...NOTHING, ...ROOTS, config }), { dataDir: '/var/lib/node', logLevel: 'warn' });
+  t.match(settingsOf({ ...NOTHING, ...ROOTS, config, dataDir: '/x', logLevel: 'debug' }), {
+    dataDir: '/x',
+    logLevel: 'debug',
+  });
+  t.equal(dataDirOf({ config }), '/var/lib/node', 'enrol and daemon agree on the folder');
+  t.equal(dataDirOf({ config, dataDir: '/x' }), '/x');
+  t.equal(dataDirOf({}), 'data/node');
+});
+
+t.test(
+  'ports of the options are slots, and then nothing else is looked for unless the file says so',
+  async (t) => {
+    const modemPorts = [{ slot: 'a', path: '/dev/a' }];
+    const { config } = settingsOf({ ...NOTHING, ...ROOTS, modemPorts });
+    t.same(config.slots, [{ name: 'a', port: '/dev/a' }]);
+    t.equal(config.discover, false);
+    const both = fileWith(t, 'discover: true\nslots: [{ name: b, imei: 350000000000017 }]\n');
+    const joined = settingsOf({ ...NOTHING, ...ROOTS, config: both, modemPorts }).config;
+    t.same(
+      joined.slots.map(({ name }) => name),
+      ['b', 'a'],
+    );
+    t.equal(joined.discover, true);
+    const clash = fileWith(t, 'slots: [{ name: a, imei: 350000000000017 }]\n');
+    t.throws(() => settingsOf({ ...NOTHING, ...ROOTS, config: clash, modemPorts }), {
+      message: 'MODEM_PORTS: slot "a" is in the configuration file too',
+    });
+  },
+);

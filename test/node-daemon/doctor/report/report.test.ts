@@ -1,0 +1,62 @@
+// The report: for programs by its schema, for people with what to do at the end.
+import t from 'tap';
+import type { Finding } from '#node-daemon/doctor/report/finding.ts';
+import { EXIT_CODES, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
+import { textOf } from '#node-daemon/doctor/report/report-text.ts';
+
+const finding = (
+  check: string,
+  slot: string | null,
+  verdict: Finding['verdict'],
+  advice: string | null = null,
+) => ({ check, slot, verdict, advice, seen: `${check} is ${verdict}` });
+const report = (findings: Finding[]) =>
+  reportOf({
+    findings,
+    slots: ['a', 'b'],
+    isDaemonRunning: true,
+    beganAt: 1_800_000_000_000,
+    endedAt: 1_800_000_001_500,
+  });
+const TEXT = { hasColour: false, isVerbose: false };
+
+t.test('the verdict is the worst one, and gives the exit code', async (t) => {
+  const of = (...verdicts: Finding['verdict'][]) =>
+    report(verdicts.map((verdict) => finding('sim', 'a', verdict))).verdict;
+  t.equal(of('ok', 'skipped'), 'ok');
+  t.equal(of('ok', 'warning', 'skipped'), 'warning');
+  t.equal(of('warning', 'problem'), 'problem');
+  t.same(EXIT_CODES, { ok: 0, warning: 1, problem: 2, couldNotRun: 3 });
+});
+
+t.test('JSON keeps to its schema', async (t) => {
+  const parsed = reportSchema.parse(JSON.parse(JSON.stringify(report([finding('sim', 'a', 'ok')]))));
+  t.match(parsed, { counts: { ok: 1, problem: 0 }, duration_ms: 1500, daemon: 'running', slots: ['a', 'b'] });
+});
+
+t.test('advice comes last, problems first, and once for all slots that need it', async (t) => {
+  const text = textOf(
+    report([
+      finding('autosuspend', 'a', 'warning', 'echo on'),
+      finding('autosuspend', 'b', 'warning', 'echo on'),
+      finding('sim', 'b', 'problem', 'put a card in'),
+      finding('signal', 'a', 'skipped'),
+    ]),
+    TEXT,
+  );
+  const advice = text.slice(text.indexOf('what to do'));
+  t.ok(advice.indexOf('put a card in') < advice.indexOf('a, b: autosuspend'));
+  t.equal(advice.split('echo on').length, 2);
+  t.notMatch(text, /signal/);
+  t.match(text, /2 slots: 1 problem, 2 warnings \(1\.5 s\)\n$/);
+});
+
+t.test('colours where they are wanted only; all checks where they are', async (t) => {
+  const well = report([finding('sim', 'a', 'ok'), finding('signal', 'a', 'skipped')]);
+  const colour = String.fromCharCode(27);
+  t.notOk(textOf(well, TEXT).includes(colour));
+  t.ok(textOf(well, { ...TEXT, hasColour: true }).includes(colour));
+  t.match(textOf(well, TEXT), /nothing to do/);
+  t.notMatch(textOf(well, TEXT), /signal is skipped/);
+  t.match(textOf(well, { ...TEXT, isVerbose: true }), /signal is skipped/);
+});

@@ -1,0 +1,33 @@
+// What a modem has done gets into the journal, however often the disk refuses; that it waits is told once.
+import t from 'tap';
+import { appendPersistently } from '#node-daemon/journal/persistent-append.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
+import { until } from '../../fixtures/until.ts';
+import { bodies, brokenDisk, received, setUpJournal } from './scripted-journal.ts';
+
+t.test('a record is tried until it is taken', async (t) => {
+  const { log, lines } = recordedLog();
+  const { clock, open } = await setUpJournal(t);
+  const { disk, openDisk } = brokenDisk();
+  const journal = await open(openDisk);
+  disk.failure = new Error('ENOSPC');
+  const { told, taken } = appendPersistently({ journal, clock, log }, [received('a')]);
+  await told;
+  t.same(bodies(journal), []);
+  const tryAgain = async (): Promise<void> => {
+    await until('the refusal', () => Number.isFinite(clock.untilNextMs));
+    clock.advance(clock.untilNextMs);
+  };
+  for (let attempt = 0; attempt < 5; attempt += 1) await tryAgain();
+  disk.failure = undefined;
+  await tryAgain();
+  await taken;
+  t.same(bodies(journal), [[1, 'a']]);
+  t.strictSame(lines, [
+    {
+      level: 'error',
+      fields: { reason: 'the journal cannot be written: ENOSPC', kind: 'fact' },
+      message: 'a record is not in the journal yet: tried until it is',
+    },
+  ]);
+});

@@ -1,0 +1,104 @@
+// A SIM that is exchanged and a modem that restarts without a word: nothing is told, sent or deleted in the wrong name.
+import t, { type Test } from 'tap';
+import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
+import { PARAMS, PDU } from '../../../fixtures/scripted-outbox.ts';
+import { lines } from '../../../fixtures/scripted-port.ts';
+import { until } from '../../../fixtures/until.ts';
+import { SessionRig } from '../session-rig.ts';
+
+/** "Hi" and "Ho" to one SIM or another. */
+const HI = '07915155000000F0040B915155000010F200005211211100000002C834';
+const HO = '07915155000000F0040B915155000010F200005211211100000002C837';
+const OTHER_ICCID = '8901000000000000025';
+
+async function inService(t: Test) {
+  const rig = await SessionRig.create(t);
+  const ended = rig.run();
+  await rig.inService();
+  return { rig, ended };
+}
+
+/** Exchanged when nobody looked: the last reading of the card is just too old. */
+async function exchange(rig: SessionRig): Promise<void> {
+  await rig.pass(SIM_READING_MAX_MS);
+  rig.device.iccid = OTHER_ICCID;
+}
+
+const send = (rig: SessionRig) =>
+  rig.session?.outbox
+    ?.send({ commandId: 'c1', params: PARAMS, deadlineAt: Number.MAX_SAFE_INTEGER })
+    .catch((refusal: unknown) => refusal);
+
+t.test('a message to the other SIM is not told as one to this SIM, and stays', async (t) => {
+  const { rig, ended } = await inService(t);
+  await exchange(rig);
+  rig.device.deliver(HI, { storage: 'SM' });
+  t.match(await ended, { trouble: 'sim_changed' });
+  t.equal(rig.journal.state.facts.size, 0);
+  t.ok(rig.device.stores['SM']?.has(1));
+  t.equal(rig.port.count(/^AT\+CMGD/), 0);
+});
+
+t.test('a message that is given directly is not told and not acknowledged', async (t) => {
+  const { rig, ended } = await inService(t);
+  await exchange(rig);
+  rig.port.say(lines(`+CMT: ,${HI.length / 2 - 8}`, HI));
+  t.match(await ended, { trouble: 'sim_changed' });
+  t.equal(rig.journal.state.facts.size, 0);
+  t.equal(rig.port.count(/^AT\+CNMA/), 0);
+});
+
+t.test('nothing is sent from the other SIM', async (t) => {
+  const { rig, ended } = await inService(t);
+  await exchange(rig);
+  t.match(await send(rig), { code: 'slot_unavailable' });
+  t.match(await ended, { trouble: 'sim_changed' });
+  t.equal(rig.port.count(PDU), 0);
+  t.equal(rig.journal.state.commands.get('c1'), undefined, 'and it may be given again');
+});
+
+t.test('nothing is deleted from the other SIM', async (t) => {
+  const { rig, ended } = await inService(t);
+  rig.port.on(/^AT\+CMGD/, lines('+CMS ERROR: 500'));
+  rig.device.deliver(HI, { storage: 'SM' });
+  await until('a deletion that is refused', () => rig.port.count(/^AT\+CMGD/) === 1);
+  // The same place of the other card.
+  rig.port.on(/^AT\+CMGL/, () => {
+    rig.device.stores['SM']?.set(1, { status: 0, pdu: HO });
+    rig.device.iccid = OTHER_ICCID;
+    return lines('+CMGL: 1,1,,21', HI, 'OK');
+  });
+  rig.startTime();
+  t.match(await ended, { trouble: 'sim_changed' });
+  t.equal(rig.port.count(/^AT\+CMGD/), 1);
+});
+
+t.test('a card is read once a second at most, and a passing error is no other card', async (t) => {
+  const { rig } = await inService(t);
+  await rig.pass(SIM_READING_MAX_MS);
+  const before = rig.port.count(/^AT\+CCID$/);
+  rig.port.on(/^AT\+CCID$/, () => {
+    return rig.port.count(/^AT\+CCID$/) === before + 1
+      ? lines('+CME ERROR: 14')
+      : lines(`+CCID: ${rig.device.iccid}F`, 'OK');
+  });
+  for (const index of [1, 2, 3]) rig.device.deliver(HI, { index });
+  await until('the first look', () => rig.port.count(/^AT\+CCID$/) > before);
+  await rig.pass(SIM_READING_MAX_MS / 2);
+  await until('all three', () => rig.journal.state.facts.size === 3);
+  t.equal(rig.port.count(/^AT\+CCID$/), before + 2);
+});
+
+t.test('a modem that restarted without a word and forgot its storage deletes no other message', async (t) => {
+  const { rig } = await inService(t);
+  rig.port.on(/^AT\+CMGR=1$/, () => {
+    // As new: what arrives goes to the SIM, and commands do, too.
+    const read = lines('+CMGR: 0,,21', HI, 'OK');
+    rig.device.selected = 'SM';
+    rig.device.deliver(HO, { storage: 'SM', announce: false });
+    return read;
+  });
+  rig.device.deliver(HI, { storage: 'ME' });
+  await until('its deletion', () => rig.device.stores['ME']?.size === 0);
+  t.ok(rig.device.stores['SM']?.has(1), 'nobody has read it');
+});

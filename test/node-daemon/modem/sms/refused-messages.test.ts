@@ -1,0 +1,58 @@
+// A disk that refuses for hours: what waits is told in a line a minute, with its number and the reason.
+import t from 'tap';
+import { REFUSED_LOG_MS } from '#node-daemon/modem/sms/refused-messages.ts';
+import { recordedLog } from '../../../fixtures/recorded-log.ts';
+import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
+import { lines as modemLines } from '../../../fixtures/scripted-port.ts';
+import { until } from '../../../fixtures/until.ts';
+
+const MESSAGES = 20;
+const LINE = 'messages stay on the modem: the journal refuses them';
+/** A DELIVER "Hi" with this number in its time stamp. */
+const hi = (number: number): string =>
+  `07915155000000F0040B915155000010F2000052111211${String(number).padStart(2, '0')}000002C834`;
+
+t.test('messages that stay on the modem', async (t) => {
+  const { log, lines } = recordedLog();
+  const { clock, disk, modem, start } = await setUpInbox(t, log);
+  const { inbox, bodies } = await start(['ME']);
+  disk.full = true;
+  for (let number = 1; number <= MESSAGES; number += 1) {
+    modem.deliver(hi(number), { index: number, announce: false });
+  }
+  for (let minute = 0; minute < 5; minute += 1) {
+    for (let look = 0; look < 4; look += 1) {
+      await inbox.sweep();
+      clock.advance(REFUSED_LOG_MS / 4);
+    }
+  }
+  const told = lines.filter(({ message }) => message !== 'the journal cannot be written');
+  const reason = 'the journal cannot be written: ENOSPC';
+  t.strictSame(
+    told,
+    Array.from({ length: 5 }, () => ({
+      level: 'warn',
+      fields: { messages: MESSAGES, reason },
+      message: LINE,
+    })),
+  );
+  t.equal(lines.length - told.length, 1, 'the disk itself, once');
+  disk.full = false;
+  await inbox.sweep();
+  t.ok(isEmpty(modem));
+  t.equal(bodies().length, MESSAGES);
+  clock.advance(REFUSED_LOG_MS);
+  await inbox.sweep();
+  t.equal(lines.length, told.length + 1, 'nothing more when all is accepted');
+});
+
+t.test('messages given directly', async (t) => {
+  const { log, lines } = recordedLog();
+  const { disk, modem, start } = await setUpInbox(t, log);
+  await start();
+  modem.port.on(/^AT\+CSMS\?$/, modemLines('+CSMS: 1,1,1,1', 'OK'));
+  disk.full = true;
+  for (let number = 1; number <= MESSAGES; number += 1) modem.port.say(modemLines('+CMT: ,22', hi(number)));
+  await until('all refused', () => modem.port.count(/^AT\+CNMA=2$/) === MESSAGES);
+  t.equal(lines.filter(({ message }) => message === 'messages given directly are refused').length, 1);
+});

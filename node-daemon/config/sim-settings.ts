@@ -11,7 +11,7 @@ interface SimSetting {
 /** Looks up what was configured. */
 export interface SimSettings {
   /**
-   * The PIN of a card; the common one for a card without its own. A card that tells no ICCID may have its own: it has the
+   * The PIN of a card; the common one for a card without its own. A card whose ICCID cannot be read may have its own: it has the
    * common one only where no card has.
    */
   pinOf(iccid: string | undefined): string | undefined;

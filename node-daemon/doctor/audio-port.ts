@@ -3,7 +3,7 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { HeardAudio } from './seen/slot-view.ts';
 
-/** Receivers of GPS tell their position once a second. */
+/** GPS receivers send their position once a second. */
 const LISTEN_MS = 1_500;
 /** More is not needed to see what it is. */
 const OCTETS_MAX = 16 * 1024;

@@ -26,7 +26,7 @@ const UNANSWERED_MAX = 2;
 
 /**
  * What it answered until it was through, or until the signal. Rejects with the failure of the last question when the modem
- * answers no more, and with the signal's reason when it had not told who it is by then.
+ * answers no more, and with the signal's reason when it had not given its identity by then.
  */
 export async function askAll(
   ask: AskModem,

@@ -13,7 +13,7 @@ import type { Report } from './report/report.ts';
 const THREADS_KEPT = 3;
 const LINK_TIMEOUT_MS = 2_000;
 
-/** Examines, and tells the report before the modems are given back, which may take seconds. */
+/** Examines, and calls `onReport` before the modems are given back, which may take seconds. */
 export async function examineRack(
   settings: Settings,
   parts: Pick<ExaminationParts, 'configurationProblem' | 'playsTones'>,

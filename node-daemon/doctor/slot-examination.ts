@@ -103,7 +103,7 @@ async function modemOf(
   }
 }
 
-/** The daemon said that it did not ask, or nothing at all: neither tells anything of the modem. */
+/** The daemon said that it did not ask, or nothing at all: neither says anything about the modem. */
 function isUntried(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof DeskSilentError || (cause instanceof DeskError && cause.trouble !== 'unanswered');
@@ -127,7 +127,7 @@ async function audioOf(
   if (place?.audio?.card !== undefined && modem.profile.voice.card !== undefined)
     return nothingHeard('its audio is a sound card, which is heard in calls only');
   if (port === undefined) return nothingHeard('no audio port is known');
-  // One that does not tell is left alone, too.
+  // A modem that does not answer this is left alone, too.
   if (!(await isIdle(ask).catch(() => false))) return nothingHeard('the modem is in a call');
   // A call that comes meanwhile finds the port taken: nobody listens who need not.
   const audio: HeardAudio =
@@ -142,7 +142,7 @@ async function audioOf(
   return { audio, loop: await testLoop(loop, port, { ask, openPort, clock }) };
 }
 
-/** `Rates: 8000, 16000` in what the driver of USB sound cards tells; continuous ranges are not told so. */
+/** `Rates: 8000, 16000` in the file of the driver of USB sound cards; continuous ranges look different. */
 async function cardRates(file: string): Promise<number[] | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const rates = [...text.matchAll(/^\s*Rates: (\d[\d, ]*)$/gm)].flatMap(([, list = '']) => list.split(','));

@@ -26,7 +26,7 @@ import { audioAccess } from './audio-access.ts';
 
 /** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
 const THREADS_KEPT = 3;
-/** What whoever finds the data folder taken is told. */
+/** Named in the error of a program that finds the data folder taken. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
 /** What a program or a test brings along. */
@@ -37,11 +37,11 @@ interface HostParts {
   readonly openPort?: OpenPort | undefined;
   /** Whether there is a control plane that calls belong to. */
   readonly isLinked: () => boolean;
-  /** What another program is told that finds the folder taken; else that it is a daemon. */
+  /** Named in the error of another program that finds the folder taken; by default a daemon. */
   readonly holder?: string | undefined;
 }
 
-/** Who is told of what happens on a host. */
+/** Hears the events of a host. */
 export interface HostObserver {
   readonly slotsChanged?: () => void;
   readonly portOpened?: (slot: string) => void;
@@ -86,7 +86,7 @@ export async function openHost(
   });
   await settleIntents({ journal, clock, log });
   const observers: HostObserver[] = [];
-  const tell = (what: (observer: HostObserver) => void): void => {
+  const notify = (what: (observer: HostObserver) => void): void => {
     for (const observer of observers) what(observer);
   };
   const calls = new CallRegistry({
@@ -94,7 +94,7 @@ export async function openHost(
     clock,
     log,
     isLinked,
-    tell: (call) => tell((observer) => observer.callChanged?.(call)),
+    tell: (call) => notify((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();
   const modemParts = {
@@ -107,13 +107,13 @@ export async function openHost(
     observer: {
       onChange() {
         rack.rename();
-        tell((observer) => observer.slotsChanged?.());
+        notify((observer) => observer.slotsChanged?.());
       },
-      onOpen: ({ name }: Modem) => tell((observer) => observer.portOpened?.(name)),
+      onOpen: ({ name }: Modem) => notify((observer) => observer.portOpened?.(name)),
       onStep: ({ name }: Modem, step: RecoveryStep, trouble: Trouble) =>
-        tell((observer) => observer.stepTaken?.(name, step, trouble)),
+        notify((observer) => observer.stepTaken?.(name, step, trouble)),
       onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
-        tell((observer) => observer.commandEnded?.(name, end)),
+        notify((observer) => observer.commandEnded?.(name, end)),
       onLoss: () => usb.look(),
     },
   };

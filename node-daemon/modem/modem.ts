@@ -38,9 +38,9 @@ interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
-  /** A command that was on the line has ended; of those before the modem told who it is nothing is said. */
+  /** A command on the line has ended. Commands before the modem gave its identity are not reported. */
   onCommandEnd(modem: Modem, end: CommandEnd): void;
-  /** Something is wrong with the device: a look at the USB tree may tell what. */
+  /** Something is wrong with the device: the USB tree may show what. */
   onLoss(): void;
 }
 
@@ -139,7 +139,7 @@ export class Modem {
     return this.#refused !== undefined && this.#refused === this.#location.place;
   }
 
-  /** Whether the device may be no modem at all, or not one to be used: it has not told. */
+  /** Whether the device may be no modem, or not one to be used: it has not given its identity. */
   get isStranger(): boolean {
     const { place } = this.#location;
     return place !== undefined && this.#known.isStranger(place);
@@ -281,7 +281,7 @@ export class Modem {
       log,
       signal: this.#stopping.signal,
     });
-    // Its slot has its name before anything else is told of it.
+    // The slot gets its name before anything else is reported of it.
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
       this.#refused = place;

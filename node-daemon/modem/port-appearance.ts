@@ -19,7 +19,7 @@ interface PortAppearanceParts {
   readonly outside: OutsideSteps;
   /** Whether what is there is to be left alone. */
   readonly isRefused: () => boolean;
-  /** Told why there is nothing to serve: a word. */
+  /** Called with the reason why there is nothing to serve: a word. */
   readonly onAway: (reason: string) => void;
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -62,7 +62,7 @@ export class Rack {
     await Promise.all(this.#modems().map((modem) => modem.stop()));
   }
 
-  /** Tells which USB devices are there now. */
+  /** Takes the USB devices that are plugged in now. */
   devicesChanged(devices: readonly UsbDevice[]): void {
     if (this.#stopped) return;
     const wanted = devices.filter((device) => this.#whyNot(device) === undefined);

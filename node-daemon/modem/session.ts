@@ -158,13 +158,13 @@ export class ModemSession {
   async #describe({ iccid }: Sim): Promise<void> {
     const { log, report, sims } = this.#parts;
     const imsi = await readImsi(this.#channel);
-    const told = await readOwnNumber(this.#channel);
+    const ownNumber = await readOwnNumber(this.#channel);
     const configured = sims.numberOf(iccid);
-    if (configured !== undefined && told !== undefined && configured !== told) {
+    if (configured !== undefined && ownNumber !== undefined && configured !== ownNumber) {
       log.warn({ iccid }, 'the SIM tells another number than the configuration, which is used');
     }
-    report({ state: 'searching', reason: null, iccid, number: configured ?? told ?? null });
-    // The first five or six digits tell the home network; the others are the subscriber's.
+    report({ state: 'searching', reason: null, iccid, number: configured ?? ownNumber ?? null });
+    // The first five or six digits are the home network; the others are the subscriber's.
     log.info({ iccid, home: imsi?.slice(0, 6) }, 'SIM ready');
   }
 

@@ -1,4 +1,4 @@
-// What a person is told who may not use a file of the daemon.
+// Advice for a person who may not use a file of the daemon.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { nameIn } from './folder-owner.ts';

@@ -20,13 +20,13 @@ interface CallRegistryParts {
   readonly log: Logger;
   /** Whether there is a control plane. */
   readonly isLinked: () => boolean;
-  /** Tells it how a call stands. */
+  /** Reports the state of a call to the control plane. */
   readonly tell: (call: LiveCall) => void;
 }
 
 interface Entry {
   live: LiveCall;
-  /** It came while the daemon was about to stop: nobody is told of it before it has ended. */
+  /** It came while the daemon was about to stop: it is reported only when it has ended. */
   readonly isLeft: boolean;
   readonly telephone: Telephone;
   unlinkedMs: number;

@@ -91,7 +91,7 @@ export const port: SlotCheck = (view) => {
   if (slot?.reason === 'denied') return problem('cannot be opened', 'see who has it, and the rights, above');
   const { why, wasTried } = 'why' in modem ? modem : { why: 'does not answer', wasTried: true };
   if (!wasTried) return skipped(why);
-  // Of a device that is in no slot nobody tells that it could not be opened.
+  // No slot reports that a device outside of all slots could not be opened.
   const locker =
     slot === undefined ? nodes.flatMap(({ holders }) => holders).find(({ hasLock }) => hasLock) : undefined;
   if (locker !== undefined) return skipped(`was not asked: ${locker.name} (pid ${locker.pid}) has it`);

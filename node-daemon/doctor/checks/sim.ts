@@ -77,8 +77,8 @@ function triesOf(modem: ModemView): number | undefined {
   const { pinTries } = modem.profile;
   if (pinTries === undefined) return undefined;
   const tries = modem.lines(pinTries.command).map((line) => pinTries.tries.exec(line)?.[1]);
-  const told = tries.find((each) => each !== undefined);
-  return told === undefined ? undefined : Number(told);
+  const left = tries.find((each) => each !== undefined);
+  return left === undefined ? undefined : Number(left);
 }
 
 /** Is the number of the SIM known? */

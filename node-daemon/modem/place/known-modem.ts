@@ -6,7 +6,7 @@ const ASK_AGAIN_MS = [5_000, 15_000, 60_000, 10 * 60_000, 60 * 60_000] as const;
 /** A device of the same ids that is back in the same place within this time is the same one: it restarted. */
 const SAME_WITHIN_MS = 60_000;
 
-/** What one place has told of the devices in it. Times in ms since the Unix epoch. */
+/** What is known of the devices that were in one place. Times in ms since the Unix epoch. */
 export class KnownModem {
   #known: UsbPlace | undefined;
   #goneAt: number | undefined;
@@ -17,7 +17,7 @@ export class KnownModem {
     return onlyAsk === true && !isSame(usb, this.#known);
   }
 
-  /** It told an IMEI, and may be used. */
+  /** It gave an IMEI, and may be used. */
   meet({ usb }: Place): void {
     this.#known = usb;
     this.#asked = 0;
@@ -35,7 +35,7 @@ export class KnownModem {
     this.#goneAt = undefined;
   }
 
-  /** After a stranger did not tell who it is: the ms until it is asked again. */
+  /** The ms until a stranger that gave no IMEI is asked again. */
   askAgainMs(): number {
     const waitMs = ASK_AGAIN_MS[Math.min(this.#asked, ASK_AGAIN_MS.length - 1)] ?? 0;
     this.#asked += 1;

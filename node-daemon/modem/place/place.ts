@@ -25,7 +25,7 @@ export interface Place {
   readonly usb?: UsbPlace;
   /** Where the audio of calls is. */
   readonly audio?: AudioPlace;
-  /** It may be something else, or somebody else's: nothing is done but asking, until it tells an IMEI that may be used. */
+  /** It may be something else, or another program's: it is only asked, until it gives an IMEI that may be used. */
   readonly onlyAsk?: true;
 }
 

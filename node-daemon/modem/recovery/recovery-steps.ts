@@ -24,7 +24,7 @@ const REPLUG_MS = 2_000;
 /** On what, and with what, a step is taken. */
 export interface StepParts {
   readonly place: Place;
-  /** The port that told the IMEI last: the first to try. */
+  /** The port on which the modem last gave its IMEI: the first to try. */
   readonly provenPort?: string | undefined;
   readonly profile: ModemProfile;
   readonly openPort: OpenPort;

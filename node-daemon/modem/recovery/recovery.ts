@@ -16,7 +16,7 @@ const RECOVERY_STEPS = [
   'restart',
   'usb_reset',
   'power_cycle',
-  /** Only reopened now and then, and the operator is told. */
+  /** Only reopened now and then, with an alarm for the operator. */
   'give_up',
 ] as const;
 export type RecoveryStep = (typeof RECOVERY_STEPS)[number];

@@ -1,4 +1,4 @@
-// Why a modem is not served, as far as the error tells.
+// Why a modem is not served, as far as the error shows.
 import { AtTimeoutError } from '../../at/at-error.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
 

@@ -6,7 +6,7 @@ import type { Place } from '../place/place.ts';
 /** States of a slot whose modem answers, whatever its SIM does. */
 const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);
 
-/** What changes all the time: told with the next report. */
+/** Fields that change all the time: sent with the next report. */
 const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
 
 /** What a modem that is not in service reports in place of its network and its storage. */
@@ -18,7 +18,7 @@ type NamelessSlot = Omit<Slot, 'slot'>;
 /** What a session reports of its slot. */
 export type SlotReport = Partial<NamelessSlot>;
 
-/** Keeps the last that was told of a slot; of a lost modem what was there last. */
+/** Keeps the last reports of a slot; of a lost modem what was there last. */
 export class SlotRecord {
   readonly #clock: Clock;
   readonly #onChange: (before: NamelessSlot) => void;

@@ -48,7 +48,7 @@ const CMS_INVALID_INDEX = 321;
 /** What the inbox of one SIM works on. */
 interface SmsInboxParts {
   readonly iccid: string;
-  /** IMEI of the modem; one that tells none is not known again. */
+  /** IMEI of the modem; a modem without one is not recognized again. */
   readonly device: string | undefined;
   readonly channel: AtChannel;
   readonly journal: Journal;
@@ -115,7 +115,7 @@ export class SmsInbox {
     }
   }
 
-  /** Sweeps, and tells what lay in each storage: it is read by nobody else, who would mark it as read. */
+  /** Sweeps, and resolves with what lay in each storage. Only the inbox reads it, because reading marks messages as read. */
   async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
     const found = this.#found ?? new Map<string, FoundInStorage>();
     this.#found = found;

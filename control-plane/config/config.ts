@@ -11,7 +11,8 @@ import {
   optionalInteger,
   readOptions,
 } from '#shared/process/options.ts';
-import { type PaymentNetwork, SAFE_DEPTH_BLOCKS } from '../payments/offer.ts';
+import { SAFE_DEPTH_BLOCKS } from '../payments/chain/blocks.ts';
+import type { PaymentNetwork } from '../payments/offer.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';

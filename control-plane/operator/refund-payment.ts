@@ -3,12 +3,12 @@ import { systemClock } from '#shared/clock.ts';
 import type { rpcUrlOf } from '../config/config.ts';
 import { shownWallet } from '../domain/masked-wallet.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { connectChain } from '../payments/chain.ts';
+import { shownValue } from '../domain/shown-value.ts';
+import { connectChain } from '../payments/chain/chain.ts';
 import { refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Desk } from './desk.ts';
 import { refundLedgerOf } from './refund-ledger.ts';
-import { shownValue } from './shown-payment.ts';
 import { rpcFor } from './void-payment.ts';
 
 export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {

@@ -2,10 +2,10 @@
 import type { Hex } from 'viem';
 import { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
 import { endedUnused } from '../payments/authorization-end.ts';
-import { type Chain, connectChain } from '../payments/chain.ts';
-import type { AuthorizedTransfer } from '../payments/payment.ts';
-import type { RpcOptions } from '../payments/rpc.ts';
+import { type Chain, connectChain } from '../payments/chain/chain.ts';
+import type { RpcOptions } from '../payments/chain/rpc.ts';
 import type { Desk } from './desk.ts';
 
 export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {

@@ -1,7 +1,8 @@
 // When an authorization can never move money any more, though no block shows what it was used for.
-import type { Chain } from './chain.ts';
-import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
-import { isUnreachable } from './rpc.ts';
+
+import type { AuthorizedTransfer, TransferAuthorization } from '../domain/transfer-authorization.ts';
+import type { Chain } from './chain/chain.ts';
+import { isUnreachable } from './chain/rpc.ts';
 
 /** So long after its end its use is no longer searched: the log that is searched goes no further back. */
 export const SEARCHED_S = 24n * 60n * 60n;

@@ -3,11 +3,11 @@ import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } fro
 import * as z from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
-import { type AccountSignatures, signatureBytes } from './account-signature.ts';
+import { type AccountSignatures, signatureBytes } from './chain/account-signature.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer } from './offer.ts';
-import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
 
 /** An authorization that ends sooner may end before it is mined. */

@@ -1,10 +1,10 @@
 // Which of the three payment headers came, and what it pays.
 import { Refusal } from '../domain/refusal.ts';
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { PaymentMethod } from '../metrics/observation.ts';
 import type { AccountsByChain } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
-import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
 import { readX402 } from './x402.ts';
 

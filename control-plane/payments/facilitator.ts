@@ -4,9 +4,10 @@ import * as z from 'zod';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { requirementsOf, resourceOf } from './challenge.ts';
 import type { Offer, Sale } from './offer.ts';
-import type { Payment, PaymentLedger, TransferAuthorization } from './payment.ts';
+import type { Payment, PaymentLedger } from './payment.ts';
 import type { Submission, Submitter } from './submitter.ts';
 
 const VERIFY_TIMEOUT_MS = 10_000;

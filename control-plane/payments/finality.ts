@@ -3,8 +3,8 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
-import type { Use } from './authorization-use.ts';
-import type { Chain } from './chain.ts';
+import type { Use } from './chain/authorization-use.ts';
+import type { Chain } from './chain/chain.ts';
 import type { Payment, PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
 import { refusalOf, type Submitter } from './submitter.ts';

@@ -2,6 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isAddressEqual, keccak256, stringToBytes } from 'viem';
 import * as z from 'zod';
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import {
   type AccountsByChain,
   addressSchema,
@@ -11,7 +12,6 @@ import {
   uintSchema,
 } from './authorization.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
-import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
 
 const METHOD = 'evm';

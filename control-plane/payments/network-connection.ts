@@ -10,9 +10,9 @@ import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { BackOff } from '#shared/back-off.ts';
 import { type Clock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Chain, type ChainOptions, connectChain } from './chain.ts';
+import { type Chain, type ChainOptions, connectChain } from './chain/chain.ts';
+import { type RpcOptions, shownRpc } from './chain/rpc.ts';
 import type { Offer, PaymentAsset, PaymentNetwork } from './offer.ts';
-import { type RpcOptions, shownRpc } from './rpc.ts';
 
 /** The start of the service waits no longer for an RPC: texts and calls need none. */
 const START_WAIT_MS = 5_000;

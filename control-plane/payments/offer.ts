@@ -2,9 +2,6 @@
 import type { Address } from 'viem';
 import type { ChainId } from '#shared/api/payment-networks.ts';
 
-/** Where an RPC has no `safe` block, so many on top of one make it final. On Base 2 minutes; deeper reorganisations were not seen there. */
-export const SAFE_DEPTH_BLOCKS = 64;
-
 /** A network as an operator configures it. */
 export interface PaymentNetwork {
   chainId: ChainId;

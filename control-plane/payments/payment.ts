@@ -1,30 +1,7 @@
 // A payment and its states, and what the ledger can do with it. The store implements the ledger.
-import type { Address, Hex } from 'viem';
+import type { Hex } from 'viem';
 import type { Subscription } from '../domain/subscription.ts';
-
-/** EIP-3009 `TransferWithAuthorization` as it was signed. */
-export interface TransferAuthorization {
-  chainId: number;
-  /** The token contract. */
-  asset: Address;
-  from: Address;
-  to: Address;
-  /** Smallest units. */
-  value: bigint;
-  /** Seconds since the Unix epoch; valid strictly between the two. */
-  validAfter: bigint;
-  validBefore: bigint;
-  nonce: Hex;
-  /** 65 bytes of a key; of an account with code whatever that takes. */
-  signature: Hex;
-  signedBy: SignedBy;
-}
-
-/** `key`: the signature recovers to the payer. `account`: the code of the payer's account accepts it, on this chain. */
-export type SignedBy = 'key' | 'account';
-
-/** Which transfer of which token: what the chain is asked for. */
-export type AuthorizedTransfer = Pick<TransferAuthorization, 'asset' | 'from' | 'to' | 'value' | 'nonce'>;
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 
 /**
  * - `claimed`: the authorization is ours alone and a number is reserved; no transaction with it was signed.

@@ -16,8 +16,8 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type RpcOptions, rpcOf, searchBack } from './chain/rpc.ts';
 import type { SignedTransaction } from './payment.ts';
-import { type RpcOptions, rpcOf, searchBack } from './rpc.ts';
 
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',

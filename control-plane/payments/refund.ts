@@ -2,7 +2,8 @@
 import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
-import type { AuthorizedTransfer, PaymentState } from './payment.ts';
+import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
+import type { PaymentState } from './payment.ts';
 import type { RefundTransaction, RefundTransfer, RefundWallet, SentTransfer } from './refund-wallet.ts';
 
 const RECEIPT_POLL_MS = 500;

@@ -8,10 +8,10 @@ import {
   parseTransaction,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { type RpcOptions, rpcOf } from './chain/rpc.ts';
+import type { PricedCall } from './chain/simulation.ts';
+import { TRANSFER_GAS_MAX } from './chain/transfer-call.ts';
 import type { SignedTransaction } from './payment.ts';
-import { type RpcOptions, rpcOf } from './rpc.ts';
-import type { PricedCall } from './simulation.ts';
-import { TRANSFER_GAS_MAX } from './transfer-call.ts';
 
 /** The relayer cannot pay for gas. Nothing was signed. */
 export class RelayerUnfunded extends Error {

@@ -1,11 +1,11 @@
 // Our own relayer: signs the transfer, stores the transaction, broadcasts it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chain/chain.ts';
+import { isInvalidTransaction } from './chain/rpc.ts';
+import type { PricedCall } from './chain/simulation.ts';
 import type { Payment, PaymentLedger, SignedTransaction } from './payment.ts';
 import { RelayerUnfunded, type RelayerWallet } from './relayer-wallet.ts';
-import { isInvalidTransaction } from './rpc.ts';
-import type { PricedCall } from './simulation.ts';
 import type { Submission, Submitter } from './submitter.ts';
 
 /** By then every node behind an RPC knows of a transaction that one of them has taken, unless it was dropped. */

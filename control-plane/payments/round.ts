@@ -1,8 +1,8 @@
 // One round over payments that wait for the chain: a few at a time, each by itself.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { isUnreachable } from './chain/rpc.ts';
 import type { Payment, PaymentLedger } from './payment.ts';
-import { isUnreachable } from './rpc.ts';
 
 /** Payments of one round at most; the next one goes on. */
 export const ROUND_MAX = 1_000;

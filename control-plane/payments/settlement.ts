@@ -4,10 +4,10 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';
 import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chain/chain.ts';
+import type { PricedCall } from './chain/simulation.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
-import type { PricedCall } from './simulation.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no living request: nothing was signed, so it can be released. */

@@ -1,8 +1,8 @@
 // Who puts an authorized transfer on the chain: our own relayer, or a facilitator.
 import type { Hex } from 'viem';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chain/chain.ts';
+import type { PricedCall } from './chain/simulation.ts';
 import type { Payment } from './payment.ts';
-import type { PricedCall } from './simulation.ts';
 
 /** What became of an attempt. But for the first the money may move. */
 export type Submission =

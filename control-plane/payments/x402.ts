@@ -2,6 +2,7 @@
 import { isAddressEqual } from 'viem';
 import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import {
   type AccountsByChain,
   addressSchema,
@@ -11,7 +12,6 @@ import {
   uintSchema,
 } from './authorization.ts';
 import type { Offer } from './offer.ts';
-import type { TransferAuthorization } from './payment.ts';
 import { PaymentRejected } from './rejection.ts';
 
 /** Longest header that is looked at; real ones have about 650 (v1) and 1100 (v2) characters. */

@@ -1,13 +1,13 @@
 // The simulated chain behind the interfaces that the service has for a chain and for its relayer's wallet, with an RPC that fails and
 // lags as the weather is.
 import { type Hex, HttpRequestError, RpcRequestError, toHex } from 'viem';
-import type { Use } from '#control-plane/payments/authorization-use.ts';
-import type { Chain } from '#control-plane/payments/chain.ts';
-import type { AuthorizedTransfer } from '#control-plane/payments/payment.ts';
+import type { AuthorizedTransfer } from '#control-plane/domain/transfer-authorization.ts';
+import type { Use } from '#control-plane/payments/chain/authorization-use.ts';
+import type { Chain } from '#control-plane/payments/chain/chain.ts';
+import type { Simulation } from '#control-plane/payments/chain/simulation.ts';
+import type { TransferResult } from '#control-plane/payments/chain/token-events.ts';
+import { TRANSFER_GAS_MAX } from '#control-plane/payments/chain/transfer-call.ts';
 import type { RelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
-import type { Simulation } from '#control-plane/payments/simulation.ts';
-import type { TransferResult } from '#control-plane/payments/token-events.ts';
-import { TRANSFER_GAS_MAX } from '#control-plane/payments/transfer-call.ts';
 import { type Authorization, addressOf, OFFER } from './authorizations.ts';
 import type { Weather } from './plan.ts';
 import { BLOCK_S, type ChainTransaction, SAFE_DEPTH, type SimulatedChain } from './simulated-chain.ts';

@@ -1,7 +1,7 @@
 // One life of what the service has for payments: the real checkout, settlement, finality and submitter on the real ledger, each call
 // over their edge in its turn.
 
-import type { Chain } from '#control-plane/payments/chain.ts';
+import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import { type CheckoutParts, checkout } from '#control-plane/payments/checkout.ts';
 import { Facilitator } from '#control-plane/payments/facilitator.ts';
 import { Finality } from '#control-plane/payments/finality.ts';

@@ -25,17 +25,6 @@ export function folderGraph(files: Graph): Graph {
   return folders;
 }
 
-/** Pairs of nodes that import each other, as `a <-> b`, sorted. */
-export function mutualPairs(graph: Graph): string[] {
-  return [...graph]
-    .flatMap(([node, imports]) =>
-      [...imports]
-        .filter((other) => node < other && graph.get(other)?.has(node) === true)
-        .map((other) => `${node} <-> ${other}`),
-    )
-    .sort();
-}
-
 /** Groups of nodes that reach each other, each sorted (Tarjan's strongly connected components). */
 export function circlesOf(graph: Graph): string[][] {
   const indexes = new Map<string, number>();

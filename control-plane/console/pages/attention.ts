@@ -3,8 +3,8 @@
 import { type Html, html } from '#shared/html.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
+import { shownValue } from '../../domain/shown-value.ts';
 import type { Told } from '../../operator/desk-answers.ts';
-import { shownValue } from '../../operator/shown-payment.ts';
 import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { nodePath, paymentPath, slotPath } from '../actions/paths.ts';

@@ -1,7 +1,7 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
-import { shownRefusals } from '../../operator/shown-refusals.ts';
+import { shownRefusals } from '../../operator/commands/shown-refusals.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
 import type { SlotHappening } from '../../store/operations/happenings.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';

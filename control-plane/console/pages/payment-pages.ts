@@ -3,8 +3,8 @@
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
+import { shownValue } from '../../domain/shown-value.ts';
 import type { Page, Told } from '../../operator/desk-answers.ts';
-import { shownValue } from '../../operator/shown-payment.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/money/payment-events.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';

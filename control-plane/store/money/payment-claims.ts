@@ -2,13 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { extendedExpiry } from '../../domain/subscription.ts';
-import type {
-  ClaimResult,
-  ClaimTerms,
-  KnownPayment,
-  PaymentState,
-  TransferAuthorization,
-} from '../../payments/payment.ts';
+import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
+import type { ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';

@@ -1,7 +1,8 @@
 // Rows of payments, and the key and the open states of one.
 import type { Selectable } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
-import type { Payment, PaymentState, TransferAuthorization } from '../../payments/payment.ts';
+import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
+import type { Payment, PaymentState } from '../../payments/payment.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 
 /** It may still be acted on. */

@@ -1,7 +1,7 @@
 // What a crash leaves behind in the ledger, written as the crash would leave it, and what the service makes of it.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { connectChain } from '#control-plane/payments/chain.ts';
+import { connectChain } from '#control-plane/payments/chain/chain.ts';
 import { connectRelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
 import { readX402 } from '#control-plane/payments/x402.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';

@@ -3,7 +3,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/transfer-call.ts';
+import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/chain/transfer-call.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { signTransfer } from '../../fixtures/authorizations.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';

@@ -2,8 +2,8 @@
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import type { NodeListing } from '../nodes/registry.ts';
-import { fingerprintSchema } from './desk-inputs.ts';
+import type { NodeListing } from '../../nodes/registry.ts';
+import { fingerprintSchema } from '../desk-inputs.ts';
 import { shownRefusals } from './shown-refusals.ts';
 import { filterOption, WHERE, withOperator } from './where.ts';
 

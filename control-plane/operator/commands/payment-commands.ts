@@ -2,12 +2,12 @@
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { OPTIONS } from '../config/config.ts';
-import { keyFileSchema, keySchema } from '../config/private-key.ts';
-import { listedNumber } from '../domain/masked-number.ts';
-import { shownWallet } from '../domain/masked-wallet.ts';
-import { PAYMENT_STATES } from '../payments/payment.ts';
-import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './desk-inputs.ts';
+import { OPTIONS } from '../../config/config.ts';
+import { keyFileSchema, keySchema } from '../../config/private-key.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { shownWallet } from '../../domain/masked-wallet.ts';
+import { PAYMENT_STATES } from '../../payments/payment.ts';
+import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../desk-inputs.ts';
 import { shownPayment, shownPayments } from './shown-payment.ts';
 import {
   checked,
@@ -105,7 +105,7 @@ export const PAYMENT_COMMANDS = [
     options: { ...WHERE, ...CHAIN_OPTIONS },
     run: (options, [text]) =>
       withOperator(options, async ({ desk }) => {
-        const { voidPayment } = await import('./void-payment.ts');
+        const { voidPayment } = await import('../void-payment.ts');
         return voidPayment(desk, checked('id', paymentIdSchema, text), options);
       }),
   }),
@@ -117,7 +117,7 @@ export const PAYMENT_COMMANDS = [
       if (refundKey !== undefined && refundKeyFile !== undefined)
         throw new Error('give one of REFUND_KEY_FILE and REFUND_KEY');
       const id = checked('id', paymentIdSchema, text);
-      const { refundPayment } = await import('./refund-payment.ts');
+      const { refundPayment } = await import('../refund-payment.ts');
       await withOperator(options, ({ desk }) =>
         refundPayment(desk, id, { ...options, key: refundKeyFile ?? refundKey }),
       );

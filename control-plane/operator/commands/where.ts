@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { OPTIONS } from '../config/config.ts';
-import { LIMIT_MAX } from './desk-inputs.ts';
-import type { Operator } from './open-operator.ts';
+import { OPTIONS } from '../../config/config.ts';
+import { LIMIT_MAX } from '../desk-inputs.ts';
+import type { Operator } from '../open-operator.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 
@@ -52,7 +52,7 @@ export async function withOperator(
 ): Promise<void> {
   const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
   // Help, and what is wrong with the options, are said without it.
-  const { openOperator } = await import('./open-operator.ts');
+  const { openOperator } = await import('../open-operator.ts');
   const operator = await openOperator({ ...where, url }, options);
   try {
     process.stdout.write(`${onLines(await work(operator))}\n`);

@@ -5,7 +5,7 @@ import {
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
-import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
+import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { resultIn, type TransferResult } from './token-events.ts';
 
 const RECEIPT_POLL_MS = 200;

@@ -4,8 +4,8 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { listedNumber } from '../domain/masked-number.ts';
-import { nodeSchema, reasonSchema, slotSchema } from './desk-inputs.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { nodeSchema, reasonSchema, slotSchema } from '../desk-inputs.ts';
 import {
   checked,
   FULL_OPTION,

@@ -4,14 +4,14 @@ import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import type { Bus } from '../bus/bus.ts';
-import { hashToken, tokenOf } from '../domain/bearer-token.ts';
-import { Refusal } from '../domain/refusal.ts';
-import type { Subscription } from '../domain/subscription.ts';
-import { observe } from '../metrics/observation.ts';
-import { keepAlive } from '../voice/pulse.ts';
-import { closeSoon } from '../voice/stream-client.ts';
-import type { Authenticate } from './bearer.ts';
+import type { Bus } from '../../bus/bus.ts';
+import { hashToken, tokenOf } from '../../domain/bearer-token.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Subscription } from '../../domain/subscription.ts';
+import { observe } from '../../metrics/observation.ts';
+import { keepAlive } from '../../voice/pulse.ts';
+import { closeSoon } from '../../voice/stream-client.ts';
+import type { Authenticate } from '../bearer.ts';
 
 /** Timers of Node reach 24.8 days; a year is waited for in steps. */
 const STEP_MS = 24 * 60 * 60 * 1000;

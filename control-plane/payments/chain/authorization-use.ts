@@ -1,7 +1,7 @@
 // Whether an authorization was used, and by what.
 import { type Address, type Hex, isAddressEqual, type PublicClient } from 'viem';
+import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { blocksOf } from './blocks.ts';
-import type { AuthorizedTransfer, TransferAuthorization } from './payment.ts';
 import { isUnreachable, searchBack } from './rpc.ts';
 import { isPaid, TOKEN_ABI } from './token-events.ts';
 

@@ -8,7 +8,7 @@ import {
   isErc6492Signature,
   type PublicClient,
 } from 'viem';
-import type { TransferAuthorization } from './payment.ts';
+import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { TOKEN_ABI } from './token-events.ts';
 import { transferCall } from './transfer-call.ts';
 

@@ -5,14 +5,14 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { PROBE_OPTIONS } from '../config/probe-options.ts';
-import { listedNumber } from '../domain/masked-number.ts';
-import { OperatorUnfinished } from '../domain/operator-refusal.ts';
-import { PROBE_RESULTS } from '../store/database/operation-tables.ts';
-import type { ProbeRow, ProbeSummaryRow } from '../store/operations/probe-list.ts';
-import type { Desk } from './desk.ts';
-import type { Told } from './desk-answers.ts';
-import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from './desk-inputs.ts';
+import { PROBE_OPTIONS } from '../../config/probe-options.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { OperatorUnfinished } from '../../domain/operator-refusal.ts';
+import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
+import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
+import type { Desk } from '../desk.ts';
+import type { Told } from '../desk-answers.ts';
+import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from '../desk-inputs.ts';
 import {
   checked,
   choiceOption,

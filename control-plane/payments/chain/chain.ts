@@ -1,10 +1,10 @@
 // The chain as settlement needs it: simulate, broadcast, look up.
 import { type Address, createPublicClient, type Hex } from 'viem';
+import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { accountSignatures } from './account-signature.ts';
 import { readAsset } from './asset.ts';
 import { authorizationUses } from './authorization-use.ts';
 import { blocksOf } from './blocks.ts';
-import type { TransferAuthorization } from './payment.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
 import { simulate } from './simulation.ts';
 import { transferResults } from './transfer-results.ts';

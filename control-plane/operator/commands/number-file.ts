@@ -1,10 +1,10 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { problemOfIccid, problemOfNumber } from '../domain/sim-number.ts';
-import type { ImportedNumber } from '../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX } from './desk-inputs.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { problemOfIccid, problemOfNumber } from '../../domain/sim-number.ts';
+import type { ImportedNumber } from '../../store/fleet/numbers.ts';
+import { IMPORT_LINES_MAX } from '../desk-inputs.ts';
 
 const BYTES_MAX = 1024 * 1024;
 

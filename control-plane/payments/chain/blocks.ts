@@ -1,7 +1,9 @@
 // The newest block, and the newest that stays.
 import type { PublicClient } from 'viem';
-import { SAFE_DEPTH_BLOCKS } from './offer.ts';
 import { isUnreachable } from './rpc.ts';
+
+/** Where an RPC has no `safe` block, so many on top of one make it final. On Base 2 minutes; deeper reorganisations were not seen there. */
+export const SAFE_DEPTH_BLOCKS = 64;
 
 /** `safeDepthBlocks`: so many blocks on top of one it stays, where the RPC has no `safe` block. */
 export function blocksOf(publicClient: PublicClient, safeDepthBlocks = SAFE_DEPTH_BLOCKS) {

@@ -3,7 +3,7 @@
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { operatorNameSchema } from './desk-inputs.ts';
+import { operatorNameSchema } from '../desk-inputs.ts';
 import { checked, JSON_OPTION, shownTime, WHERE, withOperator } from './where.ts';
 
 export const OPERATOR_COMMANDS = [

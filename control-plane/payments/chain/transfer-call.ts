@@ -1,7 +1,7 @@
 // The call that moves the authorized money, and the gas that it may cost. An account that is not deployed yet is deployed first, by
 // the factory that its signature names (ERC-6492), in the same transaction.
 import { type Address, encodeFunctionData, type Hex, multicall3Abi, parseErc6492Signature } from 'viem';
-import type { TransferAuthorization } from './payment.ts';
+import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { TOKEN_ABI } from './token-events.ts';
 
 /**

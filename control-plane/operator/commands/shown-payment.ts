@@ -1,11 +1,11 @@
 // A payment in words: its money, where it stands, what happened to it.
-import { formatUnits, getAddress, isAddressEqual } from 'viem';
-import { NETWORKS } from '#shared/api/payment-networks.ts';
+import { getAddress } from 'viem';
 import { alignedTable } from '#shared/process/aligned-table.ts';
-import { listedNumber } from '../domain/masked-number.ts';
-import { shownWallet } from '../domain/masked-wallet.ts';
-import type { PaymentRow } from '../store/money/payment-list.ts';
-import type { Told } from './desk-answers.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { shownWallet } from '../../domain/masked-wallet.ts';
+import { shownValue } from '../../domain/shown-value.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
+import type { Told } from '../desk-answers.ts';
 import { shownTime } from './where.ts';
 
 type ToldPayment = Told<PaymentRow>;
@@ -15,18 +15,6 @@ interface ToldEvent {
   state: string;
   transactionHash: string | null;
   why: string | null;
-}
-
-/** In dollars where the token is the network's USDC, otherwise in the smallest unit of the token. */
-export function shownValue({
-  asset,
-  chain_id,
-  value,
-}: Pick<ToldPayment, 'asset' | 'chain_id' | 'value'>): string {
-  const usdc = Object.entries(NETWORKS).find(([chainId]) => chainId === String(chain_id))?.[1].usdc.address;
-  if (usdc !== undefined && isAddressEqual(usdc, getAddress(asset)))
-    return `${formatUnits(BigInt(value), 6)} USDC`;
-  return `${value} of ${getAddress(asset)}`;
 }
 
 export function shownPayments(payments: readonly ToldPayment[], isFull: boolean): string {

@@ -15,7 +15,7 @@ import {
   size,
 } from 'viem';
 import { SIGNATURE_BYTES_MAX } from '#shared/api/requests.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { isUnreachable } from './rpc.ts';
 
 /** Calls at once. */

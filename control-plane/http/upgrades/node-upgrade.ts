@@ -2,12 +2,12 @@
 import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
-import { Refusal } from '../domain/refusal.ts';
-import { identify } from '../nodes/identity-check.ts';
-import { NodeSession, type NodeSessionParts } from '../nodes/node-session.ts';
-import { answerOf } from './error-body.ts';
-import { writeAnswer } from './raw-answer.ts';
-import type { UpgradeHandler } from './server.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { identify } from '../../nodes/identity-check.ts';
+import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
+import { answerOf } from '../error-body.ts';
+import { writeAnswer } from '../raw-answer.ts';
+import type { UpgradeHandler } from '../server.ts';
 
 /** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
 const CHECKS_MAX = 1_000;

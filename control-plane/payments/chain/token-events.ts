@@ -1,6 +1,6 @@
 // What a token says and writes (EIP-20, EIP-3009), and what the log of a mined transaction says of one authorization.
 import { type Hex, isAddressEqual, parseAbi, parseEventLogs, type TransactionReceipt } from 'viem';
-import type { AuthorizedTransfer } from './payment.ts';
+import type { AuthorizedTransfer } from '../../domain/transfer-authorization.ts';
 
 export const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',

@@ -1,8 +1,8 @@
 // `control-plane backup <file>` and `restore <file>`: all that the service keeps, to a file and back.
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
-import { KEY_OPTIONS, LOCK_OPTIONS } from '../backup/secret-files.ts';
-import { OPTIONS } from '../config/config.ts';
+import { KEY_OPTIONS, LOCK_OPTIONS } from '../../backup/secret-files.ts';
+import { OPTIONS } from '../../config/config.ts';
 
 const { databaseUrl, dataDir } = OPTIONS;
 const PLACE = { databaseUrl, dataDir };
@@ -19,12 +19,12 @@ export const BACKUP_COMMANDS = [
       ),
       ...LOCK_OPTIONS,
     },
-    run: async (options, [file = '']) => (await import('./backups.ts')).backUpTo(file, options),
+    run: async (options, [file = '']) => (await import('../backups.ts')).backUpTo(file, options),
   }),
   programCommand({
     usage: 'restore <file>',
     about: 'Fill a new, empty database from a backup, while no service uses it; - is standard input.',
     options: { ...PLACE, ...KEY_OPTIONS },
-    run: async (options, [file = '']) => (await import('./backups.ts')).restoreFrom(file, options),
+    run: async (options, [file = '']) => (await import('../backups.ts')).restoreFrom(file, options),
   }),
 ];

@@ -4,9 +4,9 @@ import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
-import { ALERT_OPTIONS } from '../config/alert-options.ts';
-import { OPTIONS } from '../config/config.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { ALERT_OPTIONS } from '../../config/alert-options.ts';
+import { OPTIONS } from '../../config/config.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { LIST_OPTIONS, shownTime, WHERE, withOperator } from './where.ts';
 
 const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
@@ -49,7 +49,7 @@ export const ALERT_COMMANDS = [
       'Send a test message to the webhook and the mail address of alerts, and report whether they accepted it.',
     options: CHANNELS,
     run: async (options) => {
-      const { alertChannelsOf } = await import('../alerts/alert-channels.ts');
+      const { alertChannelsOf } = await import('../../alerts/alert-channels.ts');
       const channels = alertChannelsOf(options);
       if (channels.length === 0)
         throw new Error('nobody is told of alerts: give ALERT_WEBHOOK_URL or ALERT_MAIL_TO');

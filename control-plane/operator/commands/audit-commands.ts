@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { withMaskedNumbers } from '../domain/masked-number.ts';
-import type { AuditRow } from '../store/operations/audit-log.ts';
-import type { Told } from './desk-answers.ts';
+import { withMaskedNumbers } from '../../domain/masked-number.ts';
+import type { AuditRow } from '../../store/operations/audit-log.ts';
+import type { Told } from '../desk-answers.ts';
 import {
   FULL_OPTION,
   filterOption,

@@ -1,5 +1,5 @@
 // What was refused of a node, in words.
-import type { Refusals } from '../store/fleet/node-refusals.ts';
+import type { Refusals } from '../../store/fleet/node-refusals.ts';
 
 const WORDS = {
   claims: 'of SIMs that other nodes hold',

@@ -3,10 +3,10 @@
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { listedNumber } from '../domain/masked-number.ts';
-import { shownWallet } from '../domain/masked-wallet.ts';
-import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
-import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './desk-inputs.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { shownWallet } from '../../domain/masked-wallet.ts';
+import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../desk-inputs.ts';
 import {
   checked,
   choiceOption,

@@ -64,6 +64,25 @@ export async function runExample(
   return { status, stdout, stderr };
 }
 
+/** Runs a quick start, and texts its number once it has sent a text itself. `lines`: what it printed after its number. */
+export async function runQuickStart(
+  command: readonly [string, ...string[]],
+  {
+    textTo,
+    ...options
+  }: { env: Record<string, string>; cwd?: string; textTo: (to: string, body: string) => Promise<void> },
+): Promise<{ status: number | null; stderr: string; number: string; lines: string[] }> {
+  let number = '';
+  const { status, stdout, stderr } = await runExample(command, {
+    ...options,
+    async onLine(line) {
+      number = /^number (\S+)$/.exec(line)?.[1] ?? number;
+      if (line.startsWith('sent ')) await textTo(number, 'Your code is 417209');
+    },
+  });
+  return { status, stderr, number, lines: stdout.split('\n').slice(1) };
+}
+
 /** Whether a page of docs/agents shows the example to the letter. */
 export function isShown(page: string, example: string): boolean {
   const text = readFileSync(join(PROJECT_FOLDER, 'docs/agents', page), 'utf8');

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXAMPLES, isShown, runExample, startExamples } from './example.ts';
+import { EXAMPLES, isShown, runQuickStart, startExamples } from './example.ts';
 
 const PYTHON = '/usr/bin/python3';
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
@@ -10,17 +10,13 @@ const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are n
 
 t.test('it buys a number and uses it', { skip }, async (t) => {
   const { environment, textTo } = await startExamples(t);
-  let number = '';
-  const { status, stdout, stderr } = await runExample([PYTHON, '-u', join(EXAMPLES, 'quick_start.py')], {
-    env: environment(0),
-    async onLine(line) {
-      number = /^number (\S+)$/.exec(line)?.[1] ?? number;
-      if (line.startsWith('sent ')) await textTo(number, 'Your code is 417209');
-    },
-  });
+  const { status, stderr, number, lines } = await runQuickStart(
+    [PYTHON, '-u', join(EXAMPLES, 'quick_start.py')],
+    { env: environment(0), textTo },
+  );
   t.equal(status, 0, stderr);
   t.match(number, /^\+1\d{10}$/);
-  t.same(stdout.split('\n').slice(1), [
+  t.same(lines, [
     'sent 200 queued',
     'received Your code is 417209',
     'call 200 outbound',

@@ -5,7 +5,7 @@ import t from 'tap';
 import { runProgram } from '../fixtures/run-program.ts';
 import { temporaryFolder } from '../fixtures/started-stack.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
-import { EXAMPLES, FAR_END, isShown, runExample, startExamples } from './example.ts';
+import { EXAMPLES, FAR_END, isShown, runExample, runQuickStart, startExamples } from './example.ts';
 
 t.test('in JavaScript, and with curl', async (t) => {
   const { environment, textTo, url } = await startExamples(t);
@@ -17,25 +17,14 @@ t.test('in JavaScript, and with curl', async (t) => {
     for (const name of ['viem', 'ws', '@x402/fetch', '@x402/evm'])
       symlinkSync(join(PROJECT_FOLDER, 'node_modules', name), join(modules, name));
     writeFileSync(join(folder, 'agent.mjs'), readFileSync(join(EXAMPLES, 'quick_start.mjs')));
-    let number = '';
-    const { status, stdout, stderr } = await runExample([process.execPath, 'agent.mjs'], {
+    const { status, stderr, number, lines } = await runQuickStart([process.execPath, 'agent.mjs'], {
       cwd: folder,
       env: environment(0),
-      async onLine(line) {
-        number = /^number (\S+)$/.exec(line)?.[1] ?? number;
-        if (line.startsWith('sent ')) await textTo(number, 'Your code is 417209');
-      },
+      textTo,
     });
     t.equal(status, 0, stderr);
     t.match(number, /^\+1\d{10}$/);
-    t.same(stdout.split('\n').slice(1), [
-      'sent queued',
-      'received Your code is 417209',
-      'call answered',
-      'call mark',
-      'ended',
-      '',
-    ]);
+    t.same(lines, ['sent queued', 'received Your code is 417209', 'call answered', 'call mark', 'ended', '']);
   });
 
   await t.test('curl uses a number that the command line bought', async (t) => {

@@ -11,12 +11,14 @@ import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
 import { benchSend } from './send.ts';
+import { benchStartup } from './startup.ts';
 import { benchTools } from './tools.ts';
 import { benchVoiceDelay } from './voice-delay.ts';
 import { benchVoicePresence } from './voice-presence.ts';
 import { benchVoiceRelay } from './voice-relay.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
+  startup: benchStartup,
   receive: benchReceive,
   payments: benchPayments,
   credentials: benchCredentials,

@@ -110,7 +110,7 @@ t.test('the list shows each slot that serves no number, and why', async (t) => {
   const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, alarms: ['journal_unavailable'] });
   t.teardown(() => node.drop());
   const line =
-    /lab +linked +2 +journal_unavailable, puk sim_locked \(sim_puk\), known sim_locked \(sim_pin_wrong\), stick lost \(mass_storage\), new starting$/m;
+    /lab +linked +2 +journal_unavailable, known sim_locked \(sim_pin_wrong\), new starting, puk sim_locked \(sim_puk\), stick lost \(mass_storage\)$/m;
   await until('the slots', async () => line.test(await list()));
   node.send({ type: 'slots', slots: [slotAt(5)], alarms: [] });
   await until('all are well', async () => /lab +linked +1$/m.test(await list()));

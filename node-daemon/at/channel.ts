@@ -41,7 +41,7 @@ interface InFlight {
   timer: Timer;
 }
 
-/** Nobody knows which command the next answer is for. */
+/** It is unknown which command the next answer belongs to. */
 interface OffBeat {
   /** The modem may wait for a body. */
   readonly inPrompt: boolean;
@@ -89,7 +89,7 @@ export class AtChannel {
     else this.#closeHandlers.add(handler);
   }
 
-  /** Who counts commands: told of each one that was on the line, when it has ended. */
+  /** `handler` is called for each command that was on the line, when it has ended. */
   onCommandEnd(handler: (end: CommandEnd) => void): void {
     this.#onCommandEnd = handler;
   }
@@ -280,7 +280,7 @@ export class AtChannel {
     }
   }
 
-  /** After an answer that did not come, or of which nobody knows whose it was. */
+  /** After an answer that did not come, or that belongs to an unknown command. */
   async #recover({ inPrompt }: OffBeat): Promise<void> {
     try {
       if (inPrompt) await this.#write(ESC);

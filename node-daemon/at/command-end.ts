@@ -2,7 +2,7 @@
 import type { AtCommand } from './command.ts';
 import type { ExchangeDone } from './exchange.ts';
 
-/** What ended a command. `unclear`: the modem took it for something else; `port_gone`: in its middle. */
+/** How a command ended. `unclear`: the modem took it for something else; `port_gone`: the port went during the command. */
 type CommandResult =
   | 'ok'
   | 'error'
@@ -51,7 +51,7 @@ export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   return KNOWN.has(name) ? name : 'other';
 }
 
-/** What became of an exchange; `undefined`, and any that a close cut short, is `port_gone`. */
+/** The result of an exchange. `undefined`, and any exchange that a close cut short, is `port_gone`. */
 export function commandResultOf(done: ExchangeDone | undefined, isClosed: boolean): CommandResult {
   if (done === undefined) return 'port_gone';
   const { result } = done;

@@ -1,9 +1,9 @@
-// Commands that wait for the line: by priority, bounded, and nobody waits for ever.
+// Commands that wait for the line: by priority, bounded, and none waits for ever.
 
 /** Reading a message that was just announced goes first, what can wait goes last. */
 export type Priority = 'urgent' | 'normal' | 'background';
 
-/** Callers wait for answers, so that a handful of commands is normal; this many means that nobody waits. */
+/** Callers wait for answers, so a handful of commands is normal. This many means that the callers do not wait. */
 export const QUEUE_LENGTH_MAX = 64;
 /** So often others go first; then one of a lower priority has its turn. */
 export const PASSED_OVER_MAX = 8;

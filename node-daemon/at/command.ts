@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { timeoutOf } from './command-timeout.ts';
 
-/** What to write and how to know the answer. */
+/** The text to write and how to recognize the answer. */
 export interface AtCommand {
   /** The command line without its CR. */
   readonly text: string;

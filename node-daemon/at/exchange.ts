@@ -55,7 +55,7 @@ export type ExchangeResult =
   /** The modem was waiting for the body of an older command and took this one for it. */
   | { readonly kind: 'swallowed' };
 
-/** What can happen to a command in flight. */
+/** Events that can reach a command in flight. */
 export type ExchangeInput =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'prompt' }
@@ -63,10 +63,10 @@ export type ExchangeInput =
   /** The port is gone: nothing more comes. */
   | { readonly kind: 'closed' };
 
-/** What one input led to. */
+/** The effect of one input. */
 export interface ExchangeStep {
   readonly state: ExchangeState;
-  /** What to write now: the command's body, or ESC to leave a prompt that nobody asked for. */
+  /** The bytes to write now: the command's body, or ESC to leave a prompt that no command asked for. */
   readonly write?: 'body' | 'escape';
   /** The answer must come soon now, or there is none. */
   readonly hurry?: true;

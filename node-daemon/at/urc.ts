@@ -24,9 +24,8 @@ export class UrcAssembler {
   #head: Head | undefined;
 
   /**
-   * Sees each line first. Returns the URC that is complete with it or without it, and whether the line
-   * was its PDU. `isAwaited`: the command in flight takes such lines too; then only a PDU of the length
-   * that the head tells is the head's.
+   * Gets each line first. Returns the URC that the line completes, or that is complete without it, and whether the line was its PDU.
+   * `isAwaited`: the command in flight takes such lines too; then a PDU belongs to the head only if it has the length that the head gives.
    */
   next(line: string, isAwaited: boolean): { readonly urc?: Urc; readonly taken: boolean } {
     const head = this.#head;

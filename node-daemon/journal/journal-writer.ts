@@ -5,14 +5,14 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { JournalFile } from './journal-file.ts';
 
-/** What nobody is in a hurry for is durable after this time, so that more of it shares a sync. */
+/** Lazy writes are durable after this time, so that more of them share a sync. */
 export const LAZY_SYNC_MS = 5;
 
 /** Something to write. Its functions are called in the order of the entries. */
 interface WriterEntry {
-  /** Nobody is in a hurry for it to be durable. */
+  /** The write can wait for `LAZY_SYNC_MS` before it is durable. */
   readonly isLazy: boolean;
-  /** Called when its turn to be written has come: its lines. What it throws it is `refused` with. */
+  /** Called when its turn to be written has come; returns its lines. If it throws, the entry is `refused` with the error. */
   encode(): string;
   onWritten(): void;
   onDurable(bytes: Uint8Array): void;
@@ -20,7 +20,7 @@ interface WriterEntry {
   refused(error: unknown): void;
 }
 
-/** What the writer tells its owner. */
+/** The parts that the writer needs, and the events that it reports to its owner. */
 interface WriterParts {
   readonly file: JournalFile;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export class JournalWriter {
   /** Something that is written is wanted on the disk. */
   #syncDue = false;
   #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
-  /** Somebody else has the file, or waits for it. */
+  /** Another task has the file, or waits for it. */
   #held = false;
   #lastHolder: Promise<void> = Promise.resolve();
   #idleWaiters: (() => void)[] = [];

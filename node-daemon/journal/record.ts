@@ -53,7 +53,7 @@ interface CardRecord {
   readonly iccid: string;
 }
 
-/** Who appends leaves the sequence out: the journal gives it when it writes. */
+/** A record to append, without its sequence: the journal assigns it when it writes. */
 export type NewRecord =
   /** A fact. On disk it also has its sequence number. */
   | {

@@ -27,7 +27,7 @@ interface Enrolment {
   isInsecure?: boolean;
 }
 
-/** What became of the node. */
+/** The node as the control plane enrolled it. */
 interface EnrolledNode {
   nodeId: string;
   /** Of its key. */
@@ -66,7 +66,7 @@ export async function enrol({
   }
 }
 
-/** The key for this code: that of an attempt before, or a new one, which is on disk before anybody hears of it. */
+/** The key for this code: the key of an earlier attempt, or a new one, which is on disk before it is sent. */
 function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
   const codeHash = createHash('sha256').update(code).digest('hex');
   for (const path of [identityPath(folder), pendingPath]) {

@@ -1,4 +1,4 @@
-// Who this node is: its key, its name and its control plane, in one file that is replaced as a whole.
+// The identity of this node: its key, its name and its control plane, in one file that is replaced as a whole.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   closeSync,
@@ -49,7 +49,7 @@ export interface Identity {
 export interface IdentitySource {
   /** Undefined until the node is enrolled. */
   readonly current: Identity | undefined;
-  /** Told after `current` changed. */
+  /** `handler` is called after `current` changed. */
   onChange(handler: () => void): void;
 }
 
@@ -59,7 +59,7 @@ class IdentityError extends Error {
 
 export const identityPath = (folder: string): string => join(folder, FILE_NAME);
 
-/** What a folder's identity file says; undefined when there is none. Throws `IdentityError` for a damaged one. */
+/** The contents of a folder's identity file; undefined when there is none. Throws `IdentityError` for a damaged one. */
 export function readIdentityRecord(path: string): IdentityRecord | undefined {
   try {
     return parseRecord(path, readFileSync(path, 'utf8'));

@@ -11,7 +11,7 @@ export interface MessagePart extends ConcatenationHeader {
   readonly arrivedAfter?: string;
 }
 
-/** What parts of one message have in common; senders use references again, so that it is no identity. */
+/** The key that the parts of one message share. Senders reuse references, so it is not an identity. */
 export function groupKey(iccid: string, part: MessagePart): string {
   return [iccid, part.referenceBits, part.reference, part.total, part.from].join('/');
 }

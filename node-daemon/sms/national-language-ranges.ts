@@ -1,8 +1,8 @@
-// What the shift tables of the languages of the Indian subcontinent hold, as Unicode code points in the order of
-// their positions (3GPP TS 23.038 annex A.2 and A.3). Data.
+// The characters of the shift tables of the languages of the Indian subcontinent, as Unicode code points in the order of their positions
+// (3GPP TS 23.038 annex A.2 and A.3). Data.
 //
-// "983-985" is a run, "_" a position without a character. Two misprints of the standard are put right: Kannada
-// A.3.7, position 0x24, which is U+0CA1 and not U+0CAA a second time, and the comma of position 0x2C.
+// "983-985" is a run, "_" a position without a character. Two misprints of the standard are corrected: Kannada A.3.7, position 0x24, which
+// is U+0CA1 and not U+0CAA a second time, and the comma of position 0x2C.
 
 /** Locking shift tables by language identifier: what the frame of all of them leaves open. */
 export const INDIC_LOCKING: ReadonlyMap<number, string> = new Map([

@@ -15,7 +15,7 @@ export function singleShiftTable(identifier: number | undefined): ReadonlyMap<nu
   return SINGLE_SHIFT.get(identifier ?? 0) ?? GSM7_EXTENSION;
 }
 
-/** What all locking tables of the languages of the Indian subcontinent have in common; the dots are theirs. */
+/** The common part of all locking tables of the languages of the Indian subcontinent. Each language fills the dots. */
 const INDIC_LOCKING_FRAME = [
   '··········\n··\r·············\x1b····',
   ' !······)(··,·.·0123456789:;···?',

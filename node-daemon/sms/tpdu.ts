@@ -16,7 +16,7 @@ export interface SubmitPdu {
   readonly length: number;
 }
 
-/** What an SMS-SUBMIT says. */
+/** The fields of an SMS-SUBMIT. */
 interface SubmitFields {
   /** E.164. */
   readonly to: string;
@@ -37,7 +37,7 @@ export interface Deliver {
   /** ISO 8601 with offset; null when the service centre's time stamp is invalid. */
   readonly sentAt: string | null;
   readonly messageClass: DataCoding['messageClass'];
-  /** Set where the message tells of others that wait; its text, if it has one, is for the user. */
+  /** Set where the message reports other messages that wait. Its text, if it has one, is for the user. */
   readonly indication: WaitingIndication | undefined;
   readonly userData: UserData;
 }

@@ -13,7 +13,7 @@ export interface ConcatenationHeader {
   readonly part: number;
 }
 
-/** What TP-User-Data hold. */
+/** The contents of TP-User-Data. */
 export interface UserData {
   readonly content:
     | { readonly kind: 'text'; readonly text: string }

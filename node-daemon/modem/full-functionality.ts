@@ -1,4 +1,4 @@
-// Whoever switched the radio off may have been killed before switching it on again (3GPP TS 27.007 §8.2).
+// Switches the radio on again, in case a process that switched it off was killed before it did (3GPP TS 27.007 §8.2).
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';

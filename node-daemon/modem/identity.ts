@@ -7,7 +7,7 @@ import type { UsbId } from '../usb/usb-device.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile } from './profiles/profile.ts';
 
-/** What a modem says of itself. */
+/** The data by which a modem identifies itself. */
 interface ModemIdentity {
   readonly profile: ModemProfile;
   readonly imei: string | undefined;

@@ -15,7 +15,7 @@ type CreateModem = (options: {
   readonly admits: (imei: string) => boolean;
 }) => Modem;
 
-/** What the operator wants, and how modems are made. */
+/** The slots that the operator configured, and the parts that make modems. */
 export interface RackParts {
   readonly slots: readonly NamedSlot[];
   /** Whether modems are used that no slot names. */
@@ -125,12 +125,12 @@ export class Rack {
     );
   }
 
-  /** Who is served, by the first names of their places or their USB paths, and how far that has gone. */
+  /** The modems in service, by the first names of their places or their USB paths, and their steps. */
   progress(): { name: string; steps: number | undefined }[] {
     return this.#modems().map(({ id, steps }) => ({ name: id, steps }));
   }
 
-  /** What an operator should look after. */
+  /** Problems that an operator should take care of. */
   alarms(): string[] {
     const modems = this.#shown();
     const alarms = [];

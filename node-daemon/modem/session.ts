@@ -1,4 +1,4 @@
-// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
+// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up again.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -50,20 +50,20 @@ const LOST_SERVICE_MAX_MS = 45_000;
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
 
-/** What a session works on. */
+/** The parts that a session uses. */
 export interface SessionParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is configured for SIM cards. */
+  /** The configuration of SIM cards. */
   readonly sims: SimSettings;
   /** Where the port is one of a USB device. */
   readonly usbId?: UsbId;
   /** Without service for longer, the session ends. Defaults to the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
-  /** What calls need; absent where there are none. */
+  /** The parts that calls need; absent where there are no calls. */
   readonly telephony?: Telephony;
   /** Called before each pause: the session goes on. */
   readonly onTurn?: () => void;
@@ -80,7 +80,7 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
-  /** What `#serve` settled with the modem, once more. */
+  /** Repeats the settings that `#serve` made in the modem. */
   #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
   readonly #unknownUrcs: UnknownUrcs;
@@ -126,7 +126,7 @@ export class ModemSession {
     return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
 
-  /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
+  /** Serves until the port is gone or the modem must be set up again. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
@@ -188,7 +188,7 @@ export class ModemSession {
       ]);
       await network.setUp();
       await setUpMessages({ ...parts, pause: (delayMs) => sleep(clock, delayMs) });
-      // What is not as it was before ends the session.
+      // A poll that finds a change ends the session.
       this.#pauses.pollNow();
     };
     for (let misses = 0; ; ) {

@@ -2,10 +2,10 @@
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
 
-/** What one domain says of its registration. */
+/** The state that one domain reports of its registration. */
 interface DomainRegistration {
   readonly stat: number;
-  /** Location or tracking area, cell and technology, as told: for comparing only. */
+  /** Location or tracking area, cell and technology, as the modem sent them: for comparing only. */
   readonly place: string;
   /** 5GMM, EMM, GMM or MM cause of the last rejection (3GPP TS 24.008 annex G, 24.301 annex A). */
   readonly cause?: number;
@@ -83,8 +83,8 @@ const CAUSES: ReadonlyMap<
 ]);
 
 /**
- * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1
- * and messages pass. Observed: VoLTE-only SIMs. `told` is the text of AT+CEER, where it was asked.
+ * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1 and messages pass. Observed:
+ * VoLTE-only SIMs. The second parameter is the text of AT+CEER, where the daemon asked for it.
  */
 export function serviceOf(registration: Registration, told = ''): Service {
   const domains = Object.values(registration);

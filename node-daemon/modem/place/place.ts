@@ -43,8 +43,8 @@ export function isModem(device: UsbDevice): boolean {
 }
 
 /**
- * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, for
- * somebody said that a modem is to be found, and not where.
+ * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, because the configuration says
+ * that there is a modem, but not where.
  */
 export function mayBeModem(device: UsbDevice, isAnyone: boolean): boolean {
   const serial = device.interfaces.filter((each) => each.tty !== undefined && SERIAL_CLASSES.has(each.class));

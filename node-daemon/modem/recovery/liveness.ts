@@ -1,4 +1,4 @@
-// A sign of life of a loop: whoever does not go on for minutes, and does not wait, never will.
+// A sign of life of a loop. A loop that stands still for minutes without waiting never goes on.
 
 /** Counts the turns of one loop. */
 export class Liveness {

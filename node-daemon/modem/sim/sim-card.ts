@@ -15,7 +15,7 @@ export type SimState =
   | { readonly kind: 'ready' | 'busy' }
   | { readonly kind: 'absent' | 'locked'; readonly reason: string };
 
-/** What AT+CPIN enters. */
+/** The lock that AT+CPIN opens. */
 export const LOCKED_BY_PIN = 'sim_pin';
 
 const READY: SimState = { kind: 'ready' };
@@ -68,7 +68,7 @@ export function simStateOf(line: string): SimState {
 /** 18 digits and more are in many lines: only whole ones, with the prefix that some makes use, are ICCIDs. */
 const ICCID_ANSWER = /^(?:[+^](?:CCID|QCCID|ICCID|CICCID): ?)?"?[0-9F]{18,24}"?$|^\+CRSM:/i;
 
-/** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none tells one. */
+/** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none returns one. */
 export async function readIccid(
   channel: AtChannel,
   commands: readonly string[],
@@ -88,7 +88,7 @@ export function iccidOf(line: string, swapped = false): string | undefined {
   const told = swapped ? (fieldsOf(line)[2] ?? '') : line.replace(/^[^:]*:/, '');
   const stored = /[0-9F]{18,24}/i.exec(told)?.[0];
   if (stored === undefined) return undefined;
-  // ITU-T E.118: every ICCID begins with 89. Huawei tells it as the card stores it.
+  // ITU-T E.118: every ICCID begins with 89. Huawei returns it as the card stores it.
   const isSwapped = swapped || stored.startsWith('98');
   const digits = (isSwapped ? swappedNibbles(stored) : stored).replace(/F+$/i, '');
   return /^\d{18,22}$/.test(digits) ? digits : undefined;
@@ -100,7 +100,7 @@ function swappedNibbles(digits: string): string {
 
 const IMSI_ANSWER = /^(?:\+CIMI: ?)?"?\d{14,15}"?$/;
 
-/** Reads the IMSI; `undefined` when the modem does not tell it. */
+/** Reads the IMSI; `undefined` when the modem does not return it. */
 export async function readImsi(channel: AtChannel): Promise<string | undefined> {
   const [line = ''] =
     (await ask(channel, atCommand('AT+CIMI', { answer: IMSI_ANSWER, answerSingle: true }))) ?? [];

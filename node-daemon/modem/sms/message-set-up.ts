@@ -23,7 +23,7 @@ const IMPROVEMENTS_MAX = 3;
 
 const TEXT_MODE = /^\+CMGF: ?1/;
 
-/** What the set-up works on. */
+/** The parts that the set-up uses. */
 interface MessageSetUpParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ interface MessageSetUpParts {
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
-/** What was settled. */
+/** The result of the set-up. */
 export interface MessageSetUp {
   readonly storages: Storages;
   readonly storageForm: StorageForm;

@@ -17,7 +17,7 @@ export class SharedLock {
     };
   }
 
-  /** Resolves while nobody holds. */
+  /** Resolves while there is no holder. */
   async ended(): Promise<void> {
     while (this.#holders > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -5,7 +5,7 @@ import { entryKey } from '../../journal/journal-state.ts';
 import type { StorageEntry } from '../../journal/record.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 
-/** What deletions work on. */
+/** The parts that deletions use. */
 interface SmsDeletionsParts {
   readonly journal: Journal;
   readonly access: StorageAccess;

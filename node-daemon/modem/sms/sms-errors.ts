@@ -1,5 +1,4 @@
-// What the error codes of AT+CMGS mean for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22,
-// 27.007 §9.2). Data.
+// The meaning of the error codes of AT+CMGS for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22, 27.007 §9.2). Data.
 
 /**
  * `retry`, `wait`, `final`: the message was not taken, and what is worth doing with a new command: the same

@@ -7,7 +7,7 @@ import type { JoinedMessage } from '../../sms/concatenation.ts';
 const BODY_BYTES_MAX = 60_000;
 /** A body of this many units does so whatever its characters: JSON writes none with more than 6 bytes. */
 const BODY_UNITS_MAX = 10_000;
-/** What the wire takes. */
+/** Limits of the link's message format. */
 const UNREADABLE_PDU_MAX = 1024;
 const REASON_MAX = 512;
 
@@ -33,7 +33,7 @@ export function factRecords(
   return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? settled : {}) }));
 }
 
-/** The fact of a PDU that cannot be told as text. */
+/** The fact of a PDU that cannot be decoded to text. */
 export function unreadableFact(iccid: string, pdu: string, reason: string, receivedAt: string): Fact {
   return {
     kind: 'sms_unreadable',

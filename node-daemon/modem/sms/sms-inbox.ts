@@ -45,7 +45,7 @@ export const SWEEP_AFTER_URC_MS = 2_000;
 /** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
 const CMS_INVALID_INDEX = 321;
 
-/** What the inbox of one SIM works on. */
+/** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;
   /** IMEI of the modem; a modem without one is not recognized again. */
@@ -85,7 +85,7 @@ export class SmsInbox {
   readonly #settling = new Set<Promise<boolean>>();
   readonly #refused: RefusedMessages;
   #canList = true;
-  /** What the next sweep of each storage finds, while somebody wants to know. */
+  /** The result of the next sweep of each storage, while a caller waits for it. */
   #found: Map<string, FoundInStorage> | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -124,7 +124,7 @@ export class SmsInbox {
     return found;
   }
 
-  /** Takes nothing more. What was read and is not journalled yet stays on the modem. */
+  /** Takes nothing more. A message that was read but not journalled yet stays on the modem. */
   stop(): void {
     this.#stopped = true;
     this.#sweepTimer?.cancel();
@@ -250,7 +250,7 @@ export class SmsInbox {
     const announced = this.#reads.filter((read) => read.storage === storage);
     const entries = await this.#list(storage, priority);
     const messages = parseList(entries);
-    // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
+    // A message that was announced meanwhile may be in the list or not. It has its place in the order, and is read.
     const rest = this.#reads.filter((read) => !announced.includes(read));
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
@@ -309,7 +309,7 @@ export class SmsInbox {
       digest: this.#parts.journal.digestOf(digestOf(pdu)),
     };
     const key = entryKey(entry);
-    // What was to be deleted there may be gone: this reading decides.
+    // A message that was to be deleted there may be gone: this reading decides.
     this.#deletions.forget(entry);
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))

@@ -1,4 +1,4 @@
-// What became of a message that the modem did not take as it should. Pure.
+// The outcome of a message that the modem did not take normally. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sms-errors.ts';
@@ -10,8 +10,8 @@ const MESSAGE_MAX = 400;
 type FailedOutcome = Extract<SmsOutcome, { message: string }>;
 
 /**
- * What a failed AT+CMGS means for a message of one segment: rejected when it certainly was not sent, unknown
- * when nobody can say. Before the PDU was given everything is certain.
+ * The outcome of a message of one segment after a failed AT+CMGS: rejected when it certainly was not sent, unknown when that is uncertain.
+ * Before the PDU was given, it certainly was not sent.
  */
 export function failedOutcome(error: unknown, at: string): FailedOutcome {
   if (!(error instanceof AtError)) return { status: 'unknown', message: textOf(error), at };

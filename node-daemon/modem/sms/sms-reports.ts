@@ -1,4 +1,4 @@
-// Whose is a status report: found by SIM, reference, recipient and time. Pure.
+// Finds the message of a status report by SIM, reference, recipient and time. Pure.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { CommandState, ReadonlyCommandMap } from '../../journal/command-map.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
 /** A message that is further from the time of a report is probably not its own. */
 const CLOSE_MS = MINUTE_MS;
-/** Messages with equal references whose times differ by less are told apart by which one has its report. */
+/** Messages with equal references whose times differ by less are distinguished by which one has its report. */
 const SAME_TIME_MS = 10_000;
 /** A message without a reference is only matched where the clocks agree: from shortly before its intent … */
 const DOUBT_BEFORE_MS = MINUTE_MS;
@@ -33,7 +33,7 @@ interface ReportOwner {
   readonly part: number;
 }
 
-/** What owners are looked for with. */
+/** The data that a search for the owner uses. */
 export interface ReportSearch {
   readonly iccid: string;
   readonly commands: ReadonlyCommandMap;
@@ -58,10 +58,7 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
   return near.find(isUnreported) ?? near[0];
 }
 
-/**
- * Whether a message that is being sent at this moment, whose reference nobody knows yet, might be a better
- * owner than the one that was found.
- */
+/** Whether a message that is being sent now, with a reference not known yet, might be a better owner than the one that was found. */
 export function isUncertain(
   owner: ReportOwner | undefined,
   report: StatusReport,
@@ -94,9 +91,8 @@ function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
 }
 
 /**
- * Of a report that `acceptedOwner` finds no owner for: the one segment of which nobody knows the reference,
- * if there is exactly one that it can be about. Such are those whose answer never came, and those of modems
- * that tell 0 as the reference of all messages.
+ * The owner of a report for which `acceptedOwner` finds none: the one segment with an unknown reference, if the report can be about exactly
+ * one. Such segments are those whose answer never came, and those of modems that return 0 as the reference of all messages.
  */
 export function doubtfulOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -151,7 +147,7 @@ export function areAllKnown(references: readonly number[], segments: number): bo
   return references.length === segments && new Set(references).size === segments;
 }
 
-/** What a TP-Status octet means (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as it asks. */
+/** The meaning of a TP-Status octet (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as the standard asks. */
 export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
   if (status < 0x20) return 'delivered';
   if (status < 0x40) return 'pending';

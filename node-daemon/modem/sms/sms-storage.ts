@@ -7,7 +7,7 @@ import { readPdu } from './sms-pdu.ts';
 /** A received message in a storage. */
 export interface StoredMessage {
   readonly index: number;
-  /** True when nobody has read it before. */
+  /** True when it was not read before. */
   readonly unread: boolean;
   /** Hexadecimal. */
   readonly pdu: string;
@@ -21,7 +21,7 @@ export interface FoundInStorage {
   readonly entries: readonly Information[];
 }
 
-/** <stat> in PDU mode. 2 and 3 are messages to send, which somebody stored. */
+/** <stat> in PDU mode. 2 and 3 are stored messages to send. */
 const RECEIVED_UNREAD = 0;
 const RECEIVED_READ = 1;
 
@@ -37,7 +37,7 @@ export function parseList(information: readonly Information[]): StoredMessage[] 
   });
 }
 
-/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems tell in three ways. */
+/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems report in three ways. */
 export function parseRead(index: number, information: readonly Information[]): StoredMessage | undefined {
   const [answer] = information;
   if (answer?.body === undefined) return undefined;
@@ -46,11 +46,11 @@ export function parseRead(index: number, information: readonly Information[]): S
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
 }
 
-/** What is known of the order in which messages came. */
+/** The known order in which messages came. */
 export interface Announcements {
   /** Places, first one first. */
   readonly places: readonly number[];
-  /** What was not announced lay there before anybody listened. Else its announcement was lost. */
+  /** True: an unannounced message was there before the daemon listened. False: its announcement was lost. */
   readonly beginHere: boolean;
 }
 
@@ -93,7 +93,7 @@ export const SIM_STORAGE = 'SM';
 const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
 /** The union of others: what lies there is found there. */
 export const UNION_STORAGE = 'MT';
-/** Cell broadcasts are no messages to anybody; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
+/** Cell broadcasts are not messages to a subscriber; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
 const NOT_SWEPT = /^BM$|_P$/;
 
 /** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */

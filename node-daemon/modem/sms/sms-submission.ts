@@ -14,7 +14,7 @@ export const SUBMIT_TIMEOUT_MS = 60_000;
 /** TP-VP: the service centre tries for 24 hours. */
 const VALIDITY_24_HOURS = 167;
 
-/** The PDUs of a message. All are made before the first is given: what cannot be encoded has reached nobody. */
+/** The PDUs of a message. All are made before the first is given, so a message that cannot be encoded is not sent in part. */
 export function encodeMessage(
   to: string,
   { encoding, segments }: Segmentation,
@@ -35,7 +35,7 @@ export function encodeMessage(
   });
 }
 
-/** What came of giving a message to the modem. */
+/** The result of giving a message to the modem. */
 export interface Submitted {
   readonly outcome: SmsOutcome;
   /** TP-Message-References of the segments that the network took. */
@@ -69,7 +69,7 @@ export async function submitMessage(
   return { outcome, references, isUnanswered: false };
 }
 
-/** The reference in `+CMGS: <mr>[,<scts>]`; 0 where the modem tells none. */
+/** The reference in `+CMGS: <mr>[,<scts>]`; 0 where the modem returns none. */
 export function referenceIn(line: string): number {
   return (integerField(fieldsOf(line), 0) ?? 0) & 0xff;
 }

@@ -13,7 +13,7 @@ const TARGET_FRAMES_MAX = 5;
 const CALM_FRAMES = 500;
 /** A frame that comes so many frames after the last was played was late; later, it begins something new. */
 const LATE_FRAMES_MAX = 5;
-/** The least that was held in so many frames (1 s) tells how the two clocks differ. */
+/** The least that was held in so many frames (1 s) shows how the two clocks differ. */
 const WINDOW_FRAMES = 50;
 /** Samples above or below the target that are left alone. */
 const TOLERANCE_SAMPLES = FRAME_SAMPLES / 2;
@@ -159,7 +159,7 @@ export class JitterBuffer {
     return faster.audio;
   }
 
-  /** What is left of the last frame, and silence behind it. */
+  /** The rest of the last frame, and silence behind it. */
   #rest(): Int16Array {
     const rest = this.#take(this.#held);
     this.#lastSample = rest.at(-1) ?? 0;

@@ -42,7 +42,7 @@ const COMMAND = programCommand({
       stdout.write(json ? `${toJson(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = EXIT_CODES[report.verdict];
     });
-    // What a daemon that hangs was asked would be waited for, for minutes.
+    // Otherwise the process waits for minutes for the answer of a daemon that hangs.
     process.exit();
   },
 });

@@ -21,11 +21,11 @@ const SETTLE_WITH_DAEMON_TIMEOUT_MS = 1_000;
 /** A daemon that hangs answers nothing. */
 const DESK_TIMEOUT_MS = 4_000;
 
-/** What an examination uses. */
+/** The parts that an examination uses. */
 export interface ExaminationParts {
   /** Opens the way to the modems; its rejection is a finding. */
   readonly openDesk: () => Promise<RackDesk>;
-  /** What is wrong with the configuration file; then `openDesk` is not called. */
+  /** The error in the configuration file; with one, `openDesk` is not called. */
   readonly configurationProblem?: string | undefined;
   /** Opening audio ports may hang in the kernel. */
   readonly guard: HangGuard;
@@ -78,7 +78,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   });
 }
 
-/** Rejects when the desk does, or gives no answer. */
+/** Rejects when the operator API does, or gives no answer. */
 function slotsOf(
   desk: RackDesk,
   { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },

@@ -8,10 +8,10 @@ type AtVerdict =
 
 /** Asking for the allowed values searches all bands, for minutes in which no message comes. */
 const TEST_FORM = /^[+^*](?!COPS=|CGAUTO=|CNMA=)[A-Z0-9]+=\?$/;
-/** 3GPP TS 27.007 §4.2: tells a setting. */
+/** 3GPP TS 27.007 §4.2: reads a setting. */
 const READ_FORM = /^[+^*][A-Z0-9]+\?$/;
 const BASIC = /^(I\d?|&V\d?|S\d{1,3}\?)?$/;
-/** Commands without a parameter that only tell something. */
+/** Commands without a parameter that only read. */
 const TELLING: ReadonlySet<string> = new Set([
   '+CGMI',
   '+CGMM',
@@ -53,7 +53,7 @@ const TELLING: ReadonlySet<string> = new Set([
   '^MONNC',
   '^CARDMODE',
 ]);
-/** With parameters, and only telling: reading files of the card (3GPP TS 27.007 §8.18), serving cells, one setting by name. */
+/** Commands with parameters that only read: files of the card (3GPP TS 27.007 §8.18), serving cells, one setting by name. */
 const TELLING_SETS = [
   /^\+CRSM=(176|178|192|242)(,[^"]*)?$/,
   /^\+CGSN=[0-3]$/,

@@ -12,7 +12,7 @@ const HELLO_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
 const headers = { [VERSION_HEADER]: DESK_VERSION, 'Content-Type': 'application/json' };
 
-/** The daemon's desk; `undefined` when none listens at `socketPath`. Throws `DeskError`. */
+/** The daemon's operator API; `undefined` when none listens at `socketPath`. Throws `DeskError`. */
 export async function findDaemonDesk(socketPath: string): Promise<NodeDesk | undefined> {
   try {
     await new DaemonDesk(socketPath).hello();

@@ -103,7 +103,7 @@ async function stream(
   try {
     for await (const item of desk.follow(name, { signal, isFollowed: searchParams.get('follow') !== 'no' })) {
       if (response.write(`${JSON.stringify(item)}\n`) || signal.aborted) continue;
-      // Who reads slowly gets the next state when it has this one.
+      // A slow reader gets the next state when it has this one.
       await new Promise<void>((resolve) => {
         response.once('drain', resolve);
         response.once('close', resolve);

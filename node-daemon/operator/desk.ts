@@ -1,8 +1,8 @@
-// What an operator can ask of the modems of a host: of the running daemon, or without one.
+// The requests that an operator can make to the modems of a host: through the running daemon, or without one.
 import type { Slot, SmsOutcome } from '#shared/link/messages.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 
-/** What a modem answered to a command line. */
+/** The answer of a modem to a command line. */
 export interface AtAnswer {
   /** Information responses, as the modem gave them. */
   readonly lines: readonly string[];
@@ -11,13 +11,13 @@ export interface AtAnswer {
   readonly ok: boolean;
 }
 
-/** What the network answered to a USSD code. */
+/** The answer of the network to a USSD code. */
 export interface UssdAnswer {
-  /** Null where it told nothing. */
+  /** Null where the network sent no text. */
   readonly text: string | null;
   /** Whether the network waits for a reply. */
   readonly waits: boolean;
-  /** What happened, where it is no answer. */
+  /** The problem, where there is no answer. */
   readonly problem: string | null;
 }
 
@@ -68,10 +68,10 @@ export interface WatchedHost {
   readonly slots: readonly WatchedSlot[];
 }
 
-/** What became of a message; `is_repeat`: its id was used before, and nothing was sent now. */
+/** The outcome of a message; `is_repeat`: its id was used before, and nothing was sent now. */
 export type SendAnswer = SmsOutcome & { readonly is_repeat: boolean };
 
-/** What each call answers. */
+/** The answer of each call. */
 export interface DeskAnswers {
   slots: Slot[];
   at: AtAnswer;
@@ -86,11 +86,11 @@ export interface DeskStreams {
   watch: WatchedHost;
 }
 
-/** An operator's way to the modems of a host. What it rejects with is a `DeskError`. */
+/** An operator's access to the modems of a host. Rejects with `DeskError`. */
 export interface NodeDesk {
   /** False: it has the modems itself, for as long as it is open. */
   readonly isRunningDaemon: boolean;
-  /** `signal`: nobody waits for the answer any more. */
+  /** `signal`: the caller does not wait for the answer any more. */
   ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]>;
   /** Ends with the signal; throws when the daemon goes away. */
   follow<S extends keyof DeskStreams>(

@@ -35,7 +35,7 @@ import { slotMessages } from './slot-messages.ts';
 
 /** A message waits no longer in the queue of its SIM. */
 const SEND_WITHIN_MS = 60_000;
-/** While everything changes at once, a watcher is told this often. */
+/** While everything changes at once, a watcher is notified this often. */
 const WATCH_EVERY_MS = 200;
 
 interface HostDeskParts {
@@ -56,7 +56,7 @@ export class HostDesk implements NodeDesk {
     this.#parts = parts;
   }
 
-  /** Checks what is asked, whoever asks. */
+  /** Checks each request, whatever its source. */
   async ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]> {
     const parsed = DESK_INPUTS[call].safeParse(input);
     if (!parsed.success) {

@@ -1,7 +1,7 @@
 // The last lines of the daemon's own log, for those who come late and for those who follow it.
 
 const LINES_MAX = 1000;
-/** A follower that takes nothing loses lines, and nobody waits for it. */
+/** A follower that takes nothing loses lines; the log does not wait for it. */
 const BEHIND_MAX = 10_000;
 
 /** A ring of lines; each is JSON. */

@@ -98,7 +98,7 @@ function tableOnTerminal(): Display {
     stdout.write(HOME + lines.map((line) => CLEAR_LINE + line).join('\r\n') + afterLast(lines.length, rows));
   };
   const leave = (): void => void stdout.write(LEAVE);
-  // Whatever ends the process but a kill -9.
+  // Runs at every end of the process but a kill -9.
   process.once('exit', leave);
   stdout.write(ENTER);
   stdout.on('resize', draw);

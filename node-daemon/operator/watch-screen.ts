@@ -3,7 +3,7 @@ import { onOneLine } from '#shared/process/terminal.ts';
 import type { WatchedHost, WatchedSlot } from './desk.ts';
 import { sparkline } from './sparkline.ts';
 
-/** What the lines are to fit into. */
+/** The window that the lines must fit into. */
 interface Screen {
   readonly columns: number;
   readonly rows: number;
@@ -14,7 +14,7 @@ const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'DBM', 'SIGNAL', 'CALLS', 'IN', 'OU
 /** Numbers stand on the right. */
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
 const SIGNALS_SHOWN = 20;
-/** What is left out, first to last, where the window is too narrow for all. */
+/** Columns that are left out, first to last, where the window is too narrow for all. */
 const DROPPED = ['SIGNAL', 'CALLS', 'OPERATOR', 'OUT', 'IN', 'DBM', 'FAIL'];
 /** So much of the last event, a time and some words, is worth a column. */
 const EVENT_WIDTH = 24;
@@ -96,7 +96,7 @@ function headOf(host: WatchedHost | undefined, note: string): string {
   const { alarms, is_linked: isLinked, journal_depth: depth, slots } = host;
   const link = isLinked === null ? 'no link' : isLinked ? 'linked' : 'not linked';
   const inService = slots.filter(({ state }) => state === 'registered').length;
-  // What is wrong comes first: a narrow window cuts the end off.
+  // Problems come first: a narrow window cuts the end off.
   return [
     timeOf(host.at),
     ...(note === '' ? [] : [note]),

@@ -8,9 +8,9 @@ import { appendPersistently } from '../journal/persistent-append.ts';
 import type { CallObserver, Telephone } from './telephone.ts';
 import type { CallEnd } from './voice-line.ts';
 
-/** Without a control plane for so long a call belongs to nobody and is ended. */
+/** Without a control plane for so long, a call has no owner and is ended. */
 const UNLINKED_MAX_MS = 30_000;
-/** So is one that is answered and whose audio goes to nobody; the control plane has a shorter time for that. */
+/** An answered call whose audio has no listener is ended too; the control plane has a shorter time for that. */
 const UNHEARD_MAX_MS = 60_000;
 const OWNER_CHECK_MS = 1_000;
 
@@ -98,7 +98,7 @@ export class CallRegistry implements CallObserver {
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
     const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
-    // Whoever waits to stop waits for the fact too, which goes over the link as soon as it is written.
+    // A stop that waits for the calls waits for the fact too, which goes over the link as soon as it is written.
     void told.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });

@@ -1,4 +1,4 @@
-// What may be dialled: whole E.164 numbers, and none that a network could take for a call for help.
+// Numbers that may be dialed: whole E.164 numbers, and none that a network could take for an emergency call.
 import { isE164 } from '#shared/e164.ts';
 
 /**

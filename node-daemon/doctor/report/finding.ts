@@ -1,16 +1,16 @@
-// What a check says: how it is, what was seen, and what to do about it.
+// The result of a check: the verdict, the observed facts, and the advice.
 import * as z from 'zod';
 
-/** `warning`: it works, and will hurt. `problem`: something does not work. `skipped`: it could not, or need not, be looked at. */
+/** `warning`: it works, and will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
 export const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What a check found. Without numbers of subscribers, cards and modems: it may be shown to anybody. */
+/** The result of a check. Contains no numbers of subscribers, cards and modems, so it is safe to publish. */
 export interface Outcome {
   readonly verdict: Verdict;
   /** One line. */
   readonly seen: string;
-  /** What to do; null where there is nothing. */
+  /** What to do; null where there is nothing to do. */
   readonly advice: string | null;
 }
 

@@ -16,7 +16,7 @@ const HOST = 'this host';
 
 interface TextOptions {
   readonly hasColour: boolean;
-  /** Also what is well, and what was not looked at. */
+  /** Also shows the checks that are fine or were skipped. */
   readonly isVerbose: boolean;
 }
 
@@ -66,7 +66,7 @@ interface Advice {
   readonly what: string;
 }
 
-/** Problems, then warnings; what is the same in several slots is told once. */
+/** Problems, then warnings. Advice that is the same in several slots is given once. */
 function adviceOf(findings: readonly Finding[]): Advice[] {
   const groups = new Map<string, { first: Finding; where: string[] }>();
   for (const finding of findings) {

@@ -6,7 +6,7 @@ import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.t
 import { configSchema, type WrittenConfig } from './schema.ts';
 import { simSettings } from './sim-settings.ts';
 
-/** Where it is looked for when nobody says where it is. */
+/** The default path of the configuration file. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 
 /** This user may not read the file; the message says who may. */

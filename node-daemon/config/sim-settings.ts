@@ -1,4 +1,4 @@
-// What the operator knows of SIM cards: PINs and numbers, by ICCID.
+// The operator's data about SIM cards: PINs and numbers, by ICCID.
 
 /** One SIM card, as configured. */
 interface SimSetting {

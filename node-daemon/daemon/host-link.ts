@@ -8,7 +8,7 @@ import { MediaLink } from '../link/media-link.ts';
 import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
-/** What the link of a host uses besides the host. */
+/** The parts that the link of a host uses besides the host. */
 interface HostLinkParts {
   readonly dataDir: string;
   /** Where may be texted and called. */

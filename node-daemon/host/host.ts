@@ -29,7 +29,7 @@ const THREADS_KEPT = 3;
 /** Named in the error of a program that finds the data folder taken. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
-/** What a program or a test brings along. */
+/** The parts that a program or a test supplies. */
 interface HostParts {
   readonly log: Logger;
   readonly clock?: Clock | undefined;
@@ -66,7 +66,7 @@ export interface Host {
   start(): void;
   /** Lets what modems are sending end, and closes their ports. */
   stop(): Promise<void>;
-  /** After `stop`, when nobody appends any more: closes the journal and gives the folder back. */
+  /** To be called after `stop`, once all appends have ended: closes the journal and gives the folder back. */
   close(): Promise<void>;
 }
 

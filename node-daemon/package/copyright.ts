@@ -1,4 +1,4 @@
-// Who may do what with the package: ours, and the packages that are bundled with it, each with the text of its licence.
+// The licenses of the package: ours, and those of the packages that are bundled with it, each with its text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';

@@ -5,7 +5,7 @@ import type { Slot } from '#shared/link/messages.ts';
 const MINUTE_MS = 60_000;
 /** A day of minutes. */
 export const MINUTES = 24 * 60;
-/** In a ring: no signal was told in that minute. dBm are negative. */
+/** In a ring: no signal was reported in that minute. dBm are negative. */
 const NONE = 1;
 
 /** One day of one slot; a minute has its place by the clock. */
@@ -20,7 +20,7 @@ export class SignalHistory {
   readonly #clock: Clock;
   readonly #slots: () => readonly Slot[];
   readonly #rings = new Map<string, Ring>();
-  /** What was read of rings, and in which minute: a page is asked for again and again. */
+  /** The samples that were read from the rings, and in which minute: a page is requested again and again. */
   readonly #days = new Map<string, { last: number; samples: readonly (number | null)[] }>();
   #timer: Timer | undefined;
 
@@ -41,7 +41,7 @@ export class SignalHistory {
     this.#timer?.cancel();
   }
 
-  /** dBm of each minute of the last day, oldest first; null where none was told. The same array until the next minute. */
+  /** dBm of each minute of the last day, oldest first; null where none was reported. The same array until the next minute. */
   of(slot: string): readonly (number | null)[] {
     const last = this.#minute;
     const known = this.#days.get(slot);

@@ -6,7 +6,7 @@ export const EXIT_CODES = {
   refused: 1,
   /** The slot cannot do it now: no modem, no SIM, no network. */
   unavailable: 2,
-  /** No answer in time: nobody knows what became of it. */
+  /** No answer in time: the result is unknown. */
   unanswered: 3,
   /** The daemon cannot be asked, and the modems cannot be had without it. */
   unreachable: 4,

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly verdict: Verdict;
   /** One line. */
   readonly seen: string;
-  /** What to do; null where there is nothing to do. */
+  /** The advice; null where there is nothing to do. */
   readonly advice: string | null;
 }
 

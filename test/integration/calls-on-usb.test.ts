@@ -60,7 +60,7 @@ async function lastCall(url: string): Promise<CallView> {
   return ((await request(`${url}/calls`)).body as CallView[]).at(-1) as CallView;
 }
 
-/** Somebody calls the modem. */
+/** The far end calls the modem. */
 async function ring(url: string, to: string): Promise<number> {
   const { body } = await post(`${url}/calls`, { from: FAR, to });
   return (body as { id: number }).id;

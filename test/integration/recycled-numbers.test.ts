@@ -1,5 +1,5 @@
-// A number that changes hands, with the real daemon: texts that were sent in the time of the former holder and are read later are in
-// nobody's inbox, and those that were sent to the next holder are all in theirs.
+// A number that changes hands, with the real daemon. Texts that were sent in the time of the former holder and are read later are in no
+// inbox. Texts that were sent to the next holder are all in theirs.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
@@ -51,7 +51,7 @@ async function setUp(t: Test) {
     },
     play: (fault: object) => modem.play(parseFault(fault)),
     clearFaults: () => modem.clearFaults(),
-    /** What lies on the card, in the modem and at the service centre. */
+    /** The messages on the card, in the modem and at the service center. */
     waiting: (): number =>
       modem.stores.used('SM') +
       modem.stores.used('ME') +

@@ -15,7 +15,7 @@ const PDU = '07915155000000F0040B915155000010F200005211211100000002C834';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What modems say, and what they should not. */
+/** Lines that modems send, and lines that they should not send. */
 const said = fc.constantFrom(
   'OK',
   'ERROR',

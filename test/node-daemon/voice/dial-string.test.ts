@@ -187,7 +187,7 @@ const anything = fc.oneof(mixture, repeated, fc.string(), fc.string({ unit: 'bin
 
 const COUNTRY_CODES = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
 
-/** What is wrong with what would be dialled; undefined for nothing. */
+/** The fault of the string that would be dialed; undefined for none. */
 function fault(number: string): string | undefined {
   const dialled = dialString(number);
   if (dialled === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Delivery reports over a scripted port: matched to their command, or told without one.
+// Delivery reports over a scripted port: matched to their command, or reported without one.
 import t from 'tap';
 import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
 import { lines, TEST_ICCID } from '../../../fixtures/scripted-port.ts';

@@ -1,4 +1,4 @@
-// The one message of the modem benches: what the daemon is told to send, and the same for the raw loop.
+// The one message of the modem benches: the text for the daemon, and the same as a PDU for the raw loop.
 
 export const BODY = 'Hello world';
 /** `BODY` in the 7 bit default alphabet, with its length in front (3GPP TS 23.038 §6.1.2.1). */

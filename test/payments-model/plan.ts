@@ -1,4 +1,4 @@
-// What a seed makes: a few payers, numbers on sale, and what happens to them in turn. Pure.
+// The plan of a seed: a few payers, numbers on sale, and the events in turn. Pure.
 import { randomFrom } from '../fixtures/seeded-random.ts';
 
 /**
@@ -114,7 +114,7 @@ export function planOf(seed: number): Plan {
   };
 }
 
-/** What somebody does while a payment is under way. */
+/** A disturbance while a payment is under way. */
 function mischief(
   random: (below: number) => number,
   authorizations: readonly PlannedAuthorization[],

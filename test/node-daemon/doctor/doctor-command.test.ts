@@ -1,4 +1,4 @@
-// `node-daemon doctor` as an operator runs it: with a daemon and without, as root and as the user nobody, with problems.
+// `node-daemon doctor` as an operator runs it: with a daemon and without, as root and as an unprivileged user, with problems.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -37,7 +37,7 @@ check(
       encoding === 'gsm7' ? (septetsOf(part)?.length ?? Number.NaN) : part.length;
     const torn = segments.some((part) => /^[\udc00-\udfff]/.test(part) || /[\ud800-\udbff]$/.test(part));
     const most = segments.length === 1 ? (max[0] ?? 0) : (max[1] ?? 0);
-    // At most one character of two units does not fit into a segment.
+    // A segment stays at most one unit short, where a character of two units does not fit.
     const least = Math.ceil(units / most);
     return (
       segments.join('') === text &&

@@ -10,7 +10,7 @@ export interface Urc {
 /** 3GPP TS 27.005 §3.4.1: in PDU mode these end in the length of the TPDU and a line of their own follows. */
 const HEAD_WITH_BODY = /^\+(?:CMT|CDS|CBM|CLASS0):(?:.*,)? ?(\d{1,3})$/;
 const HEXADECIMAL = /^[0-9A-Fa-f]+$/;
-/** The service centre's address goes before the TPDU: its length and up to 11 octets. */
+/** The service center's address goes before the TPDU: its length and up to 11 octets. */
 const ADDRESS_OCTETS_MAX = 12;
 
 interface Head {

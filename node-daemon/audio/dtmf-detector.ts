@@ -27,7 +27,7 @@ export class DtmfDetector {
   #told: string | undefined;
   #silent = 0;
 
-  /** Takes audio of 16 kHz; returns the keys that were recognised in it. */
+  /** Takes audio of 16 kHz; returns the keys that were recognized in it. */
   push(samples: Int16Array): string[] {
     const keys: string[] = [];
     for (const sample of samples) {

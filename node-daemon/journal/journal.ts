@@ -36,7 +36,7 @@ export const COMPACT_BYTES_MIN = 1024 * 1024;
 const COMPACT_GROWTH = 4;
 /** Facts that the control plane has acknowledged stay on the disk no longer than this, also on a node where nothing happens. */
 export const COMPACT_WITHIN_MS = 60 * 60 * 1000;
-/** A lost acknowledgement costs only a repetition, so that it may wait for company. */
+/** A lost acknowledgement costs only a repetition, so it may wait for others. */
 const ACKNOWLEDGEMENT_DELAY_MS = 1_000;
 
 /** The journal takes nothing now: full, closed, or the disk refuses. `cause` says which. */

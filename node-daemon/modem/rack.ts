@@ -169,7 +169,7 @@ export class Rack {
     return this.#names.nameOf({ imei: null, usbPath }) !== undefined;
   }
 
-  /** Whether it is to be used whatever it says, so that it may be treated also when it says nothing. */
+  /** Whether the device is used whatever it answers. Such a device is treated also when it answers nothing. */
   #isCertain(device: UsbDevice): boolean {
     return this.#isNamed(device) || (this.#parts.discover && isModem(device));
   }

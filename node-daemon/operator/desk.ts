@@ -29,7 +29,7 @@ export interface StoredSms {
   readonly kind: 'message' | 'report' | 'unreadable';
   /** Sender, or recipient of what a report is about; null where it cannot be read. */
   readonly address: string | null;
-  /** Of the service centre, ISO 8601. */
+  /** Time of the service center, ISO 8601. */
   readonly sent_at: string | null;
   /** The text; of what has none, what it is. */
   readonly text: string;

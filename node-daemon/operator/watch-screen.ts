@@ -130,7 +130,7 @@ const aligned = (row: readonly string[], columns: readonly Column[]): string =>
 
 const cut = (line: string, columns: number): string => [...onOneLine(line)].slice(0, columns).join('');
 
-/** The state's cell has a colour. */
+/** The state's cell has a color. */
 function colored(
   line: string,
   slot: WatchedSlot | undefined,

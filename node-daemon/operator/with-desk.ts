@@ -48,5 +48,5 @@ export async function withDesk(
 /** Prints text of modems, networks and senders: none of it controls a terminal. */
 export const print = (text: string): void => printDrawn(onLines(text));
 export const printAside = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
-/** With colours of ours: what strangers wrote in it was escaped before. */
+/** With our own colors: text of strangers in it was escaped before. */
 export const printDrawn = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -30,7 +30,7 @@ export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'ne
 export interface JoinedMessage {
   readonly from: string;
   readonly text: string;
-  /** The earliest time stamp of the service centre; null where any of the parts has no valid one. */
+  /** The earliest time stamp of the service center; null where any of the parts has no valid one. */
   readonly sentAt: string | null;
   /** When the first part came. */
   readonly receivedAt: string;

@@ -51,7 +51,7 @@ export interface StatusServer {
   stop(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be had. */
+/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be opened. */
 export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
     if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'this is http://localhost only');

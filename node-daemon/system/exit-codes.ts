@@ -8,6 +8,6 @@ export const EXIT_CODES = {
   unavailable: 2,
   /** No answer in time: the result is unknown. */
   unanswered: 3,
-  /** The daemon cannot be asked, and the modems cannot be had without it. */
+  /** The daemon does not answer, and its modems cannot be opened without it. */
   unreachable: 4,
 } as const;

@@ -21,7 +21,7 @@ interface AudioSwitchParts {
   readonly onDegraded: () => void;
 }
 
-/** When audio is switched on: before a call is dialled or answered, or once it is answered. */
+/** When audio is switched on: before a call is dialed or answered, or once it is answered. */
 type AudioMoment = 'dialing' | 'answer';
 
 export class AudioSwitch {

@@ -108,10 +108,7 @@ export class VoiceLine {
     await hangUpAll(channel, clock);
   }
 
-  /**
-   * Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when
-   * nothing was dialled.
-   */
+  /** Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when nothing was dialed. */
   async dial(to: string): Promise<DialOutcome> {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);

@@ -5,8 +5,8 @@ export const BODY = 'Hello world';
 const USER_DATA = '0BC8329BFD06DDDF723619';
 
 /**
- * A SUBMIT with a delivery report wanted and a validity of 24 hours, as the daemon makes them, through the
- * service centre that the SIM knows (3GPP TS 23.040 §9.2.2.2). `to` in E.164 with its "+".
+ * A SUBMIT with a delivery report wanted and a validity of 24 hours, as the daemon makes them, through the service center that the SIM
+ * knows (3GPP TS 23.040 §9.2.2.2). `to` in E.164 with its "+".
  */
 export function submitPdu(to: string): string {
   const digits = to.slice(1);

@@ -4,7 +4,7 @@ import type { DeliveredRecord, RunRecord } from './record.ts';
 
 /** One copy of a message on its way to a SIM. */
 export interface Copy {
-  /** Seconds since the epoch that its service centre time stamp may show, at least and at most. */
+  /** Seconds since the epoch that its service center time stamp may show, at least and at most. */
   fromSecond: number;
   untilSecond: number;
   /** By part; `undefined` where no modem took it. */

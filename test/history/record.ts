@@ -25,7 +25,7 @@ export type SendAnswer =
   | { kind: 'accepted'; messageId: string }
   /** Certainly not sent, with the reason. */
   | { kind: 'refused'; reason: string }
-  /** 502 without a reason: the history tells. */
+  /** 502 without a reason: the history decides. */
   | { kind: 'open' }
   /** 500 or 503: the service failed, before or after it noted the request. */
   | { kind: 'broken' }

@@ -142,7 +142,7 @@ export class Rogue {
         audio: null,
       });
     } catch {
-      // The link broke in between; what was lost is forged anew.
+      // The link broke in between; lost frames are forged again.
     }
   }
 }

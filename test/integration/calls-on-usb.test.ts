@@ -1,4 +1,4 @@
-// Calls of every make: the real daemon on the simulator's USB tree, dialled, rung, heard and hung up.
+// Calls of every make: the real daemon on the simulator's USB tree, dialed, rung, heard and hung up.
 import t, { type Test } from 'tap';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import type { MakeName } from '#hardware-sim/makes/make.ts';

@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   return {
     ...rack,
     calls,
-    /** One call that was dialled and is answered, and one that rings here. */
+    /** One call that was dialed and is answered, and one that rings here. */
     async callBothWays() {
       const params = { call_id: `call-outbound-${++dialled}`, iccid: caller.iccid, to: FAR };
       t.match(await plane.command('dial', params), { type: 'result' });

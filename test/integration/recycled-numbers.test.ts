@@ -18,7 +18,7 @@ const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** One modem, whose number Alice has. The clock of the service centre can be set. */
+/** One modem, whose number belongs to Alice. The clock of the service center can be set. */
 async function setUp(t: Test) {
   let offMs = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + offMs };
@@ -42,7 +42,7 @@ async function setUp(t: Test) {
     number,
     alice,
     bodiesOf,
-    /** A text that the service centre takes so long ago, by its clock. */
+    /** A text that the service center takes so long ago, by its clock. */
     send(body: string, agoMs: number): void {
       offMs = -agoMs;
       const form = { encoding: undefined, referenceBits: 8 as const };

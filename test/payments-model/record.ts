@@ -1,4 +1,4 @@
-// The observations of a sequence: the chain's own history, answers, and the rows of the database after each step.
+// The record of a sequence: the chain's own history, answers, and the rows of the database after each step.
 import type { PaymentRow, SubscriptionRow } from './lane.ts';
 import type { Plan, ProtocolName } from './plan.ts';
 import type { MinedTransaction } from './simulated-chain.ts';

@@ -41,11 +41,11 @@ type PinRefusal =
   | 'sim_pin_wrong'
   /** It was entered, what became of it is not known, and it may have been wrong. */
   | 'sim_pin_unproved'
-  /** It tells no ICCID, and not that all its tries are left: it may have refused the PIN before. */
+  /** It returns no ICCID, and does not report that all its tries are left: it may have refused the PIN before. */
   | 'sim_pin_no_iccid'
   /** The card has too few tries left. */
   | 'sim_pin_last_try'
-  /** What cannot be remembered is not tried. */
+  /** The journal cannot keep the try, so the PIN is not entered. */
   | 'journal_unavailable';
 
 /**

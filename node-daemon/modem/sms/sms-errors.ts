@@ -40,7 +40,7 @@ const CMS: Table = {
   99: ['retry', 'information element not implemented'],
   111: ['retry', 'protocol error'],
   127: ['retry', 'interworking'],
-  // TP failure causes of the service centre (23.040 §9.2.3.22).
+  // TP failure causes of the service center (23.040 §9.2.3.22).
   128: ['final', 'telematic interworking not supported'],
   129: ['final', 'short message type 0 not supported'],
   130: ['final', 'cannot replace short message'],
@@ -57,7 +57,7 @@ const CMS: Table = {
   194: ['retry', 'service centre system failure'],
   195: ['final', 'invalid address'],
   196: ['final', 'destination barred'],
-  // The service centre has a message like it, and we never give one twice: the network repeated this one.
+  // The service center has a message like it. The daemon never gives one twice, so the network repeated this one.
   197: ['ambiguous', 'rejected as a duplicate'],
   198: ['final', 'TP-VPF not supported'],
   199: ['final', 'TP-VP not supported'],

@@ -8,7 +8,7 @@ const RECIPIENT_DIGITS = 8;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Service centres know their own zone, and not all of them know it well; yesterday's message is further away. */
+/** Service centers know their own zone, some of them wrongly; yesterday's message is further away. */
 const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
 /** A message that is further from the time of a report is probably not its own. */
 const CLOSE_MS = MINUTE_MS;
@@ -18,7 +18,7 @@ const SAME_TIME_MS = 10_000;
 const DOUBT_BEFORE_MS = MINUTE_MS;
 /** … to when a modem and a network have surely given it up, for each segment. */
 const DOUBT_AFTER_MS = 5 * MINUTE_MS;
-/** No service centre tries for longer than this; a report of an older message is one of a wrong clock. */
+/** No service center tries for longer than this; a report of an older message is one of a wrong clock. */
 const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 
 /** The segment that a report is about. */
@@ -42,8 +42,8 @@ export interface ReportSearch {
 }
 
 /**
- * The segment that went out with the report's reference to its recipient, at about the time at which the
- * service centre took it: references wrap at 256, and some modems give each message the same one.
+ * The segment that went out with the report's reference to its recipient, at about the time at which the service center took it: references
+ * wrap at 256, and some modems give each message the same one.
  */
 export function acceptedOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -209,7 +209,7 @@ function isUnreported({ command, part }: ReportOwner): boolean {
   return !command.reported.includes(part);
 }
 
-/** When the service centre took the message; `undefined` where its clock and ours cannot both be right. */
+/** When the service center took the message; `undefined` where its clock and ours cannot both be right. */
 function usableTime({ acceptedAt }: StatusReport, now: number): number | undefined {
   if (acceptedAt === null) return undefined;
   const time = Date.parse(acceptedAt);

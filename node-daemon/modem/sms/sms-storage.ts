@@ -54,10 +54,7 @@ export interface Announcements {
   readonly beginHere: boolean;
 }
 
-/**
- * Messages in the order in which they came: by the service centre's time, then as they were announced, then
- * by place.
- */
+/** Messages in the order in which they came: by the service center's time, then as they were announced, then by place. */
 export function inOrderOfArrival(
   messages: readonly StoredMessage[],
   { places, beginHere }: Announcements,
@@ -73,7 +70,7 @@ export function inOrderOfArrival(
   return known.map(({ message }) => message);
 }
 
-/** The service centre's time of a message, milliseconds since the epoch; 0 where there is none. */
+/** The service center's time of a message, milliseconds since the epoch; 0 where there is none. */
 function sentAtOf(pdu: string): number {
   const { decoded } = readPdu(pdu);
   return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;

@@ -11,7 +11,7 @@ import { failedOutcome, failedSegmentOutcome } from './sms-outcome.ts';
 
 /** Networks take 1 to 5 s; a shorter time-out would call accepted messages unknown. */
 export const SUBMIT_TIMEOUT_MS = 60_000;
-/** TP-VP: the service centre tries for 24 hours. */
+/** TP-VP: the service center tries for 24 hours. */
 const VALIDITY_24_HOURS = 167;
 
 /** The PDUs of a message. All are made before the first is given, so a message that cannot be encoded is not sent in part. */

@@ -16,13 +16,13 @@ export interface ListedCall {
 
 export type CallEvent =
   | { readonly kind: 'listed'; readonly call: ListedCall }
-  /** RING, +CRING: somebody calls; comes again every few seconds. */
+  /** RING, +CRING: an incoming call rings; comes again every few seconds. */
   | { readonly kind: 'rings' }
   /** +CLIP: who calls; null where it is withheld. */
   | { readonly kind: 'caller'; readonly number: string | null }
   | { readonly kind: 'alerting' }
   | { readonly kind: 'answered' }
-  /** `cause`: ITU-T Q.850, where the line tells it. */
+  /** `cause`: ITU-T Q.850, where the line contains it. */
   | { readonly kind: 'released'; readonly cause?: number }
   /** A key that the far end pressed. */
   | { readonly kind: 'digit'; readonly digit: string }

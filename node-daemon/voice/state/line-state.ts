@@ -11,7 +11,7 @@ export interface LineCall {
 
 export type Step =
   | { readonly call: LineCall | undefined }
-  /** The call has ended. `cause`: where the modem told it with that. */
+  /** The call has ended. `cause`: where the modem sent it with that. */
   | { readonly ended: true; readonly cause: number | undefined };
 
 /** An incoming call that the modem just began to report. */

@@ -89,7 +89,7 @@ t.test('calls of tools', async () => {
         arguments: fc.oneof(objectsOf(Object.keys(inputSchema.properties ?? {})), values),
       }),
     )
-    // Nobody has to wait here.
+    // No call has to wait here.
     .map(({ arguments: some, ...call }) => ({
       ...call,
       arguments: typeof some === 'object' && some !== null ? { ...some, wait_seconds: 0 } : some,

@@ -110,7 +110,7 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
   t.match((await listed('rogue'))?.refused, { facts: 3, calls: 1 });
 });
 
-/** Accepts everything; what is dialled rings. */
+/** Accepts everything; what is dialed rings. */
 const rings: ScriptedNodeOptions['onCommand'] = (command) =>
   command.name === 'dial'
     ? { type: 'result', id: command.id, ok: true, result: { status: 'ringing' } }

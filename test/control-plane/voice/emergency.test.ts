@@ -1,4 +1,4 @@
-// Emergency, service, short and premium numbers, in every form that a dial string can take: none is ever dialled.
+// Emergency, service, short and premium numbers, in every form that a dial string can take: none is ever dialed.
 import t from 'tap';
 import { checkDestination } from '#control-plane/domain/destination-policy.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';

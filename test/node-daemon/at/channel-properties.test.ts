@@ -131,7 +131,7 @@ t.test('garbage between the lines changes no answer, and the URCs in it keep the
       fc.constantFrom('+CMTI: "SM",1', 'RING', '^RSSI:17', '+CREG: 1', 'BUSY'),
     )
     .map((text) => text.trim())
-    // What would be an answer, an end or a prompt is not garbage.
+    // Text that would be an answer, an end or a prompt is not garbage.
     .filter(
       (text) =>
         text !== '' &&

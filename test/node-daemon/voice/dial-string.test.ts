@@ -1,5 +1,5 @@
-// Emergency numbers never reach a modem, in whatever form; nothing else is dialled than "+", 7 to 15 digits and ";".
-// The forms are those that 3GPP TS 27.007 §6.2 (ATD), V.250 §6.3.1, TS 22.030 (MMI) and RFC 3966 (tel:) give a number.
+// Emergency numbers never reach a modem, in any form. Only "+", 7 to 15 digits and ";" is dialed. The forms are those that 3GPP TS 27.007
+// §6.2 (ATD), V.250 §6.3.1, TS 22.030 (MMI) and RFC 3966 (tel:) give a number.
 import fc from 'fast-check';
 import t from 'tap';
 import { dialString } from '#node-daemon/voice/dial-string.ts';

@@ -56,7 +56,7 @@ async function setUp(
 
 interface Case {
   what: string;
-  /** By the service centre; undefined where its stamp is none. */
+  /** By the service center; undefined where its stamp is none. */
   sent: number | undefined;
   /** By the node; 08:00 by default. */
   read?: number;

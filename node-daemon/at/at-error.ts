@@ -39,10 +39,7 @@ export class CmsError extends AtError {
   }
 }
 
-/**
- * No final result code in time. An answer that comes all the same is a URC: `+CMGS: 7` while no message is
- * being sent says what became of the one before.
- */
+/** No final result code in time. A later answer is a URC: `+CMGS: 7` while no message is being sent is the result of the message before. */
 export class AtTimeoutError extends AtError {
   override name = 'AtTimeoutError';
 

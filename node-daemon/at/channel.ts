@@ -122,7 +122,7 @@ export class AtChannel {
     }
   }
 
-  /** Closes the port; what waits is rejected with `PortClosedError`. Idempotent. */
+  /** Closes the port; waiting commands are rejected with `PortClosedError`. Idempotent. */
   async close(reason: Error): Promise<void> {
     this.#onClosed(reason);
     await this.#port.close();
@@ -324,7 +324,7 @@ export class AtChannel {
   }
 }
 
-/** For logs: what follows may be a number or a message. */
+/** For logs: the text after the name may be a number or a message. */
 function nameOf({ line }: Urc): string {
   return /^[^:]{0,16}/.exec(line)?.[0] ?? '';
 }

@@ -1,4 +1,4 @@
-// How commands ended, in words of closed lists: for who counts them. Pure.
+// How commands ended, in words of closed lists, for counters. Pure.
 import type { AtCommand } from './command.ts';
 import type { ExchangeDone } from './exchange.ts';
 
@@ -39,7 +39,7 @@ export const COMMAND_NAMES: readonly string[] = [
 ];
 const KNOWN: ReadonlySet<string> = new Set(COMMAND_NAMES);
 
-/** The name of a command line: of several commands on it that of the last, which is what the others prepare. */
+/** The name of a command line. Of several commands on it, the name of the last, which the others prepare. */
 export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   const commands = text
     .slice('AT'.length)

@@ -12,7 +12,7 @@ export interface Information {
   readonly body?: string;
 }
 
-/** A full store of 255 messages and as many again; what is beyond it a modem makes up. */
+/** A full store of 255 messages, twice. A modem makes up lines beyond that. */
 export const INFORMATION_MAX = 512;
 
 interface AwaitingPrompt {
@@ -82,7 +82,7 @@ export function beginExchange(command: AtCommand): ExchangeState {
   return awaitingFinal(command, false);
 }
 
-/** One step: what the input means in this state. `done` takes nothing in: all lines are URCs there. */
+/** One step: the effect of the input in this state. `done` takes nothing in: all lines are URCs there. */
 export function stepExchange(state: ExchangeState, input: ExchangeInput): ExchangeStep {
   switch (input.kind) {
     case 'prompt':
@@ -164,7 +164,7 @@ function stripControls(text: string): string {
 
 function onFinal(state: AwaitingPrompt | AwaitingFinal, final: FinalResult): ExchangeStep {
   if (state.kind === 'awaitingPrompt') {
-    // An OK that cannot be ours is the late answer of an earlier command.
+    // An OK that cannot belong to this command is the late answer of an earlier one.
     if (final.kind === 'ok') return { state };
     return { state: endedBy(awaitingFinal(state.command, false), final) };
   }

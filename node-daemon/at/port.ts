@@ -7,9 +7,9 @@ import type { HangGuard } from '../system/hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {
-  /** Sets who gets the bytes. Set once, before the first byte matters. */
+  /** Sets the handler of the bytes. Set once, before the first byte matters. */
   onData(handler: (bytes: Uint8Array) => void): void;
-  /** Sets who learns, once, that the port is gone; also after `close`. */
+  /** Sets the handler that is called once when the port is gone; also after `close`. */
   onClose(handler: (reason: Error) => void): void;
   /** Resolves when the system has taken the bytes. Rejects when the port is gone or does not take them. */
   write(bytes: Uint8Array): Promise<void>;
@@ -27,7 +27,7 @@ const WRITE_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
 /** Closing takes milliseconds; the kernel itself gives up after 30 s. The daemon does not wait that long. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** A device that went without a word is missed after this time. */
+/** A device that went without notice is detected after this time. */
 const NODE_CHECK_MS = 2_000;
 /** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
 const READ_BUFFER_BYTES = 8 * 1024;
@@ -118,8 +118,8 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
 }
 
 /**
- * The binding's poller waits for what it was asked for last: a write that waits for room would keep all that comes from being
- * read, and a read the write from going on.
+ * The binding's poller waits only for its last request. A write that waits for room would block all reads, and a read would block the
+ * write.
  */
 function awaitBoth({ poller }: LinuxPortBinding): void {
   const poll = poller.poll.bind(poller);

@@ -15,7 +15,7 @@ const QUIET_WAITS_MAX = 10;
 /** A sign of life: no modem refuses it. The second one also helps where result codes are off or numbers. */
 const SIGN_OF_LIFE = atCommand('AT');
 const SIGN_OF_LIFE_AGAIN = atCommand('ATQ0V1');
-/** No other command is answered like this: what comes before its answer was late, what follows is not. */
+/** No other command is answered like this. Lines before its answer were late; lines after it are not. */
 const MARKER = atQuery('AT+CMEE?', '+CMEE:');
 
 /** The parts of the channel that this file needs. */

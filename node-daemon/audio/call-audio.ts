@@ -80,7 +80,7 @@ export class CallAudio {
     this.#buffer.push(frame, isLive);
   }
 
-  /** Throws away what was not given to the modem yet; how many frames that were. */
+  /** Throws away the audio that the modem did not get yet; returns the number of frames. */
   clear(): { played: number; dropped: number } {
     const dropped = this.#buffer.clear();
     return { played: this.#buffer.played, dropped };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const LOOK_EVERY_MS = 20;
-/** A program that reads more than its own files for so long is not waited for. */
+/** The daemon stops waiting for a program that reads more than its own files for so long. */
 const SETTLE_TIMEOUT_MS = 500;
 
 /** Returns how many octets a program has read since. */

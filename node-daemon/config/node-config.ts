@@ -1,4 +1,4 @@
-// The configuration of a node: what an operator may choose beyond the options of the command line.
+// The configuration of a node: an operator's choices beyond the options of the command line.
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import type { UsbId } from '../usb/usb-device.ts';

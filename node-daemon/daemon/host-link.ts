@@ -25,7 +25,7 @@ export interface HostLink {
   readonly link: ControlLink;
 }
 
-/** Reads who this node is. The link connects after `link.start`. */
+/** Reads the identity of this node. The link connects after `link.start`. */
 export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLink> {
   const { calls, clock, journal, log, rack } = host;
   const { dataDir, destinations, metrics } = parts;

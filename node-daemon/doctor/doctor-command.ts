@@ -1,4 +1,4 @@
-// `node-daemon doctor`: what is wrong with this host and its modems, and what to do about it.
+// `node-daemon doctor`: the problems of this host and its modems, and what to do about them.
 import * as z from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';

@@ -1,4 +1,4 @@
-// The whole examination: sees the host and all slots at once, and has every check judge what was seen.
+// The whole examination: reads the host and all slots at once, and has every check judge the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -36,7 +36,7 @@ export interface ExaminationParts {
   readonly clock?: Clock;
 }
 
-/** Examines the host and its modems, in less than 20 s whatever hangs. Never rejects. */
+/** Examines the host and its modems, in less than 20 s even if some of them hang. Never rejects. */
 export async function examine(settings: Settings, parts: ExaminationParts): Promise<Report> {
   const {
     configurationProblem,
@@ -112,7 +112,7 @@ function judgeAll(seen: Seen): Finding[] {
   return [...host, ...slots];
 }
 
-/** One check that stumbles over what it sees does not cost the others. */
+/** One check that fails on unexpected facts does not cost the others. */
 function outcomeOf(judge: () => Outcome): Outcome {
   try {
     return judge();

@@ -88,7 +88,7 @@ function namedPlace(name: string, { slots }: NodeConfig): Place | undefined {
   return { ports: [port], ...(audioPort === undefined ? {} : { audio: { port: audioPort } }) };
 }
 
-/** Device files of a sound card, such as "card1": its control and what it plays and records. */
+/** Device files of a sound card, such as "card1": its control, its playback and its capture. */
 export function cardPaths(card: string, devRoot: string): string[] {
   const number = card.replace(/^card/, '');
   return [`controlC${number}`, `pcmC${number}D0c`, `pcmC${number}D0p`].map((name) =>

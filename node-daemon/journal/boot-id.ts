@@ -1,4 +1,4 @@
-// Which boot of the system this is: what was written before a kill is there after it, after a power cut it may not be.
+// The identity of this boot of the system. Records written before a kill are there after it; after a power cut they may be missing.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// Commands that the journal remembers, with what finds them for a delivery report. Pure.
+// Commands that the journal remembers, with an index that finds them for a delivery report. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 
 /**
@@ -29,7 +29,7 @@ export interface CommandState {
   readonly digest?: string;
 }
 
-/** The commands for those who only read them. */
+/** The commands, read-only. */
 export type ReadonlyCommandMap = ReadonlyMap<string, CommandState> &
   Pick<CommandMap, 'sentAs' | 'inDoubt' | 'open'>;
 

@@ -38,7 +38,7 @@ export class DiskTrouble {
     this.#set(true);
   }
 
-  /** The disk took what was written. */
+  /** The disk took a write. */
   took(): void {
     if (!this.#isOn) return;
     this.#calmTimer ??= this.#clock.after(CALM_MS, () => {

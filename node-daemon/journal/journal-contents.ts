@@ -9,7 +9,7 @@ import { decodeRecord, type JournalRecord } from './record.ts';
 interface JournalContents {
   /** The records that count, in order. */
   readonly records: readonly JournalRecord[];
-  /** Bytes of the good records before the first damage: what to keep after a torn write. */
+  /** Bytes of the good records before the first damage: the part to keep after a torn write. */
   readonly goodBytes: number;
   /**
    * `torn`: the damage is in the last write, which was never reported as durable. A kill leaves a part of a write, a power cut any of its

@@ -1,4 +1,4 @@
-// The files under the journal: what it asks of the system, and the system's own.
+// The files under the journal: the calls that it needs from the system, and the system's own.
 import { constants, fdatasync, stat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 

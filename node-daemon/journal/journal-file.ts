@@ -13,7 +13,7 @@ const CHUNK_BYTES = 64 * 1024;
 const ROOM_BYTES = 256 * 1024;
 const DOUBT = Buffer.from(encodeRecord({ kind: 'doubt' }));
 
-/** The file of one journal. One writer, and one who syncs, which may meet. */
+/** The file of one journal. It has one writer and one syncer, which may run at the same time. */
 export class JournalFile {
   readonly #path: string;
   readonly #openDisk: OpenJournalDisk;
@@ -58,7 +58,7 @@ export class JournalFile {
     this.#roomEnd = Math.max(this.#roomEnd, this.#writtenBytes);
   }
 
-  /** Makes durable what was written before, where the next start finds it. After a rejection, `mend`. */
+  /** Makes earlier writes durable, where the next start finds them. After a rejection, call `mend`. */
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
     const disk = this.#opened();
@@ -84,7 +84,7 @@ export class JournalFile {
     try {
       await this.#mustHaveName(disk);
       const mark = this.#writtenBytes > this.#durableBytes ? DOUBT : Buffer.alloc(0);
-      // The zero spoils the line that it falls into: after a kill what is left behind the mark does not count.
+      // The zero spoils the line that it falls into: after a kill, data left behind the mark does not count.
       if (mark.length > 0) await disk.write(Buffer.concat([mark, Buffer.alloc(1)]), this.#durableBytes);
       const end = this.#durableBytes + mark.length;
       await disk.truncate(end);

@@ -54,7 +54,7 @@ export interface JournalState {
   readonly cards: Map<string, string>;
 }
 
-/** The state for those who only read it. */
+/** The state, read-only. */
 export interface ReadonlyJournalState {
   readonly journalId: string;
   readonly nextSequence: number;
@@ -131,7 +131,7 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       settleEntry(state, record.entry, (key) => state.entries.delete(key));
       break;
     case 'synced':
-      // Says something of the file, and nothing of what is in it.
+      // Describes the file, not its contents.
       break;
     case 'pin':
       if (record.result === 'clear') state.pins.delete(record.digest);

@@ -1,7 +1,7 @@
-// Brings what is appended to the disk: written at once, made durable in groups, in the order it came in.
+// Brings appended records to the disk: written at once, made durable in groups, in the order they came in.
 //
 //   staged ──write()──► written ──fdatasync──► durable
-//   A kill takes back what is staged, a power cut what is not durable, a disk that refuses what is written.
+//   A kill takes back staged records, a power cut those that are not durable, a disk that refuses those that are written.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { JournalFile } from './journal-file.ts';
 
@@ -74,7 +74,7 @@ export class JournalWriter {
     this.#start();
   }
 
-  /** Lends the file out once all that is written is durable; what is added meanwhile is written after. */
+  /** Lends the file out once all that is written is durable; records added meanwhile are written after. */
   async exclusively(work: () => Promise<void>): Promise<void> {
     const before = this.#lastHolder;
     let release: () => void = () => undefined;
@@ -117,7 +117,7 @@ export class JournalWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // A turn of the loop lets all that was added together share one write, and who talks to modems go first.
+    // A turn of the loop lets all records that were added together share one write, and lets tasks that talk to modems go first.
     await new Promise((resolve) => setImmediate(resolve));
     try {
       if (!this.#parts.file.usable) await this.#parts.restore();
@@ -182,7 +182,7 @@ export class JournalWriter {
     else this.#failure.entries.push(...entries);
   }
 
-  /** When neither writing nor syncing goes on: mends what failed, goes on with what came meanwhile. */
+  /** When neither writing nor syncing goes on: repairs a failure, then continues with the records that came meanwhile. */
   async #settle(): Promise<void> {
     if (this.#writing || this.#syncing) return;
     if (this.#failure !== undefined) {

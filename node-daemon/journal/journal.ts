@@ -44,7 +44,7 @@ export class JournalUnavailableError extends Error {
   override name = 'JournalUnavailableError';
 }
 
-/** Where the journal lies and what it uses. */
+/** The journal's folder and the parts that it uses. */
 export interface JournalOptions {
   /** Exists; nothing else writes there. */
   readonly folder: string;
@@ -96,7 +96,7 @@ export class Journal {
   #compacting: Promise<void> | undefined;
   /** The file, or one beside it, may hold texts that are not needed any more: compaction is due. */
   #compactionTimer: Timer | undefined;
-  /** After it, what was written may have been taken back: a kill is no better than a power cut. */
+  /** After a failure, written records may have been taken back: a kill is no better than a power cut. */
   #hasFailed = false;
   #closed = false;
 
@@ -125,7 +125,7 @@ export class Journal {
     });
   }
 
-  /** Opens the journal of a folder, mending what a crash left. Throws when the disk refuses. */
+  /** Opens the journal of a folder, repairing the damage of a crash. Throws when the disk refuses. */
   static async open(options: JournalOptions): Promise<Journal> {
     const { folder, clock, log } = options;
     const path = join(folder, FILE_NAME);
@@ -165,7 +165,7 @@ export class Journal {
     return this.#closed;
   }
 
-  /** True from a write that the disk refused until it has taken what is written, and refused nothing, for a while. */
+  /** True from a write that the disk refused until the disk has taken all writes, and refused nothing, for a while. */
   get isFailing(): boolean {
     return this.#trouble.isOn;
   }
@@ -212,8 +212,8 @@ export class Journal {
   }
 
   /**
-   * Appends what `decide` makes of the parts that wait once all that was appended before is written; nothing
-   * else is written between its look and its records. Rejects with what `decide` throws, else as `append` does.
+   * Appends the records that `decide` makes from the parts that wait, once all earlier appends are written. Nothing else is written between
+   * its reading and its records. Rejects with the error that `decide` throws, else as `append` does.
    */
   appendDecided(decide: Decision): Promise<void> {
     return this.#add(() => decide(this.#groups)).durable;
@@ -361,7 +361,7 @@ export class Journal {
     if (await removeOldAsides(this.#folder, this.#clock.now())) this.#compactInTime();
   }
 
-  /** Writes a compact copy while appends go on, and takes it up with what came meanwhile at its end. */
+  /** Writes a compact copy while appends go on, appends the records that came meanwhile, and switches to the copy. */
   async #compact(): Promise<void> {
     const { journalId } = this.#state;
     const tail: Uint8Array[] = [];

@@ -37,7 +37,9 @@ export async function removeOldAsides(folder: string, now: number): Promise<bool
   return areLeft;
 }
 
-/** Whether a file holds what compaction leaves out: acknowledged facts, and digests without a key, which `records` have not. */
+/**
+ * Whether a file holds records that compaction leaves out: acknowledged facts, and digests without a key, which are missing in `records`.
+ */
 export function isStale(
   written: readonly JournalRecord[],
   records: readonly JournalRecord[],

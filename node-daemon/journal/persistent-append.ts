@@ -1,10 +1,10 @@
-// Appends what must get into the journal, however often the disk refuses it.
+// Appends records that must get into the journal, however often the disk refuses them.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from './journal.ts';
 import type { NewRecord } from './record.ts';
 
-/** While the disk refuses what the modem has done. */
+/** Interval of retries while the disk refuses records of a modem's work. */
 const RETRY_MS = 5_000;
 
 /** The parts that the append uses. */

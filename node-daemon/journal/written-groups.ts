@@ -2,10 +2,10 @@
 import type { PartGroup } from './journal-state.ts';
 import type { JournalRecord, NewRecord } from './record.ts';
 
-/** Groups of parts for those who decide. */
+/** Groups of parts, for decisions. */
 export interface ReadonlyGroups {
   get(group: string): PartGroup | undefined;
-  /** At most so many there are. */
+  /** An upper bound of their number. */
   readonly size: number;
 }
 

@@ -1,4 +1,4 @@
-// Keeps this node linked to its control plane: one link, the next one before a link that is to end, waits between.
+// Keeps this node linked to its control plane: one link at a time, the next one before the current one ends, and waits between attempts.
 
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
@@ -14,7 +14,7 @@ import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
 import { SentFacts } from './sent-facts.ts';
 
-/** A link that lasted this long was well: what ended it is new. */
+/** A link that lasted this long was healthy: the cause of its end is new. */
 const STABLE_MS = 5_000;
 /** Slots change together: a modem that comes up reports three changes at once. */
 const SLOTS_DELAY_MS = 20;
@@ -23,7 +23,7 @@ export const LOAD_TELL_MS = 10_000;
 /** A server that is about to stop notifies a whole fleet at once. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
-/** Where the link goes and what it carries. */
+/** The link's target and the parts that it uses. */
 interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
@@ -74,7 +74,7 @@ export class ControlLink {
     return isIdle ? undefined : this.#steps;
   }
 
-  /** Keeps a link until `stop`, whatever happens, as soon as the node is enrolled. */
+  /** Keeps a link until `stop`, after any failure, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(

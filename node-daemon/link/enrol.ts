@@ -1,5 +1,5 @@
-// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps what came of it.
-// Run again with the same code it is the same enrolment, wherever it was interrupted.
+// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps the result. Run again with the same code it is
+// the same enrolment, wherever it was interrupted.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { isPlainUrl } from './plain-url.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Enrolment did not happen; the message says why and what to do. */
+/** Enrolment did not happen; the message gives the reason and the advice. */
 class EnrolmentError extends Error {
   override name = 'EnrolmentError';
 }
@@ -88,7 +88,7 @@ function readOrNothing(path: string): IdentityRecord | undefined {
   try {
     return readIdentityRecord(path);
   } catch {
-    // Damaged: whatever key it held is lost, and a new code gives the node a new one.
+    // Damaged: its key is lost, and a new code gives the node a new one.
     return undefined;
   }
 }

@@ -113,7 +113,7 @@ export class NodeLink {
     });
   }
 
-  /** Sends what the window allows, oldest first. */
+  /** Sends the facts that the window allows, oldest first. */
   sendFacts(): void {
     const { facts, acknowledged } = this.#parts.journal.state;
     while (this.#window !== undefined && this.#sent - acknowledged < this.#window) {

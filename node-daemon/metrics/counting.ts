@@ -1,4 +1,4 @@
-// Counts what passes by: facts as they become durable, commands as they are answered.
+// Counts events as they pass: facts as they become durable, commands as they are answered.
 import type { Fact } from '#shared/link/messages.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';

@@ -57,7 +57,7 @@ export async function findPort(paths: readonly string[], parts: FindPortParts): 
   throw failure;
 }
 
-/** Rejects when another program has one of the ports; whatever else is wrong with them does not matter. */
+/** Rejects when another program has one of the ports; other problems with them do not matter. */
 async function checkNotTaken(paths: readonly string[], { openPort, signal }: FindPortParts): Promise<void> {
   for (const path of paths) {
     signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { atCommand } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
 
 const FULL = 1;
-/** SIM and radio come up within seconds; what takes longer is waited for as a busy SIM is. */
+/** SIM and radio come up within seconds. For longer delays the session waits as for a busy SIM. */
 const SETTLE_LOOKS = 5;
 const SETTLE_LOOK_MS = 1_000;
 

@@ -33,14 +33,14 @@ const STOP_SENDING_MS = 5_000;
 /** An open that hangs is not waited for. */
 const STOP_MS = 2_000;
 
-/** Hears what happens to modems. */
+/** Listens to events of modems. */
 interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
   /** A command on the line has ended. Commands before the modem gave its identity are not reported. */
   onCommandEnd(modem: Modem, end: CommandEnd): void;
-  /** Something is wrong with the device: the USB tree may show what. */
+  /** Something is wrong with the device: the USB tree may show the cause. */
   onLoss(): void;
 }
 

@@ -26,8 +26,8 @@ interface OutsideChangeParts {
 }
 
 /**
- * Does `work` between two messages, not within one. Resolves with what it does, while the modem is being set up again. Rejects
- * with `SendingError`, and as `work` does.
+ * Does `work` between two messages, not within one. Resolves with its result, while the modem is being set up again. Rejects with
+ * `SendingError`, and as `work` does.
  */
 export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () => Promise<T>): Promise<T> {
   const { clock, outbox } = parts;

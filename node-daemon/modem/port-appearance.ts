@@ -17,7 +17,7 @@ const REMEDIES_MAX = 3;
 interface PortAppearanceParts {
   readonly location: ModemLocation;
   readonly outside: OutsideSteps;
-  /** Whether what is there is to be left alone. */
+  /** Whether the device there must be left alone. */
   readonly isRefused: () => boolean;
   /** Called with the reason why there is nothing to serve: a word. */
   readonly onAway: (reason: string) => void;

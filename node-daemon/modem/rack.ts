@@ -72,7 +72,7 @@ export class Rack {
     for (const device of wanted) this.#place(device);
   }
 
-  /** Gives each modem the name that it has by what is known now. To be called when any has changed. */
+  /** Gives each modem its name by the current facts. To be called when any of them has changed. */
   rename(): void {
     for (const modem of this.#atUsb.values()) {
       const { device_id: imei, usb_path: usbPath } = modem.slot;

@@ -38,7 +38,7 @@ import { UnknownUrcs } from './unknown-urcs.ts';
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
 const WAKE_TIMEOUT_MS = 1_000;
-/** After an answer that did not come; so many of them in a row, and the modem is taken for silent. */
+/** Interval of polls after an answer that did not come. After `MISSES_MAX` of them in a row, the modem counts as silent. */
 const MISSED_POLL_MS = 5_000;
 const MISSES_MAX = 3;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
@@ -111,7 +111,7 @@ export class ModemSession {
     return this.#ussd;
   }
 
-  /** For what an operator asks of the modem. */
+  /** For an operator's requests to the modem. */
   get channel(): AtChannel {
     return this.#channel;
   }
@@ -121,7 +121,7 @@ export class ModemSession {
     return this.#telephone;
   }
 
-  /** Does what may change settings of the modem; as `changeFromOutside`. */
+  /** Does work that may change settings of the modem; as `changeFromOutside`. */
   changing<T>(work: () => Promise<T>): Promise<T> {
     return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
@@ -209,7 +209,7 @@ export class ModemSession {
     for (const line of lines) await this.#optional(ask(this.#channel, atCommand(line)));
   }
 
-  /** Makers differ in what they know: no line is needed, and one that is not answered costs its time only. */
+  /** Makers differ in the commands that they know: no line is required, and an unanswered one costs only its time. */
   async #optional(step: Promise<unknown>): Promise<void> {
     try {
       await step;
@@ -271,7 +271,7 @@ export class ModemSession {
     this.#end(new SessionEndedError('restarted', why));
   }
 
-  /** A reset or another SIM may have come without a word. */
+  /** A reset or another SIM may have come without notice. */
   async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);

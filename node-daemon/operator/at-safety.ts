@@ -1,4 +1,4 @@
-// Which command lines an operator may give to a modem that works: what only asks, anything else on demand. Pure.
+// Which command lines an operator may give to a modem that works: lines that only read, anything else on demand. Pure.
 
 /** `safe` changes nothing; `unsafe` may; `never` takes the modem away from the daemon, or sends its messages elsewhere. */
 type AtVerdict =
@@ -68,9 +68,9 @@ const WITH_BODY =
 /** The port speaks no AT commands afterwards. */
 const DATA_MODE = /\+(CGDATA|CMUX)(=(?!\?)|$)|\+\+\+/;
 
-/** Any other value than 0 (3GPP TS 27.005 §3.2.3), behind whatever stands before it. */
+/** Any other value than 0 (3GPP TS 27.005 §3.2.3), behind any text. */
 const TEXT_MODE = /\+CMGF(?!\?|=\?|=0+$)/;
-/** Result codes off or as numbers, lines that end otherwise (ITU-T V.250 §6.2): what is answered is not understood any more. */
+/** Result codes off or as numbers, lines that end otherwise (ITU-T V.250 §6.2): the daemon does not understand the answers any more. */
 const UNREADABLE = /Q[1-9]|V(?!1)|S0*[345]=/;
 
 const HINTS: ReadonlyArray<readonly [RegExp, string]> = [

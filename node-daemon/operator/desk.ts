@@ -27,11 +27,11 @@ export interface StoredSms {
   readonly index: number;
   readonly status: 'unread' | 'read' | 'unsent' | 'sent';
   readonly kind: 'message' | 'report' | 'unreadable';
-  /** Sender, or recipient of what a report is about; null where it cannot be read. */
+  /** Sender, or recipient of the message that a report is about; null where it cannot be read. */
   readonly address: string | null;
   /** Time of the service center, ISO 8601. */
   readonly sent_at: string | null;
-  /** The text; of what has none, what it is. */
+  /** The text; for a message without one, its kind. */
   readonly text: string;
   /** "2/3" of a long message. */
   readonly part: string | null;
@@ -47,7 +47,7 @@ export interface SlotMessages {
   readonly parts: ReadonlyArray<{ from: string; part: string; received_at: string; text: string }>;
 }
 
-/** A slot, and what has happened there since the daemon began. */
+/** A slot, and its events since the daemon began. */
 export interface WatchedSlot extends Slot {
   /** Signal in dBm, oldest first; null where there was none. */
   readonly signals: readonly (number | null)[];
@@ -80,7 +80,7 @@ export interface DeskAnswers {
   messages: SlotMessages;
 }
 
-/** The two things that can be followed, and what comes: a line of the log, or how all slots are now. */
+/** The two streams, and their items: a line of the log, or the state of all slots now. */
 export interface DeskStreams {
   logs: Record<string, unknown>;
   watch: WatchedHost;

@@ -114,7 +114,7 @@ export class HostDesk implements NodeDesk {
     const { commands, host } = this.#parts;
     const digest = host.journal.digestOf(digestOf(text));
     return this.#sentBefore.give(id, { to, digest }, async (isRepeat) => {
-      // One that was given before is known whatever is in the slot now.
+      // A message that was given before is known with any SIM in the slot now.
       const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
       if (iccid === null) throw this.#notInService(slot);
       const answer = await commands.handle({

@@ -11,7 +11,7 @@ import type { NodeDesk } from './desk.ts';
 import { DeskError } from './desk-error.ts';
 import { socketPathOf } from './desk-socket.ts';
 
-/** A modem is opened and identified, and then registered, within seconds; who is not by then is shown as it is. */
+/** A modem is opened and identified, and then registered, within seconds. A modem that is not by then is shown as it is. */
 const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;

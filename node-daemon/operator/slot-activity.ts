@@ -37,7 +37,7 @@ export class SlotActivity {
     this.#timer = this.#sampleLater();
   }
 
-  /** Calls back after a change, until what it returns is called. */
+  /** Calls back after a change, until the returned function is called. */
   onChange(watcher: () => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);

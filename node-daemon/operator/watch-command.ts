@@ -23,7 +23,7 @@ const CLEAR_LINE = '\u001b[K';
 const NEXT_LINE = '\u001b[E';
 const CLEAR_BELOW = '\u001b[J';
 
-/** Where what is watched is shown. */
+/** The display of the watched host. */
 interface Display {
   show(host: WatchedHost | undefined, note: string): void;
   close(): void;

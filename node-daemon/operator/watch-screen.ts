@@ -33,7 +33,7 @@ const STATE_COLORS: Readonly<Record<WatchedSlot['state'], number>> = {
   sim_locked: RED,
 };
 
-/** The whole screen; `note` is what the operator should know of the daemon. No line is longer than the window is wide. */
+/** The whole screen; `note` is a message about the daemon for the operator. No line is longer than the window is wide. */
 export function watchScreen(host: WatchedHost | undefined, note: string, screen: Screen): string[] {
   const { columns, rows } = screen;
   const head = cut(headOf(host, note), columns);
@@ -84,7 +84,7 @@ function columnsFor(rows: readonly (readonly string[])[], windowWidth: number): 
   );
 }
 
-/** One line for what has changed in a slot, for what is no terminal. */
+/** One line for a change in a slot, for outputs that are not terminals. */
 export function watchLine(at: string, slot: WatchedSlot): string {
   const [name = '', state = '', operator = '', dbm = ''] = cellsOf(slot);
   const event = slot.last_event === null ? '' : `  ${slot.last_event.text}`;

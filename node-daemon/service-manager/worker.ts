@@ -4,7 +4,7 @@
 export interface Worker {
   /** For the log. */
   readonly name: string;
-  /** Grows with each step; undefined while it waits for what may never come, such as a modem that is not plugged in. */
+  /** Grows with each step; undefined while it waits for an event that may never come, such as an unplugged modem coming back. */
   steps(): number | undefined;
   /** Without a step for so long it stands still. */
   readonly patienceMs: number;

@@ -40,8 +40,8 @@ export interface JoinedMessage {
 }
 
 /**
- * Joins one or more parts of one message in their order, whatever is missing. Its times are those of the earliest part:
- * senders use references again, and a part that waited may be from before the number changed hands.
+ * Joins one or more parts of one message in their order, even if some are missing. Its times are those of the earliest part: senders use
+ * references again, and a part that waited may be from before the number changed hands.
  */
 export function joinParts(parts: readonly [MessagePart, ...MessagePart[]]): JoinedMessage {
   const ordered = [...parts].sort((a, b) => a.part - b.part);

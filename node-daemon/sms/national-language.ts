@@ -113,7 +113,7 @@ const SINGLE_SHIFT: ReadonlyMap<number, ReadonlyMap<number, string>> = new Map([
   ]),
 ]);
 
-/** The default extension table and more; keys are what the default alphabet has in that position. */
+/** The default extension table and more; keys are the default alphabet's characters in that position. */
 function extended(additions: Record<string, string>): ReadonlyMap<number, string> {
   const codes = Object.entries(additions).map(([key, char]): [number, string] => [
     GSM7_ALPHABET.indexOf(key),

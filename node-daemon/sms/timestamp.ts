@@ -2,7 +2,7 @@
 
 /** Length of a time stamp field. */
 export const TIMESTAMP_OCTETS = 7;
-/** Zones reach from UTC-12 to UTC+14; what is beyond is noise. */
+/** Zones reach from UTC-12 to UTC+14; any other value is noise. */
 const OFFSET_MINUTES_MAX = 14 * 60;
 
 /**

@@ -91,10 +91,7 @@ export function encodeSubmit(fields: SubmitFields): SubmitPdu {
   return { pdu: NO_SMSC + tpdu.toString('hex').toUpperCase(), length: tpdu.length };
 }
 
-/**
- * Decodes what a modem has received: SMSC field and TPDU, hexadecimal.
- * Throws `TpduError`, and nothing else, for whatever else it is given.
- */
+/** Decodes a PDU that a modem has received: SMSC field and TPDU, hexadecimal. Throws `TpduError`, and nothing else, for any other input. */
 export function decodeReceived(pdu: string): Deliver | StatusReport {
   if (!/^([0-9A-Fa-f]{2})+$/.test(pdu)) throw new TpduError('not hexadecimal octets');
   const octets = new Uint8Array(Buffer.from(pdu, 'hex'));

@@ -1,4 +1,4 @@
-// The first page: how the node is, the rack as it stands there, calls, and what happened last.
+// The first page: the state of the node, the rack in its layout, calls, and the last events.
 
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';

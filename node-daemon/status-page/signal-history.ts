@@ -76,7 +76,7 @@ export class SignalHistory {
     for (const name of this.#rings.keys()) if (!names.has(name)) this.#rings.delete(name);
     for (const { slot, signal_dbm: signal } of slots) {
       const ring = this.#rings.get(slot) ?? { samples: new Int8Array(MINUTES).fill(NONE), minute };
-      // A clock that was set back, or a host that slept: what is between is not known.
+      // A clock that was set back, or a host that slept: the values between are not known.
       if (minute < ring.minute || minute - ring.minute >= MINUTES) ring.samples.fill(NONE);
       else for (let each = ring.minute + 1; each < minute; each += 1) ring.samples[each % MINUTES] = NONE;
       ring.samples[minute % MINUTES] = signal === null ? NONE : Math.max(-127, Math.min(0, signal));

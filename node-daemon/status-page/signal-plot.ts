@@ -1,4 +1,4 @@
-// A day of signal as a curve: what a terminal or a person would call bars, in dBm. Pure.
+// A day of signal as a curve: the bars of a terminal or a phone, in dBm. Pure.
 import { Html, html } from '#shared/html.ts';
 
 /** dBm at the top and at the bottom: the range of +CSQ (3GPP TS 27.007 §8.5). */
@@ -29,7 +29,7 @@ function rangeOf(samples: readonly (number | null)[]): { low: number; high: numb
   return told.length === 0 ? undefined : { low: Math.min(...told), high: Math.max(...told) };
 }
 
-/** In words, for those who do not see the curve. */
+/** In words, for people who do not see the curve. */
 export function describedSignal(samples: readonly (number | null)[]): string {
   const range = rangeOf(samples);
   if (range === undefined) return 'No signal was measured in the last day';

@@ -13,7 +13,7 @@ const CONNECTIONS_MAX = 64;
 const HEADERS_MAX = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Of a connection on which nothing moves: who does not read its answer. */
+/** Limit for a connection on which nothing moves: a client that does not read its answer. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** A web page can have its own name resolved to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name. */

@@ -4,7 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import { type UsbDevice, usbDevices } from './usb-device.ts';
 import type { UsbTree } from './usb-tree.ts';
 
-/** A rack of 32 modems costs 3 ms each time; what comes is used within a second. */
+/** A rack of 32 modems costs 3 ms each time; a new device is used within a second. */
 const LOOK_MS = 1_000;
 
 /** The tree to watch, and the listeners. */

@@ -1,4 +1,4 @@
-// All calls of this host: which telephone has each, what the control plane hears of them, and the fact that remains.
+// All calls of this host: the telephone of each, the reports to the control plane, and the fact that remains.
 import { randomUUID } from 'node:crypto';
 import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -89,7 +89,7 @@ export class CallRegistry implements CallObserver {
     this.#ownerTimer ??= this.#checkOwnersLater();
   }
 
-  /** Writes what the call was; the fact goes to the control plane. */
+  /** Writes the record of the call; the fact goes to the control plane. */
   end(callId: string, { cause, reason }: CallEnd, audio: AudioStatistics | null): void {
     const entry = this.#entries.get(callId);
     if (entry === undefined) return;

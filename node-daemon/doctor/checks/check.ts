@@ -26,7 +26,7 @@ export interface Seen {
 export type HostCheck = (seen: Seen) => Outcome;
 export type SlotCheck = (slot: SlotView, seen: Seen) => Outcome;
 
-/** A check of what the modem answered; skipped where it answered nothing. */
+/** A check of the modem's answers; skipped where it answered nothing. */
 export function modemCheck(check: (modem: ModemView, slot: SlotView) => Outcome): SlotCheck {
   return (slot) => {
     const modem = answersOf(slot);

@@ -2,7 +2,7 @@
 import type { Outcome } from '../report/finding.ts';
 import type { ModemView } from '../seen/modem-view.ts';
 
-/** A test in which the modem gives back on its audio port what is played there. */
+/** A test in which the modem gives back on its audio port the audio that is played there. */
 export interface AudioLoop {
   readonly on: readonly string[];
   readonly off: readonly string[];

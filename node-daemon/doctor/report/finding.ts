@@ -17,7 +17,7 @@ export interface Outcome {
 export const findingSchema = z.strictObject({
   /** Name of the check, such as "autosuspend": see docs/operators/doctor.md. */
   check: z.string(),
-  /** Null for what is about the whole host. */
+  /** Null for a finding about the whole host. */
   slot: z.string().nullable(),
   verdict: z.enum(VERDICTS),
   seen: z.string(),

@@ -11,7 +11,7 @@ import {
 
 export interface DataFolder {
   readonly path: string;
-  /** `foreign`: another user's, of which this one sees nothing. */
+  /** `foreign`: it belongs to another user, and this one can read nothing of it. */
   readonly state: 'writable' | 'missing' | 'foreign' | 'read_only' | 'no_folder';
   /** User id of the owner; `undefined` when the folder is missing. */
   readonly uid: number | undefined;

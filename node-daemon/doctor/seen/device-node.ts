@@ -1,4 +1,4 @@
-// A device file: who may use it, and who does.
+// A device file: the users who may use it, and the programs that do.
 import { realpathSync, statSync } from 'node:fs';
 import { type FileLock, lockNameOf, type Process } from './processes.ts';
 

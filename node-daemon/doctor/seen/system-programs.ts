@@ -1,4 +1,4 @@
-// Programs of the system that are asked: are they there, what do they say.
+// Asks programs of the system: whether they are there, and for their output.
 import { execFile } from 'node:child_process';
 
 const ANSWER_TIMEOUT_MS = 3_000;

@@ -19,7 +19,7 @@ interface HubAttributes {
   readonly isSelfPowered: boolean | undefined;
 }
 
-/** `undefined` stands for what the kernel does not show. */
+/** `undefined` stands for a value that the kernel does not show. */
 export interface UsbAttributes {
   readonly usbPath: string;
   /** `power/control`: "on", or "auto" for autosuspend. */
@@ -37,7 +37,7 @@ export interface UsbAttributes {
   readonly hub: HubAttributes;
 }
 
-/** Reads what there is. Never rejects. */
+/** Reads the attributes that exist. Never rejects. */
 export async function readUsbAttributes(
   { usbPath }: UsbDevice,
   { sysfsRoot, clock }: { sysfsRoot: string; clock: Clock },

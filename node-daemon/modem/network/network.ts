@@ -1,4 +1,4 @@
-// Registration, operator and signal: what the modem's lines say (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
+// Registration, operator and signal: the meaning of the modem's lines (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
 
@@ -62,7 +62,7 @@ const WITHOUT_SERVICE: Readonly<Record<number, string>> = {
   11: 'emergency_only',
 };
 
-/** 3GPP TS 24.008 annex G and 24.301 annex A: what each cause says, and whether it is about SIM or modem. */
+/** 3GPP TS 24.008 annex G and 24.301 annex A: the word for each cause, and whether it is about SIM or modem. */
 const CAUSES: ReadonlyMap<
   number,
   { readonly word: string; readonly isHopeless: boolean; readonly text: RegExp }

@@ -12,7 +12,7 @@ export class KnownModem {
   #goneAt: number | undefined;
   #asked = 0;
 
-  /** Whether nothing may be done to the device but asking who it is. */
+  /** Whether the only step allowed for the device is to ask for its identity. */
   isStranger({ onlyAsk, usb }: Place): boolean {
     return onlyAsk === true && !isSame(usb, this.#known);
   }

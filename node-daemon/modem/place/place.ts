@@ -1,10 +1,10 @@
-// Where a modem can be reached: a serial port that the operator named, or what a USB device offers now.
+// The place where a modem can be reached: a serial port that the operator named, or the ports that a USB device offers now.
 import { join } from 'node:path';
 import type { UsbId } from '../../usb/usb-device.ts';
 import { isOnlyStorage, type UsbDevice } from '../../usb/usb-device.ts';
 import { findUsbProduct, isStorageMode, PROFILES } from '../profiles/find-profile.ts';
 
-/** Where a device is plugged in, and what it says it is. */
+/** The place of a device, and its USB ids. */
 export interface UsbPlace {
   readonly path: string;
   readonly id: UsbId;

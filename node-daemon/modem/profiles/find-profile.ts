@@ -1,4 +1,4 @@
-// Which make a modem is: by its USB id before it is opened, by what it says of itself afterwards.
+// Finds the make of a modem: by its USB id before it is opened, by its own identification afterwards.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';

@@ -50,7 +50,7 @@ interface ProfileUrcs {
   readonly storeFull: RegExp;
   /** The network or its technology may be another one: operator and signal are asked again. */
   readonly networkChanged?: RegExp;
-  /** Known, and nothing is done about them. Others are logged once, for who adds a make. */
+  /** Known, and ignored. Others are logged once, for developers who add a make. */
   readonly ignorable: RegExp;
   readonly signal: readonly SignalUrc[];
 }

@@ -14,7 +14,7 @@ export class Liveness {
     this.#turns += 1;
   };
 
-  /** Waits for what has no limit of time. */
+  /** Waits for a promise that has no time limit. */
   async during<T>(wait: Promise<T>): Promise<T> {
     this.#isWaiting = true;
     const result = await wait;

@@ -46,7 +46,7 @@ function commandStep(words: readonly string[] | undefined): OutsideSteps['powerC
     runCommand(fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }));
 }
 
-/** The same limits where a modem is: what needs a USB device cannot be done without one. */
+/** The same limits at the place of a modem: a step that needs a USB device is impossible without one. */
 export function limitsAt(place: Place, outside: OutsideSteps, limits: RecoveryLimits): RecoveryLimits {
   const hasUsb = place.usb !== undefined;
   return {

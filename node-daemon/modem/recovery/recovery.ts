@@ -37,7 +37,7 @@ const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   sim_changed: [],
   requested: ['restart'],
 };
-/** So often is the port opened again before anything stronger. */
+/** How often the port is opened again before anything stronger. */
 const REOPENS: Record<Trouble, number> = {
   port_gone: 5,
   silent: 1,
@@ -94,7 +94,7 @@ export const NO_TROUBLE: RecoveryState = {
   losses: [],
 };
 
-/** A trouble, and what is known when it comes. */
+/** A trouble, and the facts known when it comes. */
 export interface TroubleSeen {
   readonly trouble: Trouble;
   /** Ms since the Unix epoch. */

@@ -1,4 +1,4 @@
-// Why the session with a modem ended: what the recovery has to choose its step by.
+// Why the session with a modem ended: the recovery chooses its step by this.
 import { AtTimeoutError, PortClosedError } from '../../at/at-error.ts';
 
 /**

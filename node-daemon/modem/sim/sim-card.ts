@@ -1,4 +1,4 @@
-// The SIM card: is it there, is it open, who is it (3GPP TS 27.007 §8.3, ITU-T E.118).
+// The SIM card: its presence, its lock, its identity (3GPP TS 27.007 §8.3, ITU-T E.118).
 import { E164_PATTERN } from '#shared/e164.ts';
 import { ask } from '../../at/ask.ts';
 import { CmeError, isUnanswered } from '../../at/at-error.ts';
@@ -8,8 +8,8 @@ import type { Priority } from '../../at/command-queue.ts';
 import { fieldsOf } from '../../at/fields.ts';
 
 /**
- * `busy`: not ready yet, ask again. `reason` is a word for the operator: `sim_pin`, `sim_puk`,
- * `ph_net_pin` and the like for locks, `sim_absent`, `sim_failure` or `sim_wrong` for what is no card.
+ * `busy`: not ready yet, ask again. `reason` is a word for the operator: `sim_pin`, `sim_puk`, `ph_net_pin` and the like for locks,
+ * `sim_absent`, `sim_failure` or `sim_wrong` where there is no usable card.
  */
 export type SimState =
   | { readonly kind: 'ready' | 'busy' }
@@ -38,7 +38,7 @@ export const SIM_STATES_OF_CME: ReadonlyMap<number, SimState> = new Map([
   [41, locked('ph_net_puk')],
 ]);
 
-/** Reads the card's state. Throws what `AtChannel.send` throws, but for error answers. */
+/** Reads the card's state. Throws the errors of `AtChannel.send`, but for error answers. */
 export async function readSimState(channel: AtChannel, priority: Priority = 'normal'): Promise<SimState> {
   try {
     const [answer] = await channel.send(atQuery('AT+CPIN?', '+CPIN:'), priority);

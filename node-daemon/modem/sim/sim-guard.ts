@@ -23,7 +23,7 @@ interface SimGuardParts {
   readonly sim: Sim;
 }
 
-/** Keeps what one session does to one card. */
+/** Keeps the work of one session on one card. */
 export class SimGuard {
   readonly #parts: SimGuardParts;
   #readAt: number;

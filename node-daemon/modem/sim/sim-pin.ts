@@ -26,7 +26,7 @@ export interface PinParts {
   readonly pinTries: PinTriesQuery | undefined;
 }
 
-/** A locked card: what it is, where it says so, and the modem that holds it. */
+/** A locked card: its ICCID, where it returns one, and the modem that holds it. */
 interface LockedCard {
   readonly iccid: string | undefined;
   /** Names the card while it does not return its ICCID. */
@@ -39,7 +39,7 @@ type PinRefusal =
   | 'sim_pin'
   /** The card has refused the configured one before. */
   | 'sim_pin_wrong'
-  /** It was entered, what became of it is not known, and it may have been wrong. */
+  /** It was entered, its result is not known, and it may have been wrong. */
   | 'sim_pin_unproved'
   /** It returns no ICCID, and does not report that all its tries are left: it may have refused the PIN before. */
   | 'sim_pin_no_iccid'

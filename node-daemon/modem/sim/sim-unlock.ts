@@ -1,4 +1,4 @@
-// Opening a locked card: who it is, which PIN it gets, and when it is too early to say.
+// Opens a locked card: its identity, the PIN that it gets, and when it is too early to decide.
 import type { Clock } from '#shared/clock.ts';
 import type { SimSettings } from '../../config/sim-settings.ts';
 import type { ModemProfile } from '../profiles/profile.ts';

@@ -18,7 +18,7 @@ type NamelessSlot = Omit<Slot, 'slot'>;
 /** The part of its slot that a session reports. */
 export type SlotReport = Partial<NamelessSlot>;
 
-/** Keeps the last reports of a slot; of a lost modem what was there last. */
+/** Keeps the last reports of a slot; of a lost modem, the last ones before it was lost. */
 export class SlotRecord {
   readonly #clock: Clock;
   readonly #onChange: (before: NamelessSlot) => void;

@@ -21,7 +21,7 @@ interface DirectMessagesParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves when the SIM is still the one whose messages these are taken for. */
+  /** Resolves when the SIM is still the one that these messages are accepted for. */
   readonly confirmSim: () => Promise<void>;
 }
 

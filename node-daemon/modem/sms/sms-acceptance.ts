@@ -26,7 +26,7 @@ interface SmsAcceptanceParts {
   readonly sendingDone: () => Promise<void>;
 }
 
-/** Puts what one SIM received into the journal. */
+/** Puts the received PDUs of one SIM into the journal. */
 export class SmsAcceptance {
   readonly #parts: SmsAcceptanceParts;
 

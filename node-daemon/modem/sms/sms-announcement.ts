@@ -11,7 +11,7 @@ export interface Announced {
 
 /** +CMTI for messages, +CDSI for reports, and some modems +CDSI for both (3GPP TS 27.005 §3.4.1). */
 const STORED = /^\+(?:CMTI|CDSI):/;
-/** +CLASS0: a flash message, which some modems give directly whatever AT+CNMI says. */
+/** +CLASS0: a flash message, which some modems give directly under any AT+CNMI. */
 const DIRECT = /^\+(?:CMT|CDS|CLASS0):/;
 
 /**

@@ -1,8 +1,8 @@
 // The meaning of the error codes of AT+CMGS for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22, 27.007 §9.2). Data.
 
 /**
- * `retry`, `wait`, `final`: the message was not taken, and what is worth doing with a new command: the same
- * soon, the same once SIM or modem were mended, nothing. `ambiguous`: it may be on its way.
+ * `retry`, `wait`, `final`: the message was not taken. The advice for a new command: the same soon; the same once SIM or modem were mended;
+ * none. `ambiguous`: it may be on its way.
  */
 export type ErrorClass = 'retry' | 'wait' | 'final' | 'ambiguous';
 
@@ -134,7 +134,7 @@ const CME: Table = {
   100: ['ambiguous', 'unknown error'],
 };
 
-/** 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve these: refusals of the network, whatever their reason. */
+/** 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve these: refusals of the network, for any reason. */
 const NETWORK_CODE_MAX = 255;
 
 /** The meaning of `+CMS ERROR: <code>`. */

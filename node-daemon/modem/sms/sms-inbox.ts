@@ -56,7 +56,7 @@ interface SmsInboxParts {
   readonly log: Logger;
   readonly storages: readonly string[];
   readonly access: StorageAccess;
-  /** Resolves when the SIM is still this one: what was read before is its own, what is deleted next, too. */
+  /** Resolves when the SIM is still this one: messages read before are its own, messages deleted next, too. */
   readonly confirmSim: () => Promise<void>;
   /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
   readonly sendingDone: () => Promise<void>;
@@ -64,8 +64,8 @@ interface SmsInboxParts {
 }
 
 /**
- * One worker takes reads first, deletions next, sweeps last, so that what was announced is soon a fact and no storage changes under a
- * command. The first sweep of a storage goes before all: it holds what is older. Journal writes never delay the next read.
+ * One worker takes reads first, deletions next, sweeps last, so that an announced message is soon a fact and no storage changes under a
+ * command. The first sweep of a storage goes before all: it holds older messages. Journal writes never delay the next read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
@@ -75,7 +75,7 @@ export class SmsInbox {
   readonly #reads: Announced[] = [];
   readonly #deletions: SmsDeletions;
   readonly #sweeps = new Set<string>();
-  /** Storages that were not swept yet: what is announced there comes with the first sweep. */
+  /** Storages that were not swept yet: messages announced there come with the first sweep. */
   readonly #unswept: Set<string>;
   readonly #sweepTimes: SweepTimes;
   readonly #owner: StorageOwner;
@@ -115,7 +115,7 @@ export class SmsInbox {
     }
   }
 
-  /** Sweeps, and resolves with what lay in each storage. Only the inbox reads it, because reading marks messages as read. */
+  /** Sweeps, and resolves with the contents of each storage. Only the inbox reads it, because reading marks messages as read. */
   async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
     const found = this.#found ?? new Map<string, FoundInStorage>();
     this.#found = found;
@@ -231,7 +231,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads what was announced in a storage in one go. */
+  /** Reads the announced messages of a storage in one go. */
   async #readMany(storage: string): Promise<void> {
     try {
       await this.#takeAll(storage, 'urgent');
@@ -241,7 +241,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take what was read. */
+  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take the messages. */
   async #takeAll(
     storage: string,
     priority: 'urgent' | 'background',

@@ -71,8 +71,8 @@ export class SmsOutbox {
   /** Messages that the modem has or had and whose outcomes are not reported yet. */
   readonly #untold = new Set<Promise<void>>();
   /**
-   * Of all messages that left the queue but the last one, what became of them is written. With it, after a
-   * kill, `MAYBE_GIVEN` commands at most can have been with the modem.
+   * The outcomes of all messages that left the queue but the last one are written. With it, after a kill, `MAYBE_GIVEN` commands at most
+   * can have been with the modem.
    */
   #earlierWritten: Promise<void> = Promise.resolve();
   #lastWritten: Promise<void> = Promise.resolve();
@@ -97,8 +97,8 @@ export class SmsOutbox {
   }
 
   /**
-   * Sends one message once. Resolves with what became of it; rejects with `CommandRefusal` when it was
-   * not tried. The caller keeps command ids apart: a second call with one would send again.
+   * Sends one message once. Resolves with its outcome; rejects with `CommandRefusal` when it was not tried. The caller keeps command ids
+   * apart: a second call with one would send again.
    */
   send(request: SendRequest): Promise<SmsOutcome> {
     const segmentation = segmentText(request.params.body);
@@ -132,7 +132,7 @@ export class SmsOutbox {
     });
   }
 
-  /** Gives the modem no other message until what it returns is called. */
+  /** Gives the modem no other message until the returned function is called. */
   hold(): () => void {
     return this.#hold.take();
   }
@@ -142,7 +142,7 @@ export class SmsOutbox {
     await Promise.all(this.#untold);
   }
 
-  /** Refuses what waits; what the modem has already ends by itself or with the port. Idempotent. */
+  /** Refuses waiting messages; a message that the modem has ends by itself or with the port. Idempotent. */
   close(): void {
     this.#closed = true;
     const gone = new CommandRefusal('slot_unavailable', 'the modem went away');
@@ -271,7 +271,7 @@ export class SmsOutbox {
     this.#submitMs = clock.now() - startedAt;
   }
 
-  /** Never rejects: a mistake of ours costs one message its outcome, and no modem its daemon. */
+  /** Never rejects: a bug costs one message its outcome, and no modem its daemon. */
   async #submit(commandId: string, pdus: readonly SubmitPdu[] | Error): Promise<Submitted> {
     const { channel, clock, log } = this.#parts;
     const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
@@ -331,7 +331,7 @@ export class SmsOutbox {
   }
 }
 
-/** Keeps nothing of what it waited for: it is chained for as long as the modem sends. */
+/** Keeps nothing of the promises that it waited for: it is chained for as long as the modem sends. */
 async function both(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
   await Promise.all([one, other]);
 }

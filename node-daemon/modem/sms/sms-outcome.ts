@@ -3,7 +3,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sms-errors.ts';
 
-/** The wire takes 512; what is put before it needs room. */
+/** The link takes 512; the text put before it needs room. */
 const MESSAGE_MAX = 400;
 
 /** The outcomes that say why. */
@@ -30,7 +30,7 @@ export function failedOutcome(error: unknown, at: string): FailedOutcome {
     : rejected('modem_refused', 'retry', { at, message: textOf(error) });
 }
 
-/** A failure in a message of several segments: what went out before it cannot be called back. */
+/** A failure in a message of several segments: segments that went out before it cannot be called back. */
 export function failedSegmentOutcome(
   failure: FailedOutcome,
   { sent, total }: { sent: number; total: number },

@@ -1,4 +1,4 @@
-// Message storage on the modem: which there are, what lies in them (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+// Message storage on the modem: the storages and their contents (3GPP TS 27.005 §3.2.2, §3.4). Pure.
 import { createHash } from 'node:crypto';
 import type { Information } from '../../at/exchange.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
@@ -76,7 +76,7 @@ function sentAtOf(pdu: string): number {
   return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;
 }
 
-/** What AT+CPMS=? offers. */
+/** The storages that AT+CPMS=? offers. */
 export interface Storages {
   /** Where messages can be read and deleted: every one is swept. */
   readonly readable: readonly string[];
@@ -84,11 +84,11 @@ export interface Storages {
   readonly receiving: readonly string[];
 }
 
-/** The card's own storage: what lies there goes with the card. */
+/** The card's own storage: its messages go with the card. */
 export const SIM_STORAGE = 'SM';
-/** Modem memory is larger and faster, and says nothing of whose message it holds when the card was exchanged. */
+/** Modem memory is larger and faster, but does not show which card its messages belong to after an exchange. */
 const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
-/** The union of others: what lies there is found there. */
+/** The union of others: its messages are found there. */
 export const UNION_STORAGE = 'MT';
 /** Cell broadcasts are not messages to a subscriber; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
 const NOT_SWEPT = /^BM$|_P$/;

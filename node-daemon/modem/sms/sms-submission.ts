@@ -18,7 +18,7 @@ const VALIDITY_24_HOURS = 167;
 export function encodeMessage(
   to: string,
   { encoding, segments }: Segmentation,
-  /** 8 bits; what joins the segments at the recipient. */
+  /** 8 bits; joins the segments at the recipient. */
   concatenationReference: number,
 ): SubmitPdu[] {
   const total = segments.length;

@@ -18,7 +18,7 @@ export type CallEvent =
   | { readonly kind: 'listed'; readonly call: ListedCall }
   /** RING, +CRING: an incoming call rings; comes again every few seconds. */
   | { readonly kind: 'rings' }
-  /** +CLIP: who calls; null where it is withheld. */
+  /** +CLIP: the caller's number; null where it is withheld. */
   | { readonly kind: 'caller'; readonly number: string | null }
   | { readonly kind: 'alerting' }
   | { readonly kind: 'answered' }
@@ -33,8 +33,8 @@ const LISTED: readonly ListedState[] = ['active', 'held', 'dialing', 'alerting',
 const VOICE_MODE = 0;
 
 /**
- * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of what looks like it: index, direction, state, mode, multiparty,
- * number, type. Undefined for data calls, which LTE modems list as well, and for what cannot be read.
+ * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of lines like it: index, direction, state, mode, multiparty, number, type. Undefined
+ * for data calls, which LTE modems list as well, and for lines that cannot be read.
  */
 export function listedCall(fields: readonly string[]): ListedCall | undefined {
   const [index, direction, state, mode] = [0, 1, 2, 3].map((position) => integerField(fields, position));

@@ -1,4 +1,4 @@
-// The call of one line as a pure function of what was and what the modem says. A line has one call at most.
+// The call of one line as a pure function of its earlier state and the modem's lines. A line has one call at most.
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { CallEvent, ListedCall } from './call-event.ts';
 

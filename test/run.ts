@@ -55,7 +55,7 @@ async function run(): Promise<void> {
   const files = whole ? all.filter((_file, index) => swept[index]) : all;
   const postgres = await startPostgres(['max_connections=400']);
   t.teardown(() => postgres.stop());
-  // Makes the template before anybody asks for it.
+  // Makes the template before the first test asks for it.
   await postgres.createMigrated();
   // Each file has a time-out.
   t.setTimeout(0);
@@ -67,7 +67,7 @@ async function run(): Promise<void> {
     TAP_TIMEOUT: String(timeoutMs / 1000),
     ...(whole ? { [IS_WHOLE]: '1' } : {}),
   };
-  // What it asks of tap's own configuration is about coverage.
+  // It reads only coverage settings of tap's own configuration.
   if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
   for (const file of files) {
     void t.spawn(

@@ -1,12 +1,12 @@
-// Asking a modem what it may not know.
+// Asks a modem a question that it may not know.
 import { isUnanswered } from './at-error.ts';
 import type { AtChannel } from './channel.ts';
 import type { AtCommand } from './command.ts';
 import type { Priority } from './command-queue.ts';
 
 /**
- * The lines of the answer; `undefined` when the modem answers with an error, as it does to what it does
- * not know. Rejects with `AtTimeoutError` and `PortClosedError`.
+ * The lines of the answer; `undefined` when the modem answers with an error, as it does to unknown commands. Rejects with `AtTimeoutError`
+ * and `PortClosedError`.
  */
 export async function ask(
   channel: AtChannel,

@@ -1,4 +1,4 @@
-// What can go wrong with an AT command, one class for each thing that a caller does differently.
+// The ways an AT command can fail: one class for each case that callers handle differently.
 
 import type { CallResult, FinalResult } from './result-code.ts';
 
@@ -6,8 +6,8 @@ import type { CallResult, FinalResult } from './result-code.ts';
 export class AtError extends Error {
   override name = 'AtError';
   /**
-   * Whether the body (a PDU) was given to the modem before the failure. If it was not, the command
-   * certainly had no effect; if it was, only the error's code can tell.
+   * Whether the modem was given the body (a PDU) before the failure. Without the body the command certainly had no effect. With it, only
+   * the error's code says whether it had one.
    */
   readonly bodyGiven: boolean;
 
@@ -17,7 +17,7 @@ export class AtError extends Error {
   }
 }
 
-/** `+CME ERROR: <code>` (3GPP TS 27.007 §9.2); 100, "unknown", when the modem told a text instead. */
+/** `+CME ERROR: <code>` (3GPP TS 27.007 §9.2); 100, "unknown", when the modem sent a text instead. */
 export class CmeError extends AtError {
   override name = 'CmeError';
   readonly code: number;
@@ -28,7 +28,7 @@ export class CmeError extends AtError {
   }
 }
 
-/** `+CMS ERROR: <code>` (3GPP TS 27.005 §3.2.5); 500, "unknown error", when the modem told a text. */
+/** `+CMS ERROR: <code>` (3GPP TS 27.005 §3.2.5); 500, "unknown error", when the modem sent a text. */
 export class CmsError extends AtError {
   override name = 'CmsError';
   readonly code: number;
@@ -39,10 +39,7 @@ export class CmsError extends AtError {
   }
 }
 
-/**
- * No final result code in time. An answer that comes all the same is a URC: `+CMGS: 7` while no message is
- * being sent says what became of the one before.
- */
+/** No final result code in time. A later answer is a URC: `+CMGS: 7` while no message is being sent is the result of the message before. */
 export class AtTimeoutError extends AtError {
   override name = 'AtTimeoutError';
 

@@ -41,7 +41,7 @@ interface InFlight {
   timer: Timer;
 }
 
-/** Nobody knows which command the next answer is for. */
+/** It is unknown which command the next answer belongs to. */
 interface OffBeat {
   /** The modem may wait for a body. */
   readonly inPrompt: boolean;
@@ -89,7 +89,7 @@ export class AtChannel {
     else this.#closeHandlers.add(handler);
   }
 
-  /** Who counts commands: told of each one that was on the line, when it has ended. */
+  /** `handler` is called for each command that was on the line, when it has ended. */
   onCommandEnd(handler: (end: CommandEnd) => void): void {
     this.#onCommandEnd = handler;
   }
@@ -122,7 +122,7 @@ export class AtChannel {
     }
   }
 
-  /** Closes the port; what waits is rejected with `PortClosedError`. Idempotent. */
+  /** Closes the port; waiting commands are rejected with `PortClosedError`. Idempotent. */
   async close(reason: Error): Promise<void> {
     this.#onClosed(reason);
     await this.#port.close();
@@ -280,7 +280,7 @@ export class AtChannel {
     }
   }
 
-  /** After an answer that did not come, or of which nobody knows whose it was. */
+  /** After an answer that did not come, or that belongs to an unknown command. */
   async #recover({ inPrompt }: OffBeat): Promise<void> {
     try {
       if (inPrompt) await this.#write(ESC);
@@ -324,7 +324,7 @@ export class AtChannel {
   }
 }
 
-/** For logs: what follows may be a number or a message. */
+/** For logs: the text after the name may be a number or a message. */
 function nameOf({ line }: Urc): string {
   return /^[^:]{0,16}/.exec(line)?.[0] ?? '';
 }

@@ -1,8 +1,8 @@
-// How commands ended, in words of closed lists: for who counts them. Pure.
+// How commands ended, in words of closed lists, for counters. Pure.
 import type { AtCommand } from './command.ts';
 import type { ExchangeDone } from './exchange.ts';
 
-/** What ended a command. `unclear`: the modem took it for something else; `port_gone`: in its middle. */
+/** How a command ended. `unclear`: the modem took it for something else; `port_gone`: the port went during the command. */
 type CommandResult =
   | 'ok'
   | 'error'
@@ -39,7 +39,7 @@ export const COMMAND_NAMES: readonly string[] = [
 ];
 const KNOWN: ReadonlySet<string> = new Set(COMMAND_NAMES);
 
-/** The name of a command line: of several commands on it that of the last, which is what the others prepare. */
+/** The name of a command line. Of several commands on it, the name of the last, which the others prepare. */
 export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   const commands = text
     .slice('AT'.length)
@@ -51,7 +51,7 @@ export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   return KNOWN.has(name) ? name : 'other';
 }
 
-/** What became of an exchange; `undefined`, and any that a close cut short, is `port_gone`. */
+/** The result of an exchange. `undefined`, and any exchange that a close cut short, is `port_gone`. */
 export function commandResultOf(done: ExchangeDone | undefined, isClosed: boolean): CommandResult {
   if (done === undefined) return 'port_gone';
   const { result } = done;

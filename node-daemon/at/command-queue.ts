@@ -1,11 +1,11 @@
-// Commands that wait for the line: by priority, bounded, and nobody waits for ever.
+// Commands that wait for the line: by priority, bounded, and none waits for ever.
 
-/** Reading a message that was just announced goes first, what can wait goes last. */
+/** Reading a message that was just announced goes first, work that can wait goes last. */
 export type Priority = 'urgent' | 'normal' | 'background';
 
-/** Callers wait for answers, so that a handful of commands is normal; this many means that nobody waits. */
+/** Callers wait for answers, so a handful of commands is normal. This many means that the callers do not wait. */
 export const QUEUE_LENGTH_MAX = 64;
-/** So often others go first; then one of a lower priority has its turn. */
+/** After so many commands of other priorities, one of a lower priority has its turn. */
 export const PASSED_OVER_MAX = 8;
 
 const PRIORITIES: readonly Priority[] = ['urgent', 'normal', 'background'];

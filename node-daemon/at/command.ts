@@ -1,8 +1,8 @@
-// An AT command as data: what to write, which lines answer it, how long it may take.
+// An AT command as data: the text to write, the lines that answer it, its time limit.
 import assert from 'node:assert/strict';
 import { timeoutOf } from './command-timeout.ts';
 
-/** What to write and how to know the answer. */
+/** The text to write and how to recognize the answer. */
 export interface AtCommand {
   /** The command line without its CR. */
   readonly text: string;
@@ -52,7 +52,7 @@ export function withPrefix(prefix: string): RegExp {
   return new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
 }
 
-/** A string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for what cannot be quoted. */
+/** A string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for a value that cannot be quoted. */
 export function quoted(value: string): string {
   assert(/^[\x20\x21\x23-\x7e]{0,256}$/.test(value), 'a quoted argument is printable ASCII without quotes');
   return `"${value}"`;

@@ -1,4 +1,4 @@
-// Errors told as text (AT+CMEE=2, or firmware that knows no numbers) and the codes that they stand for.
+// Errors that a modem sends as text (AT+CMEE=2, or firmware without numeric codes), and their codes.
 
 /** 3GPP TS 27.007 §9.2.1. */
 const CME_TEXTS: ReadonlyMap<string, number> = new Map(

@@ -12,7 +12,7 @@ export interface Information {
   readonly body?: string;
 }
 
-/** A full store of 255 messages and as many again; what is beyond it a modem makes up. */
+/** A full store of 255 messages, twice. A modem makes up lines beyond that. */
 export const INFORMATION_MAX = 512;
 
 interface AwaitingPrompt {
@@ -55,7 +55,7 @@ export type ExchangeResult =
   /** The modem was waiting for the body of an older command and took this one for it. */
   | { readonly kind: 'swallowed' };
 
-/** What can happen to a command in flight. */
+/** Events that can reach a command in flight. */
 export type ExchangeInput =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'prompt' }
@@ -63,10 +63,10 @@ export type ExchangeInput =
   /** The port is gone: nothing more comes. */
   | { readonly kind: 'closed' };
 
-/** What one input led to. */
+/** The effect of one input. */
 export interface ExchangeStep {
   readonly state: ExchangeState;
-  /** What to write now: the command's body, or ESC to leave a prompt that nobody asked for. */
+  /** The bytes to write now: the command's body, or ESC to leave a prompt that no command asked for. */
   readonly write?: 'body' | 'escape';
   /** The answer must come soon now, or there is none. */
   readonly hurry?: true;
@@ -82,7 +82,7 @@ export function beginExchange(command: AtCommand): ExchangeState {
   return awaitingFinal(command, false);
 }
 
-/** One step: what the input means in this state. `done` takes nothing in: all lines are URCs there. */
+/** One step: the effect of the input in this state. `done` takes nothing in: all lines are URCs there. */
 export function stepExchange(state: ExchangeState, input: ExchangeInput): ExchangeStep {
   switch (input.kind) {
     case 'prompt':
@@ -164,7 +164,7 @@ function stripControls(text: string): string {
 
 function onFinal(state: AwaitingPrompt | AwaitingFinal, final: FinalResult): ExchangeStep {
   if (state.kind === 'awaitingPrompt') {
-    // An OK that cannot be ours is the late answer of an earlier command.
+    // An OK that cannot belong to this command is the late answer of an earlier one.
     if (final.kind === 'ok') return { state };
     return { state: endedBy(awaitingFinal(state.command, false), final) };
   }

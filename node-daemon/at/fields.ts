@@ -1,8 +1,8 @@
 // The fields of an information response or URC: `+CMTI: "SM",3` → ["SM", "3"].
 
 /**
- * Splits what follows the name of a line at its commas, outside of quotes; quotes are taken off and
- * blanks around fields dropped. A line without ":" has no fields.
+ * Splits the text after the name of a line at its commas, outside of quotes. Removes quotes, and blanks around fields. A line without ":"
+ * has no fields.
  */
 export function fieldsOf(line: string): string[] {
   const colon = line.indexOf(':');

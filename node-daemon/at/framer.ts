@@ -3,7 +3,7 @@
 /** The longest line is a +CUSD or +CMGL line below 1 KiB; a longer one is noise (a wrong baud rate). */
 export const LINE_LENGTH_MAX = 2048;
 
-/** What the bytes of a modem are made of. */
+/** The parts of a modem's output. */
 export type Frame =
   | { readonly kind: 'line'; readonly text: string }
   /** "> " at the start of a line: the modem waits for a body (3GPP TS 27.005 §4.3). */

@@ -7,9 +7,9 @@ import type { HangGuard } from '../system/hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {
-  /** Sets who gets the bytes. Set once, before the first byte matters. */
+  /** Sets the handler of the bytes. Set once, before the first byte matters. */
   onData(handler: (bytes: Uint8Array) => void): void;
-  /** Sets who learns, once, that the port is gone; also after `close`. */
+  /** Sets the handler that is called once when the port is gone; also after `close`. */
   onClose(handler: (reason: Error) => void): void;
   /** Resolves when the system has taken the bytes. Rejects when the port is gone or does not take them. */
   write(bytes: Uint8Array): Promise<void>;
@@ -25,9 +25,9 @@ const BAUD_RATE = 115_200;
 /** A healthy modem takes a line within milliseconds; one that holds it this long hangs. */
 const WRITE_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
-/** Closing takes milliseconds; the kernel itself gives up after 30 s. Nobody waits for it that long. */
+/** Closing takes milliseconds; the kernel itself gives up after 30 s. The daemon does not wait that long. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** A device that went without a word is missed after this time. */
+/** A device that went without notice is detected after this time. */
 const NODE_CHECK_MS = 2_000;
 /** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
 const READ_BUFFER_BYTES = 8 * 1024;
@@ -37,13 +37,13 @@ const UV_WRITABLE = 2;
 
 class DisconnectError extends Error {
   override name = 'DisconnectError';
-  /** What @serialport/stream looks for. */
+  /** The property by which @serialport/stream recognizes this error. */
   readonly disconnect = true;
 }
 
 type SerialBinding = typeof LinuxBinding;
 
-/** What serial ports use of their process. */
+/** The parts of the process that serial ports use. */
 interface SerialPortsParts {
   readonly clock: Clock;
   /** Opening and closing may hang in the kernel. */
@@ -75,12 +75,11 @@ export function serialPorts(parts: SerialPortsParts): OpenPort {
 }
 
 /**
- * The stock binding takes a read of 0 bytes, which is how a tty says "hung up", for "nothing yet" and
- * reads again for ever: a whole core is busy and nobody learns of the hang-up. It also does not know
- * that EIO means the same. Observed: @serialport/bindings-cpp 13, one hang-up in five.
+ * A tty reports a hang-up with a read of 0 bytes. The stock binding takes that for "nothing yet" and reads again for ever: it keeps a whole
+ * core busy and never reports the hang-up. It also does not know that EIO means the same. Observed: @serialport/bindings-cpp 13, one
+ * hang-up in five.
  *
- * Opening and closing have a time and a bounded number of threads. Writing does not: with O_NONBLOCK it
- * waits for nothing.
+ * Opening and closing have a time limit and a bounded number of threads. Writing does not: with O_NONBLOCK it never waits.
  */
 function guardedBinding(guard: HangGuard): SerialBinding {
   return {
@@ -110,7 +109,7 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
       timeoutMs: CLOSE_TIMEOUT_MS,
       mustRun: true,
       async run() {
-        // What a dead device did not take would be waited for, half a minute in the kernel.
+        // Otherwise the kernel waits half a minute for a dead device to take the bytes that are left.
         await binding.flush().catch(() => undefined);
         await close();
       },
@@ -119,8 +118,8 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
 }
 
 /**
- * The binding's poller waits for what it was asked for last: a write that waits for room would keep all that comes from being
- * read, and a read the write from going on.
+ * The binding's poller waits only for its last request. A write that waits for room would block all reads, and a read would block the
+ * write.
  */
 function awaitBoth({ poller }: LinuxPortBinding): void {
   const poll = poller.poll.bind(poller);
@@ -239,7 +238,7 @@ class SerialPort implements Port {
     });
   }
 
-  /** A device that went is told by a hang-up; this is for drivers and containers that do not tell. */
+  /** A hang-up normally reports that the device went. This check is for drivers and containers that do not report it. */
   #checkNode(): void {
     this.#check = this.#clock.after(NODE_CHECK_MS, () => {
       if (nodeAt(this.#path) === this.#node) this.#checkNode();

@@ -4,7 +4,7 @@ import { errorCodeOf } from './error-text.ts';
 /** How a call command ended (V.250 §5.7.1). CONNECT is its success. */
 export type CallResult = 'CONNECT' | 'NO CARRIER' | 'BUSY' | 'NO ANSWER' | 'NO DIALTONE';
 
-/** What a final result code says. */
+/** The meaning of a final result code. */
 export type FinalResult =
   | { readonly kind: 'ok' }
   | { readonly kind: 'error'; readonly trailing?: string }
@@ -29,7 +29,7 @@ export function parseFinalResult(line: string): FinalResult | undefined {
   return trailing === undefined ? { kind, code } : { kind, code, trailing };
 }
 
-/** Reads a line as the end of a call command; `undefined` when it is none. CONNECT may tell a rate. */
+/** Reads a line as the end of a call command; `undefined` when it is not one. CONNECT may include a rate. */
 export function parseCallResult(line: string): FinalResult | undefined {
   const match = /^(CONNECT)(?: .*)?$|^(NO CARRIER|BUSY|NO ANSWER|NO DIALTONE)$/.exec(line);
   const result = match?.[1] ?? match?.[2];

@@ -1,4 +1,4 @@
-// Finds out that the next answer will be the next command's, after one that did not come or was nobody's.
+// Brings commands and answers back in step, after an answer that did not come or that belongs to no known command.
 import { type Clock, sleep } from '#shared/clock.ts';
 import { AtTimeoutError } from './at-error.ts';
 import { type AtCommand, atCommand, atQuery } from './command.ts';
@@ -15,10 +15,10 @@ const QUIET_WAITS_MAX = 10;
 /** A sign of life: no modem refuses it. The second one also helps where result codes are off or numbers. */
 const SIGN_OF_LIFE = atCommand('AT');
 const SIGN_OF_LIFE_AGAIN = atCommand('ATQ0V1');
-/** No other command is answered like this: what comes before its answer was late, what follows is not. */
+/** No other command is answered like this. Lines before its answer were late; lines after it are not. */
 const MARKER = atQuery('AT+CMEE?', '+CMEE:');
 
-/** What is needed of the channel. */
+/** The parts of the channel that this file needs. */
 interface RhythmParts {
   readonly clock: Clock;
   /** Rejects when the port is gone. */
@@ -44,7 +44,7 @@ export async function findRhythm(parts: RhythmParts, attempts: number, timeoutMs
   throw new AtTimeoutError(SIGN_OF_LIFE.text, timeoutMs * attempts, false);
 }
 
-/** Waits until nothing has come for `RESYNC_QUIET_MS`: answers that come while nobody asks are URCs. */
+/** Waits until nothing has come for `RESYNC_QUIET_MS`. Lines that come while no command waits are URCs. */
 async function quiet({ clock, lastByteAt }: RhythmParts): Promise<void> {
   for (let wait = 0; wait < QUIET_WAITS_MAX; wait += 1) {
     const silentMs = clock.now() - lastByteAt();

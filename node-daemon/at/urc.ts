@@ -10,7 +10,7 @@ export interface Urc {
 /** 3GPP TS 27.005 §3.4.1: in PDU mode these end in the length of the TPDU and a line of their own follows. */
 const HEAD_WITH_BODY = /^\+(?:CMT|CDS|CBM|CLASS0):(?:.*,)? ?(\d{1,3})$/;
 const HEXADECIMAL = /^[0-9A-Fa-f]+$/;
-/** The service centre's address goes before the TPDU: its length and up to 11 octets. */
+/** The service center's address goes before the TPDU: its length and up to 11 octets. */
 const ADDRESS_OCTETS_MAX = 12;
 
 interface Head {
@@ -24,9 +24,8 @@ export class UrcAssembler {
   #head: Head | undefined;
 
   /**
-   * Sees each line first. Returns the URC that is complete with it or without it, and whether the line
-   * was its PDU. `isAwaited`: the command in flight takes such lines too; then only a PDU of the length
-   * that the head tells is the head's.
+   * Gets each line first. Returns the URC that the line completes, or that is complete without it, and whether the line was its PDU.
+   * `isAwaited`: the command in flight takes such lines too; then a PDU belongs to the head only if it has the length that the head gives.
    */
   next(line: string, isAwaited: boolean): { readonly urc?: Urc; readonly taken: boolean } {
     const head = this.#head;

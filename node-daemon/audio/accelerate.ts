@@ -8,7 +8,7 @@ export const SKIP_SAMPLES_MAX = 240;
 const FADE_SAMPLES = 160;
 /** Correlation of what is faded from and to: below, it could be heard. */
 const ALIKE = 0.9;
-/** Below 1 % of full scale nobody hears how it is faded. */
+/** Below 1 % of full scale a listener does not hear how it is faded. */
 const QUIET_PEAK = 328;
 
 /**

@@ -24,7 +24,7 @@ interface CallAudioParts {
   readonly clock: Clock;
   /** False when the frame could not be passed on: it is counted as lost. */
   readonly onFrame: (frame: Captured) => boolean;
-  /** Where given, keys are looked for in what the far end says. */
+  /** Where given, the call audio is searched for keys of the far end. */
   readonly onDigit?: ((digit: string) => void) | undefined;
 }
 
@@ -80,7 +80,7 @@ export class CallAudio {
     this.#buffer.push(frame, isLive);
   }
 
-  /** Throws away what was not given to the modem yet; how many frames that were. */
+  /** Throws away the audio that the modem did not get yet; returns the number of frames. */
   clear(): { played: number; dropped: number } {
     const dropped = this.#buffer.clear();
     return { played: this.#buffer.played, dropped };
@@ -112,7 +112,7 @@ export class CallAudio {
 
   /** Gives the modem one frame for the one it gave, unless it has too many. */
   #answer(resamplers: Resamplers | undefined, samples: number): void {
-    // What it does not take now is not late later: silence is left out, audio waits in the buffer.
+    // Audio that the modem does not take now is not late later: silence is left out, other audio waits in the buffer.
     if (this.#isPaused || !this.#level.takes()) return;
     const frame = this.#buffer.pull();
     const wide = frame ?? new Int16Array(FRAME_SAMPLES);

@@ -7,7 +7,7 @@ const FRAME_MS = 20;
 /** Frames in the buffer of a direction: capture is read at once, playback outlasts a pause of this process. */
 const CAPTURE_FRAMES = 4;
 const PLAYBACK_FRAMES = 3;
-/** What aplay has not read: as much again as its buffer. */
+/** Frames that aplay has not read: as much again as its buffer. */
 const WAITING_FRAMES_MAX = 3;
 const STOP_TIMEOUT_MS = 1_000;
 const COMPLAINT_CHARS_MAX = 400;

@@ -1,11 +1,11 @@
-// Keys of a telephone in audio (ITU-T Q.23), as receivers hear them (Q.24): for modems that do not tell them. Pure.
+// Detects keys of a telephone in audio (ITU-T Q.23), as receivers hear them (Q.24): for modems that do not report them. Pure.
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 
 const ROWS_HZ = [697, 770, 852, 941] as const;
 const COLUMNS_HZ = [1209, 1336, 1477, 1633] as const;
 const KEYS = ['123A', '456B', '789C', '*0#D'] as const;
 
-/** 25.6 ms: neighbouring frequencies are told apart, and a key of 40 ms fills one block at least. */
+/** 25.6 ms: long enough to distinguish neighboring frequencies, and a key of 40 ms fills one block at least. */
 const BLOCK_SAMPLES = 410;
 const OFF = [0.988, 1, 1.012];
 /** A tone that is weaker than -36 dBFS is none. */
@@ -27,7 +27,7 @@ export class DtmfDetector {
   #told: string | undefined;
   #silent = 0;
 
-  /** Takes audio of 16 kHz; returns the keys that were recognised in it. */
+  /** Takes audio of 16 kHz; returns the keys that were recognized in it. */
   push(samples: Int16Array): string[] {
     const keys: string[] = [];
     for (const sample of samples) {

@@ -1,9 +1,9 @@
 // Octets of a modem's audio as frames of 20 ms: they come in pieces of any size, and one that is lost must not make noise of all that follows. Pure.
 import { SampleAlignment } from './sample-alignment.ts';
 
-/** Nothing for so long: what is left of a frame is thrown away, and samples begin anew with the next octet. */
+/** After a silence of this length, the rest of a frame is thrown away, and samples start again with the next octet. */
 const GAP_MS = 100;
-/** Octets of the first audio from which the rate is told where only that tells it: 240 ms. */
+/** Length of the first audio whose octets give the rate, where nothing else gives it: 240 ms. */
 const MEASURED_MS = 240;
 const FRAME_MS = 20;
 
@@ -71,7 +71,7 @@ export class FrameCutter {
     if (elapsedMs >= MEASURED_MS) {
       this.#rateHz = (this.#measuredOctets * 1000) / elapsedMs > 24_000 ? 16_000 : 8_000;
     }
-    // What came with the first piece may have waited in the modem.
+    // Audio that came with the first piece may have waited in the modem.
     if (elapsedMs > 0) this.#measuredOctets += octets;
     return this.#rateHz;
   }

@@ -1,9 +1,9 @@
-// Audio of the client on its way to the modem: held back a little, so that what comes unevenly is played evenly. Pure.
+// Audio of the client on its way to the modem: held back a little, so that audio that comes unevenly is played evenly. Pure.
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
 import { accelerated, SKIP_SAMPLES_MAX, SKIP_SAMPLES_MIN } from './accelerate.ts';
 import { stretched } from './stretch.ts';
 
-/** 120 ms: what a clear has to throw away at most, and what the network may be late. */
+/** 120 ms: the most that a clear throws away, and the most that the network may be late. */
 export const HELD_FRAMES_MAX = 6;
 
 /** Held before playing begins: 40 ms outlast 20 ms of jitter. Frames that are late add one each, but for a rare one. */
@@ -13,7 +13,7 @@ const TARGET_FRAMES_MAX = 5;
 const CALM_FRAMES = 500;
 /** A frame that comes so many frames after the last was played was late; later, it begins something new. */
 const LATE_FRAMES_MAX = 5;
-/** The least that was held in so many frames (1 s) tells how the two clocks differ. */
+/** The least that was held in so many frames (1 s) shows how the two clocks differ. */
 const WINDOW_FRAMES = 50;
 /** Samples above or below the target that are left alone. */
 const TOLERANCE_SAMPLES = FRAME_SAMPLES / 2;
@@ -35,7 +35,7 @@ export class JitterBuffer {
   #windowLeft = WINDOW_FRAMES;
   /** Samples that each frame takes more or less than it gives, while the clocks are brought together. */
   #correction = 0;
-  /** Samples of a live source that are to be left out: it is late by more than a frame. */
+  /** Samples of a live source to leave out: it is late by more than a frame. */
   #surplus = 0;
   #isLive = false;
   #lastSample = 0;
@@ -62,7 +62,7 @@ export class JitterBuffer {
     return this.#frames.length * FRAME_SAMPLES - this.#offset;
   }
 
-  /** Takes one frame of 320 samples. `isLive`: its source speaks in real time, so that what waits longer than it must is delay. */
+  /** Takes one frame of 320 samples. `isLive`: its source speaks in real time, so any unnecessary wait is delay. */
   push(frame: Int16Array, isLive = false): void {
     this.#isLive = isLive;
     if (this.#frames.length >= HELD_FRAMES_MAX) {
@@ -101,7 +101,7 @@ export class JitterBuffer {
     return frame;
   }
 
-  /** Throws away what is held; how many frames that were. */
+  /** Throws away the held frames; returns their number. */
   clear(): number {
     const cleared = this.#frames.length;
     this.#frames.length = 0;
@@ -112,7 +112,7 @@ export class JitterBuffer {
     return cleared;
   }
 
-  /** Enough is held, or what is held has waited as long as if it were. */
+  /** Enough frames are held, or the held ones have waited as long as if there were enough. */
   #begins(): boolean {
     if (this.#frames.length === 0) return false;
     this.#waited += 1;
@@ -125,7 +125,7 @@ export class JitterBuffer {
     return true;
   }
 
-  /** Adapts target and correction to what the last second has shown. */
+  /** Adapts target and correction to the last second. */
   #settle(): void {
     this.#calm += 1;
     if (this.#calm % CALM_FRAMES === 0) this.#target = Math.max(TARGET_FRAMES_MIN, this.#target - 1);
@@ -159,7 +159,7 @@ export class JitterBuffer {
     return faster.audio;
   }
 
-  /** What is left of the last frame, and silence behind it. */
+  /** The rest of the last frame, and silence behind it. */
   #rest(): Int16Array {
     const rest = this.#take(this.#held);
     this.#lastSample = rest.at(-1) ?? 0;

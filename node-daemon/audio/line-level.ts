@@ -1,6 +1,6 @@
 // How many frames the modem has to play still, by what it gave and was given: its two directions have one clock. Pure.
 
-/** What was written so shortly before cannot have been there when the modem took its next frame. */
+/** Frames that were written so shortly before cannot have been there when the modem took its next frame. */
 const ON_ITS_WAY_MS = 5;
 /** The least that was left in so many frames (1 s) is more than the modem needs. */
 const WINDOW_FRAMES = 50;

@@ -2,9 +2,9 @@
 
 /** The two ways of one call. */
 export interface PcmDevice {
-  /** Sets who gets what the modem gives. Set once. */
+  /** Sets the handler of the modem's audio. Set once. */
   onAudio(handler: (octets: Uint8Array) => void): void;
-  /** Sets who learns, once, that no more comes. */
+  /** Sets the handler that is called once when no more audio comes. */
   onClose(handler: (reason: Error) => void): void;
   /** False when the modem does not take it now: it is not kept. */
   write(octets: Uint8Array): boolean;

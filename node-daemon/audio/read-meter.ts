@@ -1,17 +1,17 @@
-// How many octets a program has read: what it was given and has not read waits in the kernel, which tells no one.
+// Counts the octets that a program has read. Octets that it was given and has not read wait in the kernel, which does not report them.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const LOOK_EVERY_MS = 20;
-/** A program that reads more than its own files for so long is not waited for. */
+/** The daemon stops waiting for a program that reads more than its own files for so long. */
 const SETTLE_TIMEOUT_MS = 500;
 
-/** Tells how many octets a program has read since. */
+/** Returns how many octets a program has read since. */
 type ReadOctets = () => number;
 
 /**
- * Waits until the program of a process id has read its own files and waits for its input. Where the kernel does not tell
- * (`/proc/<pid>/io`, proc(5)), undefined.
+ * Waits until the program of a process id has read its own files and waits for its input. Undefined where the kernel does not provide the
+ * count (`/proc/<pid>/io`, proc(5)).
  */
 export async function meterReads(pid: number | undefined): Promise<ReadOctets | undefined> {
   let last = readTotal(pid);

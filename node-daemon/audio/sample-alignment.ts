@@ -6,7 +6,7 @@ const FRAMES_MIN = 5;
 /** Sum of the steps between samples, in parts of their levels, at 8 kHz: vowels are at 0.2 to 0.6, noise is at 1.3. */
 const SMOOTH_MAX = 0.7;
 const ROUGH_MIN = 0.9;
-/** A mean level below this is silence, which tells nothing. */
+/** A mean level below this is silence, which shows nothing. */
 const QUIET_LEVEL = 8;
 
 export class SampleAlignment {

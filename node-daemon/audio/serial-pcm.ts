@@ -20,7 +20,7 @@ export async function openSerialPcm(openPort: OpenPort, path: string): Promise<P
         () => {
           waiting -= octets.length;
         },
-        // Its close is told by itself.
+        // The port reports its close itself.
         () => undefined,
       );
       return true;

@@ -1,4 +1,4 @@
-// The configuration file of a node: where it is, and what it means.
+// The configuration file of a node: its place, and its meaning.
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
 import { EXIT_CODES } from '../system/exit-codes.ts';
 import { howToGetAt } from '../system/missing-rights.ts';
@@ -6,10 +6,10 @@ import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.t
 import { configSchema, type WrittenConfig } from './schema.ts';
 import { simSettings } from './sim-settings.ts';
 
-/** Where it is looked for when nobody says where it is. */
+/** The default path of the configuration file. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 
-/** This user may not read the file; the message says who may. */
+/** This user may not read the file; the message names the users who may. */
 export class ConfigDeniedError extends ConfigFileError {
   override name = 'ConfigDeniedError';
   /** That of the tools for missing rights. */

@@ -1,4 +1,4 @@
-// The configuration of a node: what an operator may choose beyond the options of the command line.
+// The configuration of a node: an operator's choices beyond the options of the command line.
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import type { UsbId } from '../usb/usb-device.ts';
@@ -32,7 +32,7 @@ export interface SendLimitSettings {
   readonly perDestination: SendRate;
 }
 
-/** What may be done to a modem that does not come back by itself. */
+/** The steps that are allowed for a modem that does not recover by itself. */
 export interface RecoverySettings {
   readonly usbReset: 'authorized' | 'uhubctl' | 'off';
   /** A program and its arguments, with places to fill in; see `fillIn`. */
@@ -46,7 +46,7 @@ export interface RecoverySettings {
   };
 }
 
-/** The configuration of one node. What is `undefined` was not said. */
+/** The configuration of one node. `undefined` means that the file does not set the value. */
 export interface NodeConfig {
   readonly dataDir: string | undefined;
   readonly logLevel: LogLevel | undefined;
@@ -68,7 +68,7 @@ export interface NodeConfig {
   readonly drainMs: number;
 }
 
-/** What holds where no file says anything else: every modem found over USB is used. */
+/** The values that apply where no file sets others: every modem found over USB is used. */
 export const DEFAULT_CONFIG: NodeConfig = {
   dataDir: undefined,
   logLevel: undefined,

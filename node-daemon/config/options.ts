@@ -33,7 +33,7 @@ const modemPortsSchema = z.string().transform((text, context) => {
 
 const folderSchema = z.string().min(1, 'must be a path');
 
-/** Options of the daemon, as `readOptions` takes them. What the file can say too is `undefined` where it is not given. */
+/** Options of the daemon, as `readOptions` takes them. An option that the file can set too is `undefined` where it is not given. */
 export const daemonOptions = {
   config: {
     env: 'NODE_CONFIG',
@@ -77,7 +77,7 @@ export const daemonOptions = {
   },
 };
 
-/** What was given on the command line and in the environment. */
+/** The options from the command line and the environment. */
 type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
   readonly defaultDataDir?: string | undefined;
   readonly destinations?: Destinations | undefined;
@@ -100,7 +100,7 @@ export function settingsOf(options: GivenOptions): Settings {
   return joinedSettings(options, readConfigFile(options.config));
 }
 
-/** What options and a file that was read say together. Throws `ConfigFileError` for a slot that both have. */
+/** Joins the options with the file that was read. Throws `ConfigFileError` for a slot that both have. */
 export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
   const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
@@ -113,7 +113,7 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): Setting
     ...file,
     slots: [...file.slots, ...ports],
     destinations: options.destinations ?? file.destinations,
-    // Who names ports by hand, as for a simulated rack, does not mean the modems that this host happens to have.
+    // An operator who names ports by hand, as for a simulated rack, does not want the other modems of this host.
     discover: file.discover ?? ports.length === 0,
   };
   const { dataDir = defaultDataDir, logLevel = DEFAULT_LOG_LEVEL } = file;

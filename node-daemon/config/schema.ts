@@ -1,4 +1,4 @@
-// What the configuration file of a node may say, as it is written.
+// The format of a node's configuration file, as it is written.
 import { normalize } from 'node:path';
 import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
@@ -13,7 +13,7 @@ const IGNORED_MAX = 64;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
-/** Whoever waits for longer stops nothing. */
+/** A drain that takes longer is not a stop. */
 const DRAIN_SECONDS_MAX = 3_600;
 
 /** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */

@@ -1,4 +1,4 @@
-// What the operator knows of SIM cards: PINs and numbers, by ICCID.
+// The operator's data about SIM cards: PINs and numbers, by ICCID.
 
 /** One SIM card, as configured. */
 interface SimSetting {
@@ -8,7 +8,7 @@ interface SimSetting {
   readonly number?: string | undefined;
 }
 
-/** Looks up what was configured. */
+/** Gives the configured values of cards. */
 export interface SimSettings {
   /**
    * The PIN of a card; the common one for a card without its own. A card whose ICCID cannot be read may have its own: it has the

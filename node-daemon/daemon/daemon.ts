@@ -15,13 +15,13 @@ import { startMetrics } from './daemon-metrics.ts';
 import { type HostLink, openLink } from './host-link.ts';
 import { startStatusPage } from './status-page.ts';
 
-/** What a program or a test brings along. */
+/** The parts that a program or a test supplies. */
 interface DaemonParts {
   readonly log: Logger;
   readonly clock?: Clock;
   /** How an AT port is opened; a serial device by default. */
   readonly openPort?: OpenPort;
-  /** What `log` has written, for the tools. */
+  /** The lines that `log` has written, for the tools. */
   readonly recentLog?: RecentLog;
 }
 

@@ -8,7 +8,7 @@ import { MediaLink } from '../link/media-link.ts';
 import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
-/** What the link of a host uses besides the host. */
+/** The parts that the link of a host uses besides the host. */
 interface HostLinkParts {
   readonly dataDir: string;
   /** Where may be texted and called. */
@@ -25,7 +25,7 @@ export interface HostLink {
   readonly link: ControlLink;
 }
 
-/** Reads who this node is. The link connects after `link.start`. */
+/** Reads the identity of this node. The link connects after `link.start`. */
 export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLink> {
   const { calls, clock, journal, log, rack } = host;
   const { dataDir, destinations, metrics } = parts;

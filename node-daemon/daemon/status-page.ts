@@ -6,7 +6,7 @@ import { SignalHistory } from '../status-page/signal-history.ts';
 import { keepStatusPort } from '../status-page/status-port.ts';
 import type { HostLink } from './host-link.ts';
 
-/** What the page shows besides the host. */
+/** The parts that the page shows besides the host. */
 interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
   readonly metrics: NodeMetrics;
   /** `undefined`: no page is served. */

@@ -1,4 +1,4 @@
-// Plays a tone into a modem that gives back what it hears, and looks at what comes.
+// Plays a tone into a modem that gives back the audio it gets, and checks what comes.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { OpenPort, Port } from '../at/port.ts';
 import { Collected, messageOf } from './audio-port.ts';
@@ -10,7 +10,7 @@ const SAMPLE_RATE_HZ = 8_000;
 const FRAME_MS = 20;
 const FRAME_SAMPLES = (SAMPLE_RATE_HZ * FRAME_MS) / 1000;
 const FRAMES = 40;
-/** What is on its way when the last frame is written. */
+/** How long the audio needs that is under way when the last frame is written. */
 const REST_MS = 200;
 /** A whole number of periods in a frame; in the middle of the band of telephony. */
 const TONE_HZ = 1_000;
@@ -80,7 +80,7 @@ export function toneFrame(): Buffer {
   return frame;
 }
 
-/** What S16LE octets hold: the tone, next to nothing, or something else. */
+/** The contents of S16LE octets: the tone, next to nothing, or something else. */
 export function judgeTone(octets: Uint8Array): 'back' | 'silence' | 'noise' {
   const bytes = Buffer.from(octets);
   const samples = Array.from({ length: Math.floor(bytes.length / 2) }, (_, position) =>

@@ -5,10 +5,10 @@ import type { HeardAudio } from './seen/slot-view.ts';
 
 /** GPS receivers send their position once a second. */
 const LISTEN_MS = 1_500;
-/** More is not needed to see what it is. */
+/** More is not needed to recognize the audio. */
 const OCTETS_MAX = 16 * 1024;
 
-/** Collects what a port says, a bounded amount. */
+/** Collects the output of a port, a bounded amount. */
 export class Collected {
   #octets = Buffer.alloc(0);
 

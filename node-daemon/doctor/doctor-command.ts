@@ -1,4 +1,4 @@
-// `node-daemon doctor`: what is wrong with this host and its modems, and what to do about it.
+// `node-daemon doctor`: the problems of this host and its modems, and what to do about them.
 import * as z from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
@@ -42,7 +42,7 @@ const COMMAND = programCommand({
       stdout.write(json ? `${toJson(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = EXIT_CODES[report.verdict];
     });
-    // What a daemon that hangs was asked would be waited for, for minutes.
+    // Otherwise the process waits for minutes for the answer of a daemon that hangs.
     process.exit();
   },
 });

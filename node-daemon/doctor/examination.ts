@@ -1,4 +1,4 @@
-// The whole examination: sees the host and all slots at once, and has every check judge what was seen.
+// The whole examination: reads the host and all slots at once, and has every check judge the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -21,11 +21,11 @@ const SETTLE_WITH_DAEMON_TIMEOUT_MS = 1_000;
 /** A daemon that hangs answers nothing. */
 const DESK_TIMEOUT_MS = 4_000;
 
-/** What an examination uses. */
+/** The parts that an examination uses. */
 export interface ExaminationParts {
   /** Opens the way to the modems; its rejection is a finding. */
   readonly openDesk: () => Promise<RackDesk>;
-  /** What is wrong with the configuration file; then `openDesk` is not called. */
+  /** The error in the configuration file; with one, `openDesk` is not called. */
   readonly configurationProblem?: string | undefined;
   /** Opening audio ports may hang in the kernel. */
   readonly guard: HangGuard;
@@ -36,7 +36,7 @@ export interface ExaminationParts {
   readonly clock?: Clock;
 }
 
-/** Examines the host and its modems, in less than 20 s whatever hangs. Never rejects. */
+/** Examines the host and its modems, in less than 20 s even if some of them hang. Never rejects. */
 export async function examine(settings: Settings, parts: ExaminationParts): Promise<Report> {
   const {
     configurationProblem,
@@ -78,7 +78,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   });
 }
 
-/** Rejects when the desk does, or gives no answer. */
+/** Rejects when the operator API does, or gives no answer. */
 function slotsOf(
   desk: RackDesk,
   { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },
@@ -112,7 +112,7 @@ function judgeAll(seen: Seen): Finding[] {
   return [...host, ...slots];
 }
 
-/** One check that stumbles over what it sees does not cost the others. */
+/** One check that fails on unexpected facts does not cost the others. */
 function outcomeOf(judge: () => Outcome): Outcome {
   try {
     return judge();

@@ -25,8 +25,8 @@ const STANDARD = [
 const UNANSWERED_MAX = 2;
 
 /**
- * What it answered until it was through, or until the signal. Rejects with the failure of the last question when the modem
- * answers no more, and with the signal's reason when it had not given its identity by then.
+ * The modem's answers until all questions were asked, or until the signal. Rejects with the failure of the last question when the modem
+ * stops answering. Rejects with the signal's reason when the modem had not given its identity by then.
  */
 export async function askAll(
   ask: AskModem,

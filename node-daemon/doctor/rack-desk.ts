@@ -1,4 +1,4 @@
-// Examines a rack by way of its desk: that of the running daemon, or one that opens the modems for as long as it takes.
+// Examines a rack through the operator API: that of the running daemon, or one that opens the modems for the examination.
 import { systemClock } from '#shared/clock.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import type { Settings } from '../config/options.ts';
@@ -31,7 +31,7 @@ export async function examineRack(
   if (guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** What the examination asks of a desk. */
+/** The part of the operator API that the examination uses. */
 export function rackDeskOf(desk: NodeDesk): RackDesk {
   return {
     isRunningDaemon: desk.isRunningDaemon,

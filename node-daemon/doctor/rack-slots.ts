@@ -31,8 +31,8 @@ const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => ve
 const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching']);
 
 /**
- * The slots of a rack once each has found out how it is, or after `timeoutMs`. `usbPaths`: where modems are that will be
- * slots. Rejects as the desk does.
+ * The slots of a rack once each has settled its state, or after `timeoutMs`. `usbPaths`: the places of modems that will be slots. Rejects
+ * as the operator API does.
  */
 export async function settledSlots(
   desk: RackDesk,
@@ -88,7 +88,7 @@ function namedPlace(name: string, { slots }: NodeConfig): Place | undefined {
   return { ports: [port], ...(audioPort === undefined ? {} : { audio: { port: audioPort } }) };
 }
 
-/** Device files of a sound card, such as "card1": its control and what it plays and records. */
+/** Device files of a sound card, such as "card1": its control, its playback and its capture. */
 export function cardPaths(card: string, devRoot: string): string[] {
   const number = card.replace(/^card/, '');
   return [`controlC${number}`, `pcmC${number}D0c`, `pcmC${number}D0p`].map((name) =>

@@ -1,4 +1,4 @@
-// Sees one slot: its files, what its modem answers, what comes out of its audio port. Never longer than its time.
+// Examines one slot: its files, its modem's answers, the audio of its port. Never takes longer than its time.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
@@ -21,10 +21,10 @@ const DESK_TIMEOUT_MS = ANSWER_TIMEOUT_MS + 500;
 const QUESTIONS_TIMEOUT_MS = 5_000;
 /** Listening and the tone take three seconds. */
 const AUDIO_TIMEOUT_MS = 5_000;
-/** Reasons of a lost modem that come of asking it; of the others the port was not opened. */
+/** Reasons of a lost modem that come from asking it; for the others the port was not opened. */
 const TRIED: ReadonlySet<string> = new Set(['silent', 'faulty', 'gave_up', 'port_gone', 'no_service']);
 
-/** What an examination uses. */
+/** The parts that an examination uses. */
 interface SlotExaminationParts {
   /** Undefined where the modems cannot be asked. */
   readonly desk: RackDesk | undefined;
@@ -129,7 +129,7 @@ async function audioOf(
   if (port === undefined) return nothingHeard('no audio port is known');
   // A modem that does not answer this is left alone, too.
   if (!(await isIdle(ask).catch(() => false))) return nothingHeard('the modem is in a call');
-  // A call that comes meanwhile finds the port taken: nobody listens who need not.
+  // A call that comes meanwhile finds the port taken, so doctor listens only where necessary.
   const audio: HeardAudio =
     isGpsApart(modem) === true
       ? { kind: 'not_heard', why: 'need not be listened to' }

@@ -1,4 +1,4 @@
-// The modems of one host and the journal that they need: what works with and without a control link.
+// The modems of one host and the journal that they need: the part that works with and without a control link.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -29,11 +29,11 @@ const THREADS_KEPT = 3;
 /** Named in the error of a program that finds the data folder taken. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
-/** What a program or a test brings along. */
+/** The parts that a program or a test supplies. */
 interface HostParts {
   readonly log: Logger;
   readonly clock?: Clock | undefined;
-  /** How an AT port is opened; a serial device where nothing else is said. */
+  /** How an AT port is opened; a serial device by default. */
   readonly openPort?: OpenPort | undefined;
   /** Whether there is a control plane that calls belong to. */
   readonly isLinked: () => boolean;
@@ -64,9 +64,9 @@ export interface Host {
   alarms(): string[];
   /** Begins to use the modems. */
   start(): void;
-  /** Lets what modems are sending end, and closes their ports. */
+  /** Lets the modems finish the messages that they are sending, and closes their ports. */
   stop(): Promise<void>;
-  /** After `stop`, when nobody appends any more: closes the journal and gives the folder back. */
+  /** To be called after `stop`, once all appends have ended: closes the journal and gives the folder back. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Commands that the journal remembers, with what finds them for a delivery report. Pure.
+// Commands that the journal remembers, with an index that finds them for a delivery report. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 
 /**
@@ -25,11 +25,11 @@ export interface CommandState {
   readonly reported: readonly number[];
   /** `undefined` while the modem has or will have the command, or had it when the daemon died. */
   readonly outcome: SmsOutcome | undefined;
-  /** Of the text; only where whoever gave the command may give it again. */
+  /** Digest of the text; only where the sender of the command may send it again. */
   readonly digest?: string;
 }
 
-/** The commands for those who only read them. */
+/** The commands, read-only. */
 export type ReadonlyCommandMap = ReadonlyMap<string, CommandState> &
   Pick<CommandMap, 'sentAs' | 'inDoubt' | 'open'>;
 
@@ -69,7 +69,7 @@ export class CommandMap extends Map<string, CommandState> {
     return this.#sent.get(`${iccid}/${reference}`) ?? NONE;
   }
 
-  /** Ids of commands of a SIM that nobody can tell the end of. */
+  /** Ids of the SIM's commands whose end is unknown. */
   inDoubt(iccid: string): ReadonlySet<string> {
     return this.#inDoubt.get(iccid) ?? NONE;
   }

@@ -1,10 +1,10 @@
-// What records say about commands, and the records that a command is compacted to. Pure.
+// How records change the commands, and the records that a command is compacted to. Pure.
 import type { FactOf, SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandMap, CommandState } from './command-map.ts';
 import type { JournalRecord } from './record.ts';
 
 type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>;
-/** What can be told of a command, compaction included. */
+/** The records that describe a command, also after compaction. */
 type CommandRecord = RecordOf<'intent' | 'segment' | 'withdrawn' | 'doubt' | 'outcome'>;
 
 /** Brings the commands one record forward. */
@@ -47,7 +47,7 @@ export function applyCommandRecord(commands: CommandMap, record: CommandRecord):
   }
 }
 
-/** An outcome replaces what was known before; that of a command which nobody remembers is remembered. */
+/** An outcome replaces what was known before. An outcome of an unknown command adds the command. */
 export function applyOutcome(commands: CommandMap, fact: FactOf<'sms_outcome'>): void {
   const { command_id: commandId, outcome } = fact;
   const known = commands.get(commandId) ?? {
@@ -64,7 +64,7 @@ export function applyOutcome(commands: CommandMap, fact: FactOf<'sms_outcome'>):
   commands.set(commandId, { ...known, boot: undefined, references, outcome });
 }
 
-/** A report is a proof of acceptance: of the segment whose answer did not come it tells the reference. */
+/** A report proves that the network accepted the message. It supplies the reference of a segment whose answer did not come. */
 export function applyReport(commands: CommandMap, fact: FactOf<'sms_report'>): void {
   if (fact.command_id === null) return;
   change(commands, fact.command_id, ({ references, reported, outcome }) => {

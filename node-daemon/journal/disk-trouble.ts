@@ -1,10 +1,10 @@
-// Whether the disk refuses, as alarms and metrics tell it.
+// Whether the disk refuses writes, for alarms and metrics.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 
 /**
- * A full disk takes a small record and refuses the next message. What was refused is tried again every 30 s:
- * the trouble is over when the disk takes what is written and has refused nothing for longer than that.
+ * A full disk takes a small record and refuses the next message. A refused write is tried again every 30 s. The trouble is over when the
+ * disk takes writes and has refused nothing for longer than that.
  */
 export const CALM_MS = 45_000;
 
@@ -38,7 +38,7 @@ export class DiskTrouble {
     this.#set(true);
   }
 
-  /** The disk took what was written. */
+  /** The disk took a write. */
   took(): void {
     if (!this.#isOn) return;
     this.#calmTimer ??= this.#clock.after(CALM_MS, () => {

@@ -1,20 +1,20 @@
-// What a journal's file holds, also after a kill, a power cut or a broken disk.
+// Reads a journal's file, also after a kill, a power cut or a broken disk.
 import { createHash } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from './journal-disk.ts';
 import { decodeRecord, type JournalRecord } from './record.ts';
 
-/** What a file held when it was read. */
+/** The contents of a file when it was read. */
 interface JournalContents {
   /** The records that count, in order. */
   readonly records: readonly JournalRecord[];
-  /** Bytes of the good records before the first damage: what to keep after a torn write. */
+  /** Bytes of the good records before the first damage: the part to keep after a torn write. */
   readonly goodBytes: number;
   /**
-   * `torn`: there is damage in what was written last and nobody was told of: a kill leaves a part of a write,
-   * a power cut any of its pages. What follows the damage does not count.
-   * `corrupt`: there is damage in what was durable, which only a broken disk does, or nothing good before it.
+   * `torn`: the damage is in the last write, which was never reported as durable. A kill leaves a part of a write, a power cut any of its
+   * pages. Records after the damage do not count. `corrupt`: the damage is in data that was durable, which only a broken disk causes, or
+   * nothing before it is good.
    */
   readonly damage: 'none' | 'torn' | 'corrupt';
 }
@@ -23,7 +23,7 @@ interface JournalContents {
 export async function readJournal(path: string): Promise<JournalContents> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
-    // What the system says of a read, unlike what it says of an open, has no path.
+    // Unlike an error of open, an error of read does not include the path.
     throw new Error(`cannot read the journal ${path}: ${error.message}`, { cause: error });
   });
   return parseJournal(bytes);

@@ -1,8 +1,8 @@
-// The files under the journal: what it asks of the system, and the system's own.
+// The files under the journal: the calls that it needs from the system, and the system's own.
 import { constants, fdatasync, stat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** A file as the journal uses it. What tests replace to play a full or broken disk, a kill or a power cut. */
+/** A file as the journal uses it. Tests replace it to simulate a full or broken disk, a kill or a power cut. */
 export interface JournalDisk {
   /** Writes there: a kill cannot take it back, a power cut can. After a rejection anything may be there. */
   write(bytes: Uint8Array, position: number): Promise<void>;
@@ -10,7 +10,7 @@ export interface JournalDisk {
   sync(): Promise<void>;
   /** Cuts the file and makes that durable. */
   truncate(length: number): Promise<void>;
-  /** Whether this path names this file: it does not once somebody has deleted or replaced it. Never rejects. */
+  /** Whether this path names this file. It does not once the file was deleted or replaced. Never rejects. */
   isAt(path: string): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -7,13 +7,13 @@ import { encodeRecord, type JournalRecord } from './record.ts';
 /** Compaction writes this much at a time, so that it never holds up the process for longer than about 1 ms. */
 const CHUNK_BYTES = 64 * 1024;
 /**
- * Zeros behind the records: a sync of what is written over them need not change the size of the file, which
- * would make everybody who writes to the file system wait for its journal.
+ * Zeros behind the records. Writes go over them, so that a sync does not change the size of the file. A change of size would make every
+ * program that writes to the file system wait for the file system's journal.
  */
 const ROOM_BYTES = 256 * 1024;
 const DOUBT = Buffer.from(encodeRecord({ kind: 'doubt' }));
 
-/** The file of one journal. One writer, and one who syncs, which may meet. */
+/** The file of one journal. It has one writer and one syncer, which may run at the same time. */
 export class JournalFile {
   readonly #path: string;
   readonly #openDisk: OpenJournalDisk;
@@ -58,7 +58,7 @@ export class JournalFile {
     this.#roomEnd = Math.max(this.#roomEnd, this.#writtenBytes);
   }
 
-  /** Makes durable what was written before, where the next start finds it. After a rejection, `mend`. */
+  /** Makes earlier writes durable, where the next start finds them. After a rejection, call `mend`. */
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
     const disk = this.#opened();
@@ -73,9 +73,9 @@ export class JournalFile {
   }
 
   /**
-   * After a failure the page cache may differ from the disk: goes back to what is known to be there, or is
-   * not `usable` any more. Never rejects. Nothing else is under way. Whoever reads the file learns from a
-   * `doubt` that something was taken back; without that mark nothing is.
+   * After a failure the page cache may differ from the disk. Goes back to what is known to be on the disk, or sets `usable` to false. Never
+   * rejects. Nothing else may be under way. A `doubt` record marks for readers of the file that something was taken back; without that mark
+   * nothing was.
    */
   async mend(): Promise<void> {
     const disk = this.#disk;
@@ -84,7 +84,7 @@ export class JournalFile {
     try {
       await this.#mustHaveName(disk);
       const mark = this.#writtenBytes > this.#durableBytes ? DOUBT : Buffer.alloc(0);
-      // The zero spoils the line that it falls into: after a kill what is left behind the mark does not count.
+      // The zero spoils the line that it falls into: after a kill, data left behind the mark does not count.
       if (mark.length > 0) await disk.write(Buffer.concat([mark, Buffer.alloc(1)]), this.#durableBytes);
       const end = this.#durableBytes + mark.length;
       await disk.truncate(end);

@@ -1,4 +1,4 @@
-// Digests of texts that only this node can make: of a short text, anybody finds out what a plain digest is of.
+// Digests of texts that only this node can make. A plain digest of a short text can be reversed by guessing.
 import { createHmac, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const FILE_NAME = 'journal.key';
 const KEY_BYTES = 32;
 const DIGEST_BYTES = 16;
 
-/** What older programs wrote: SHA-256 of a PDU, or the first 32 bits of that of a text. */
+/** Digests of older programs: SHA-256 of a PDU, or the first 32 bits of the SHA-256 of a text. */
 const PLAIN_DIGEST = /^[0-9a-f]{8}([0-9a-f]{56})?$/;
 
 /** Keys the digests of one journal. The key lies beside it, in a file of its own. */

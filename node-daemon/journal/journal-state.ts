@@ -1,5 +1,5 @@
-// What the journal says: facts to send, commands and their outcomes, entries to delete, parts that wait.
-// Pure: the state is what its records, applied in order, make of it.
+// The state of the journal: facts to send, commands and their outcomes, entries to delete, parts that wait. Pure: the state follows from
+// its records, applied in order.
 import assert from 'node:assert/strict';
 import type { Fact } from '#shared/link/messages.ts';
 import { CommandMap, type CommandState, type ReadonlyCommandMap } from './command-map.ts';
@@ -54,7 +54,7 @@ export interface JournalState {
   readonly cards: Map<string, string>;
 }
 
-/** The state for those who only read it. */
+/** The state, read-only. */
 export interface ReadonlyJournalState {
   readonly journalId: string;
   readonly nextSequence: number;
@@ -82,7 +82,7 @@ export function emptyState(journalId: string): JournalState {
   };
 }
 
-/** Who has a storage: a card, or a modem. */
+/** The holder of a storage: a SIM card or a modem. */
 export const holderOf = ({ device, iccid }: Pick<StorageEntry, 'iccid' | 'device'>): string =>
   device ?? iccid;
 
@@ -131,7 +131,7 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       settleEntry(state, record.entry, (key) => state.entries.delete(key));
       break;
     case 'synced':
-      // Says something of the file, and nothing of what is in it.
+      // Describes the file, not its contents.
       break;
     case 'pin':
       if (record.result === 'clear') state.pins.delete(record.digest);
@@ -144,8 +144,8 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
 }
 
 /**
- * The records that make this state as it is at this moment: what a compacted journal holds. What changes
- * while they are taken does not show in them.
+ * The records that produce this state as it is now: the contents of a compacted journal. Changes while the records are read do not show in
+ * them.
  */
 export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
   const { journalId, nextSequence, acknowledged } = state;

@@ -1,18 +1,18 @@
-// Brings what is appended to the disk: written at once, made durable in groups, in the order it came in.
+// Brings appended records to the disk: written at once, made durable in groups, in the order they came in.
 //
 //   staged ──write()──► written ──fdatasync──► durable
-//   A kill takes back what is staged, a power cut what is not durable, a disk that refuses what is written.
+//   A kill takes back staged records, a power cut those that are not durable, a disk that refuses those that are written.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { JournalFile } from './journal-file.ts';
 
-/** What nobody is in a hurry for is durable after this time, so that more of it shares a sync. */
+/** Lazy writes are durable after this time, so that more of them share a sync. */
 export const LAZY_SYNC_MS = 5;
 
 /** Something to write. Its functions are called in the order of the entries. */
 interface WriterEntry {
-  /** Nobody is in a hurry for it to be durable. */
+  /** The write can wait for `LAZY_SYNC_MS` before it is durable. */
   readonly isLazy: boolean;
-  /** Called when its turn to be written has come: its lines. What it throws it is `refused` with. */
+  /** Called when its turn to be written has come; returns its lines. If it throws, the entry is `refused` with the error. */
   encode(): string;
   onWritten(): void;
   onDurable(bytes: Uint8Array): void;
@@ -20,7 +20,7 @@ interface WriterEntry {
   refused(error: unknown): void;
 }
 
-/** What the writer tells its owner. */
+/** The parts that the writer needs, and the events that it reports to its owner. */
 interface WriterParts {
   readonly file: JournalFile;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export class JournalWriter {
   /** Something that is written is wanted on the disk. */
   #syncDue = false;
   #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
-  /** Somebody else has the file, or waits for it. */
+  /** Another task has the file, or waits for it. */
   #held = false;
   #lastHolder: Promise<void> = Promise.resolve();
   #idleWaiters: (() => void)[] = [];
@@ -74,7 +74,7 @@ export class JournalWriter {
     this.#start();
   }
 
-  /** Lends the file out once all that is written is durable; what is added meanwhile is written after. */
+  /** Lends the file out once all that is written is durable; records added meanwhile are written after. */
   async exclusively(work: () => Promise<void>): Promise<void> {
     const before = this.#lastHolder;
     let release: () => void = () => undefined;
@@ -117,7 +117,7 @@ export class JournalWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // A turn of the loop lets all that was added together share one write, and who talks to modems go first.
+    // A turn of the loop lets all records that were added together share one write, and lets tasks that talk to modems go first.
     await new Promise((resolve) => setImmediate(resolve));
     try {
       if (!this.#parts.file.usable) await this.#parts.restore();
@@ -182,7 +182,7 @@ export class JournalWriter {
     else this.#failure.entries.push(...entries);
   }
 
-  /** When neither writing nor syncing goes on: mends what failed, goes on with what came meanwhile. */
+  /** When neither writing nor syncing goes on: repairs a failure, then continues with the records that came meanwhile. */
   async #settle(): Promise<void> {
     if (this.#writing || this.#syncing) return;
     if (this.#failure !== undefined) {

@@ -1,4 +1,4 @@
-// What must survive on a node: appended durably in groups, numbered, acknowledged, compacted.
+// Records that must survive on a node: appended durably in groups, numbered, acknowledged, compacted.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -34,9 +34,9 @@ const STAGED_MAX = 10_000;
 export const COMPACT_BYTES_MIN = 1024 * 1024;
 /** The file may grow to this multiple of its last compact size. */
 const COMPACT_GROWTH = 4;
-/** What the control plane has taken lies on the disk no longer than this, also on a node where nothing happens. */
+/** Facts that the control plane has acknowledged stay on the disk no longer than this, also on a node where nothing happens. */
 export const COMPACT_WITHIN_MS = 60 * 60 * 1000;
-/** A lost acknowledgement costs only a repetition, so that it may wait for company. */
+/** A lost acknowledgement costs only a repetition, so it may wait for others. */
 const ACKNOWLEDGEMENT_DELAY_MS = 1_000;
 
 /** The journal takes nothing now: full, closed, or the disk refuses. `cause` says which. */
@@ -44,9 +44,9 @@ export class JournalUnavailableError extends Error {
   override name = 'JournalUnavailableError';
 }
 
-/** Where the journal lies and what it uses. */
+/** The journal's folder and the parts that it uses. */
 export interface JournalOptions {
-  /** Exists; nobody else writes there. */
+  /** Exists; nothing else writes there. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -55,7 +55,7 @@ export interface JournalOptions {
   readonly bootId?: string;
 }
 
-/** What callers append, and the journal's own. */
+/** Records that callers append, and the journal's own. */
 type Appendable = NewRecord | Extract<JournalRecord, { kind: 'ack' }>;
 
 /** Records that depend on the parts that wait; pure, and quick. */
@@ -84,7 +84,7 @@ export class Journal {
   readonly #state: JournalState;
   readonly #factHandlers = new Set<() => void>();
   readonly #trouble: DiskTrouble;
-  /** What is written and not durable: the next sequence, facts that grow the journal, groups of parts. */
+  /** State that is written and not yet durable: the next sequence, facts that grow the journal, groups of parts. */
   #nextSequence: number;
   #growthUnderWay = 0;
   readonly #groups: WrittenGroups;
@@ -94,9 +94,9 @@ export class Journal {
   /** Lines that became durable since the compaction that goes on took its copy. */
   #compactionTail: Uint8Array[] | undefined;
   #compacting: Promise<void> | undefined;
-  /** The file may hold texts that nobody needs any more, or there is one beside it: compaction is due. */
+  /** The file, or one beside it, may hold texts that are not needed any more: compaction is due. */
   #compactionTimer: Timer | undefined;
-  /** After it, what was written may have been taken back: a kill is no better than a power cut. */
+  /** After a failure, written records may have been taken back: a kill is no better than a power cut. */
   #hasFailed = false;
   #closed = false;
 
@@ -125,7 +125,7 @@ export class Journal {
     });
   }
 
-  /** Opens the journal of a folder, mending what a crash left. Throws when the disk refuses. */
+  /** Opens the journal of a folder, repairing the damage of a crash. Throws when the disk refuses. */
   static async open(options: JournalOptions): Promise<Journal> {
     const { folder, clock, log } = options;
     const path = join(folder, FILE_NAME);
@@ -156,7 +156,7 @@ export class Journal {
     return journal;
   }
 
-  /** What the durable records say. For reading; only `append` and `acknowledge` change it. */
+  /** The state that the durable records give. Read only; only `append` and `acknowledge` change it. */
   get state(): ReadonlyJournalState {
     return this.#state;
   }
@@ -165,7 +165,7 @@ export class Journal {
     return this.#closed;
   }
 
-  /** True from a write that the disk refused until it has taken what is written, and refused nothing, for a while. */
+  /** True from a write that the disk refused until the disk has taken all writes, and refused nothing, for a while. */
   get isFailing(): boolean {
     return this.#trouble.isOn;
   }
@@ -175,7 +175,7 @@ export class Journal {
     return this.#writer.steps;
   }
 
-  /** The form in which the journal keeps a digest of a text or a PDU: nobody without its key can guess the text. */
+  /** The form in which the journal keeps a digest of a text or a PDU. Without the journal's key the text cannot be guessed. */
   digestOf(plain: string): string {
     return this.#key.digestOf(plain);
   }
@@ -198,22 +198,22 @@ export class Journal {
     return this.#add(() => records).durable;
   }
 
-  /** Appends records and tells how far they have come. For who need not wait for the disk. */
+  /** Appends records and reports each step. For callers that do not have to wait for the disk. */
   appendInSteps(...records: readonly NewRecord[]): Appended {
     return this.#add(() => records);
   }
 
   /**
-   * Appends records that nobody is in a hurry for: they are written at once, and durable with the next that
-   * somebody is, or some milliseconds later.
+   * Appends records that can wait for the disk. The journal writes them at once. They become durable with the next append that is not lazy,
+   * or some milliseconds later.
    */
   appendLazily(...records: readonly NewRecord[]): Appended {
     return this.#add(() => records, true);
   }
 
   /**
-   * Appends what `decide` makes of the parts that wait once all that was appended before is written; nothing
-   * else is written between its look and its records. Rejects with what `decide` throws, else as `append` does.
+   * Appends the records that `decide` makes from the parts that wait, once all earlier appends are written. Nothing else is written between
+   * its reading and its records. Rejects with the error that `decide` throws, else as `append` does.
    */
   appendDecided(decide: Decision): Promise<void> {
     return this.#add(() => decide(this.#groups)).durable;
@@ -239,7 +239,7 @@ export class Journal {
     });
   }
 
-  /** Writes what waits, or all anew where the file is gone, and closes it. Idempotent. */
+  /** Writes the records that wait, or all of them again where the file is gone, and closes the file. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#acknowledgementTimer !== undefined) this.#writeAcknowledgement();
@@ -313,7 +313,7 @@ export class Journal {
     for (const handler of [...this.#factHandlers]) handler();
   }
 
-  /** What was written and is not durable never was. */
+  /** Discards the records that are written and not durable. */
   #onFailure(cause: unknown): JournalUnavailableError {
     this.#hasFailed = true;
     // Also a compaction that goes on must know, for its copy was taken before.
@@ -325,7 +325,7 @@ export class Journal {
     this.#groups.forget();
     const isFirst = !this.#trouble.isOn;
     this.#trouble.refused(cause);
-    // A deleted file is to come back also when nobody appends. Once: a disk that refuses is not asked on and on.
+    // The journal also recreates a deleted file when no caller appends. It tries once, so that it does not ask a refusing disk for ever.
     if (isFirst && !this.#file.usable) this.#add(() => []);
     return new JournalUnavailableError('the journal cannot be written', { cause });
   }
@@ -361,7 +361,7 @@ export class Journal {
     if (await removeOldAsides(this.#folder, this.#clock.now())) this.#compactInTime();
   }
 
-  /** Writes a compact copy while appends go on, and takes it up with what came meanwhile at its end. */
+  /** Writes a compact copy while appends go on, appends the records that came meanwhile, and switches to the copy. */
   async #compact(): Promise<void> {
     const { journalId } = this.#state;
     const tail: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-// Texts that nobody needs any more: in the journal until it is compacted, in copies that a kill cut off, and in damaged
-// journals that were kept aside.
+// Removes texts that are not needed any more: in the journal until it is compacted, in copies that a kill cut off, and in damaged journals
+// that were kept aside.
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadonlyJournalState } from './journal-state.ts';
@@ -9,12 +9,12 @@ import type { JournalRecord } from './record.ts';
 export const COMPACT_SUFFIX = 'compact';
 export const NEW_SUFFIX = 'new';
 
-/** How long a damaged journal is kept: whoever wants to look at it has a week. */
+/** How long a damaged journal is kept: the operator has a week to examine it. */
 export const ASIDE_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 const ASIDE = /^journal\.corrupt-[0-9a-f]+\.log$/;
 
-/** Removes copies that never became the journal. Nobody writes one meanwhile. Never rejects. */
+/** Removes copies that never became the journal. No compaction may run meanwhile. Never rejects. */
 export async function removeCutOff(path: string): Promise<void> {
   for (const suffix of [COMPACT_SUFFIX, NEW_SUFFIX]) await unlink(`${path}.${suffix}`).catch(() => undefined);
 }
@@ -37,7 +37,9 @@ export async function removeOldAsides(folder: string, now: number): Promise<bool
   return areLeft;
 }
 
-/** Whether a file holds what compaction leaves out: acknowledged facts, and digests without a key, which `records` have not. */
+/**
+ * Whether a file holds records that compaction leaves out: acknowledged facts, and digests without a key, which are missing in `records`.
+ */
 export function isStale(
   written: readonly JournalRecord[],
   records: readonly JournalRecord[],

@@ -1,13 +1,13 @@
-// Appends what must get into the journal, however often the disk refuses it.
+// Appends records that must get into the journal, however often the disk refuses them.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from './journal.ts';
 import type { NewRecord } from './record.ts';
 
-/** While the disk refuses what the modem has done. */
+/** Interval of retries while the disk refuses records of a modem's work. */
 const RETRY_MS = 5_000;
 
-/** What the append works on. */
+/** The parts that the append uses. */
 export interface PersistentAppendParts {
   readonly journal: Journal;
   readonly clock: Clock;
@@ -18,16 +18,13 @@ export interface PersistentAppendParts {
 export interface PersistentAppended {
   /** Resolves when a kill cannot take it back, or when the journal is closed. */
   readonly written: Promise<void>;
-  /** Resolves when it is durable, or after the first refusal: whoever waits need not wait for a new disk. */
+  /** Resolves when the records are durable, or after the first refusal, so that a caller does not have to wait for a new disk. */
   readonly told: Promise<void>;
   /** Resolves when it is durable, however often that was refused, or when the journal is closed. */
   readonly taken: Promise<void>;
 }
 
-/**
- * Appends records, again and again until the journal takes them or is closed. `isLazy`: nobody is in a hurry
- * for them to be durable.
- */
+/** Appends records, again and again until the journal takes them or is closed. `isLazy`: the records can wait before they are durable. */
 export function appendPersistently(
   parts: PersistentAppendParts,
   records: readonly NewRecord[],

@@ -2,14 +2,14 @@
 import { crc32 } from 'node:zlib';
 import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
 
-/** Raised when older programs could not read what newer ones write. */
+/** Raised when older programs could not read the records of newer ones. */
 export const JOURNAL_FORMAT = 1;
 
 /** A place in a message storage and its content, as a keyed SHA-256 of the whole PDU (`JournalKey`). */
 export interface StorageEntry {
   /** The card that was in the modem. */
   readonly iccid: string;
-  /** The modem, by IMEI, where the storage is its own: what lies there stays when the card goes. */
+  /** The modem, by IMEI, where the storage is its own: messages there stay when the card goes. */
   readonly device?: string;
   readonly storage: string;
   readonly index: number;
@@ -53,7 +53,7 @@ interface CardRecord {
   readonly iccid: string;
 }
 
-/** Who appends leaves the sequence out: the journal gives it when it writes. */
+/** A record to append, without its sequence: the journal assigns it when it writes. */
 export type NewRecord =
   /** A fact. On disk it also has its sequence number. */
   | {

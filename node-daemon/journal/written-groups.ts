@@ -1,11 +1,11 @@
-// The parts that wait, as they will be when all that is written is durable: what decisions look at. Pure.
+// The parts that wait, as they will be when all that is written is durable. Decisions use these. Pure.
 import type { PartGroup } from './journal-state.ts';
 import type { JournalRecord, NewRecord } from './record.ts';
 
-/** Groups of parts for those who decide. */
+/** Groups of parts, for decisions. */
 export interface ReadonlyGroups {
   get(group: string): PartGroup | undefined;
-  /** At most so many there are. */
+  /** An upper bound of their number. */
   readonly size: number;
 }
 
@@ -16,7 +16,7 @@ interface Change {
   readonly records: number;
 }
 
-/** What durable records say, and over it what is written and not durable. */
+/** The groups of the durable records, with the changes that are written and not yet durable on top. */
 export class WrittenGroups implements ReadonlyGroups {
   readonly #durable: ReadonlyMap<string, PartGroup>;
   readonly #changes = new Map<string, Change>();
@@ -55,7 +55,7 @@ export class WrittenGroups implements ReadonlyGroups {
     else this.#changes.set(key, { ...change, records: change.records - 1 });
   }
 
-  /** What was written and is not durable never was. */
+  /** Discards the changes that are written and not durable. */
   forget(): void {
     this.#changes.clear();
   }

@@ -1,4 +1,4 @@
-// How far this host's clock is off, as the control plane told, and the facts whose times are corrected by it.
+// How far this host's clock is off, as the control plane reported, and the facts whose times are corrected by it.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -15,8 +15,8 @@ interface ClockCorrectionParts {
 }
 
 /**
- * Corrects facts that were made since the process began or the clock was set: nobody knows how wrong the clock was
- * before, so that older ones keep what it said.
+ * Corrects facts that were made since the process began or the clock was set. Older facts keep their times, because the error of the clock
+ * before that is unknown.
  */
 export class ClockCorrection {
   readonly #parts: ClockCorrectionParts;
@@ -32,7 +32,7 @@ export class ClockCorrection {
     this.#beginAnew();
   }
 
-  /** Looks whether the clock is set, until `stop`. */
+  /** Checks repeatedly whether the clock was set, until `stop`. */
   start(): void {
     this.#look();
     this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
@@ -42,7 +42,7 @@ export class ClockCorrection {
     this.#timer?.cancel();
   }
 
-  /** To be added to the clock for the control plane's time; 0 as long as nothing else was told. */
+  /** To be added to the clock for the control plane's time; 0 as long as the control plane reported nothing else. */
   get offsetMs(): number {
     this.#notice();
     return this.#offsetMs;

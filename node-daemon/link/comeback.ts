@@ -7,7 +7,7 @@ import type { LinkEnd } from './node-link.ts';
 
 /** The first wait is short, and no two nodes of a fleet wait the same. */
 const FIRST = { firstMinMs: 50, firstMaxMs: 250 };
-/** A restart is over within a minute or two: until then nobody waits long … */
+/** A restart is over within a minute or two. Until then the node waits only briefly … */
 const RESTART_MS = 120_000;
 const RESTART_CAP_MS = 3_000;
 /** … and then a control plane that is away for long is not asked more often than this. */
@@ -15,7 +15,7 @@ const CAP_MS = 30_000;
 const SLOW_MS = 30_000;
 /** A proxy may have shown the proof twice: this many fresh ones are tried before a 401 is believed. */
 const FRESH_PROOFS_MAX = 3;
-/** Somebody may have put an older database back. */
+/** The operator may have restored an older database. */
 const STOPPED_MS = 600_000;
 /** A server's wish for more than this is not believed. */
 const RETRY_AFTER_MAX_MS = 60_000;
@@ -29,7 +29,7 @@ interface ComebackState {
   readonly proofsRefused: number;
   /** For how long there was no link. */
   readonly awayMs: number;
-  /** What is added to this node's clock, for the server's time. */
+  /** To be added to this node's clock for the server's time. */
   readonly clockOffsetMs: number;
 }
 
@@ -71,7 +71,7 @@ function delayOf(comeback: Comeback, attempt: number, awayMs: number, random: nu
   }
 }
 
-/** How far this node's clock is behind the server's, where a refusal of the proof tells the server's time. */
+/** How far this node's clock is behind the server's, where a refusal of the proof gives the server's time. */
 function serverOffset({ refusal }: LinkEnd, nowMs: number): number | undefined {
   if (refusal?.status !== 401) return undefined;
   const text = refusal.headers[SERVER_TIME_HEADER.toLowerCase()]?.toString() ?? '';

@@ -32,7 +32,7 @@ export interface LinkCommand {
   readonly digest?: string;
 }
 
-/** What goes back: a result, or a refusal of what was not tried. */
+/** The answer to a command: a result, or a refusal of a command that was not tried. */
 export type CommandAnswer =
   | { readonly ok: true; readonly result: unknown }
   | {
@@ -43,7 +43,7 @@ export type CommandAnswer =
       readonly retryAfterMs?: number | undefined;
     };
 
-/** What commands act on. */
+/** The parts that commands act on. */
 interface CommandHandlerParts {
   readonly rack: Pick<Rack, 'find' | 'inSlot'>;
   readonly journal: Journal;

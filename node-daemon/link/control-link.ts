@@ -1,4 +1,4 @@
-// Keeps this node linked to its control plane: one link, the next one before a link that is to end, waits between.
+// Keeps this node linked to its control plane: one link at a time, the next one before the current one ends, and waits between attempts.
 
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
@@ -14,16 +14,16 @@ import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
 import { SentFacts } from './sent-facts.ts';
 
-/** A link that lasted this long was well: what ended it is new. */
+/** A link that lasted this long was healthy: the cause of its end is new. */
 const STABLE_MS = 5_000;
-/** Slots change together: a modem that comes up tells three things at once. */
+/** Slots change together: a modem that comes up reports three changes at once. */
 const SLOTS_DELAY_MS = 20;
-/** What changes with each message is told so often: how full storages are, how much the journal keeps. */
+/** How often the node reports values that change with each message: how full storages are, how much the journal keeps. */
 export const LOAD_TELL_MS = 10_000;
-/** A server that is to end tells a whole fleet at once to go. */
+/** A server that is about to stop notifies a whole fleet at once. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
-/** Where the link goes and what it carries. */
+/** The link's target and the parts that it uses. */
 interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
@@ -68,13 +68,13 @@ export class ControlLink {
     return this.#current !== undefined;
   }
 
-  /** Grows while a link is looked for; undefined with one, which its heartbeat watches, and while none is wanted. */
+  /** Grows while the node tries to connect. Undefined with a link, which its heartbeat watches, and while no link is wanted. */
   get steps(): number | undefined {
     const isIdle = this.#isStopped || this.isLinked || this.#identity.current === undefined;
     return isIdle ? undefined : this.#steps;
   }
 
-  /** Keeps a link until `stop`, whatever happens, as soon as the node is enrolled. */
+  /** Keeps a link until `stop`, after any failure, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(
@@ -87,7 +87,7 @@ export class ControlLink {
     this.#connect();
   }
 
-  /** Tells the control plane, soon, that slots or alarms have changed. */
+  /** Reports soon to the control plane that slots or alarms have changed. */
   slotsChanged(): void {
     if (this.#current === undefined) return;
     this.#slotsTimer ??= this.#parts.clock.after(SLOTS_DELAY_MS, () => {
@@ -96,12 +96,12 @@ export class ControlLink {
     });
   }
 
-  /** Tells an event of a slot, while there is a link. */
+  /** Sends an event of a slot, while there is a link. */
   tell(event: SlotEvent): void {
     this.#current?.sendEvent(event);
   }
 
-  /** Tells how a call stands, while there is a link; the next one is told in its hello. */
+  /** Sends the state of a call, while there is a link. The next link sends it in its hello. */
   callChanged(call: LiveCall): void {
     this.#current?.sendCall(call);
   }
@@ -161,13 +161,13 @@ export class ControlLink {
     this.#proofsRefused = 0;
     this.#linkedAt = this.#parts.clock.now();
     older?.leave();
-    // What changed between hello and welcome.
+    // Sends the changes between hello and welcome.
     this.slotsChanged();
     for (const call of this.#parts.calls()) link.sendCall(call);
     link.sendFacts();
   }
 
-  /** Looks for another instance; until there is one, this link is as good as any. */
+  /** Searches for another instance. Until there is one, the node keeps this link. */
   #onDrain(link: NodeLink): void {
     if (link !== this.#current || this.#next !== undefined) return;
     this.#parts.log.info({}, 'the control plane is about to stop: looking for another instance');
@@ -206,7 +206,7 @@ export class ControlLink {
     this.#slotsTimer?.cancel();
     this.#slotsTimer = undefined;
     if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#beginAnew();
-    // Otherwise the link that is being opened tells how it goes on.
+    // Otherwise the link that is being opened decides how it goes on.
     if (this.#next === undefined) this.#comeBack(end);
   }
 

@@ -1,4 +1,4 @@
-// `node-daemon enrol <url> <code>`: what an operator pastes on the node.
+// `node-daemon enrol <url> <code>`: the command that an operator pastes on the node.
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';

@@ -1,5 +1,5 @@
-// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps what came of it.
-// Run again with the same code it is the same enrolment, wherever it was interrupted.
+// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps the result. Run again with the same code it is
+// the same enrolment, wherever it was interrupted.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { isPlainUrl } from './plain-url.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Enrolment did not happen; the message says why and what to do. */
+/** Enrolment did not happen; the message gives the reason and the advice. */
 class EnrolmentError extends Error {
   override name = 'EnrolmentError';
 }
@@ -27,7 +27,7 @@ interface Enrolment {
   isInsecure?: boolean;
 }
 
-/** What became of the node. */
+/** The node as the control plane enrolled it. */
 interface EnrolledNode {
   nodeId: string;
   /** Of its key. */
@@ -66,7 +66,7 @@ export async function enrol({
   }
 }
 
-/** The key for this code: that of an attempt before, or a new one, which is on disk before anybody hears of it. */
+/** The key for this code: the key of an earlier attempt, or a new one, which is on disk before it is sent. */
 function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
   const codeHash = createHash('sha256').update(code).digest('hex');
   for (const path of [identityPath(folder), pendingPath]) {
@@ -88,7 +88,7 @@ function readOrNothing(path: string): IdentityRecord | undefined {
   try {
     return readIdentityRecord(path);
   } catch {
-    // Damaged: whatever key it held is lost, and a new code gives the node a new one.
+    // Damaged: its key is lost, and a new code gives the node a new one.
     return undefined;
   }
 }

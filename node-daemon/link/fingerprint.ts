@@ -1,4 +1,4 @@
-// The fingerprint of this node's key: what an operator compares before approving it.
+// The fingerprint of this node's key, which an operator compares before approving it.
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { showFingerprint } from '#shared/link/enrolment.ts';
 

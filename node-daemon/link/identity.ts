@@ -1,4 +1,4 @@
-// Who this node is: its key, its name and its control plane, in one file that is replaced as a whole.
+// The identity of this node: its key, its name and its control plane, in one file that is replaced as a whole.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   closeSync,
@@ -45,11 +45,11 @@ export interface Identity {
   readonly isInsecure?: boolean;
 }
 
-/** Where a link learns who it is. */
+/** The source of a link's identity. */
 export interface IdentitySource {
   /** Undefined until the node is enrolled. */
   readonly current: Identity | undefined;
-  /** Told after `current` changed. */
+  /** `handler` is called after `current` changed. */
   onChange(handler: () => void): void;
 }
 
@@ -59,7 +59,7 @@ class IdentityError extends Error {
 
 export const identityPath = (folder: string): string => join(folder, FILE_NAME);
 
-/** What a folder's identity file says; undefined when there is none. Throws `IdentityError` for a damaged one. */
+/** The contents of a folder's identity file; undefined when there is none. Throws `IdentityError` for a damaged one. */
 export function readIdentityRecord(path: string): IdentityRecord | undefined {
   try {
     return parseRecord(path, readFileSync(path, 'utf8'));
@@ -79,8 +79,7 @@ export function nodeNameOf(folder: string): string | null {
 }
 
 /**
- * Writes `record` so that after a crash there is the whole of it, or what was there before. Throws `IdentityError`, which
- * names the file.
+ * Writes `record` so that after a crash there is the whole of it, or the earlier contents. Throws `IdentityError`, which names the file.
  */
 export function writePrivateFile(path: string, record: object): void {
   try {
@@ -106,7 +105,7 @@ function writeWhole(path: string, record: object): void {
   rmSync(next, { force: true });
   const file = openSync(next, 'wx', 0o600);
   try {
-    // Root enrols for the daemon whose folder it is.
+    // Root enrols for the daemon that owns the folder.
     const { gid, uid } = statSync(dirname(path));
     if (process.getuid?.() === 0) fchownSync(file, uid, gid);
     writeSync(file, `${JSON.stringify(record, null, 2)}\n`);
@@ -168,7 +167,7 @@ export class IdentityFile implements IdentitySource {
     const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? undefined : error,
     );
-    // A disk that cannot be read says nothing of who this node is.
+    // A disk that cannot be read says nothing about the identity of this node.
     if (text instanceof Error) {
       this.#log.error({ err: text }, 'cannot read the identity of this node');
       return;
@@ -194,7 +193,7 @@ export class IdentityFile implements IdentitySource {
   }
 }
 
-/** Whether what it says of the control plane is not to be used: no TLS, and not enrolled with --insecure. */
+/** Whether the control plane's URL must not be used: no TLS, and not enrolled with --insecure. */
 export const isRefusedPlain = ({ control_plane_url: url, insecure = false }: IdentityRecord): boolean =>
   !insecure && isPlainUrl(url);
 

@@ -22,7 +22,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** Octets that may wait to be sent: half a second of audio. More is lost, for it would be too late. */
 const WAITING_OCTETS_MAX = 32 * 1024;
 
-/** Who is on this end of the link. */
+/** The node's end of the link. */
 interface MediaLinkEvents {
   onPlayout(audio: Int16Array, isLive: boolean): void;
   onClear(): { played: number; dropped: number };

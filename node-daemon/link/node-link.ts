@@ -28,12 +28,12 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const LEAVE_TIMEOUT_MS = 30_000;
 /** A node that misses this many pings leaves the link. */
 const HEARTBEATS_MISSED_MAX = 2;
-/** Whatever the server asks for; timers know no more than 24 days. */
+/** Upper limit for the time that the server asks for: timers accept no more than 24 days. */
 const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
 /** Commands that are under way at once; each waits in a bounded queue of its slot. */
 const COMMANDS_MAX = 4096;
 
-/** What a link carries. */
+/** The parts that a link uses. */
 export interface NodeLinkParts {
   readonly journal: Journal;
   readonly sentFacts: SentFacts;
@@ -76,7 +76,7 @@ export class NodeLink {
   #heartbeatMs = 0;
   /** Highest sequence sent on this link. */
   #sent = 0;
-  /** What the last slots frame said, as JSON. */
+  /** The contents of the last slots frame, as JSON. */
   #toldSlots = '';
   #commandsUnderWay = 0;
   #timer: Timer | undefined;
@@ -113,7 +113,7 @@ export class NodeLink {
     });
   }
 
-  /** Sends what the window allows, oldest first. */
+  /** Sends the facts that the window allows, oldest first. */
   sendFacts(): void {
     const { facts, acknowledged } = this.#parts.journal.state;
     while (this.#window !== undefined && this.#sent - acknowledged < this.#window) {
@@ -130,7 +130,7 @@ export class NodeLink {
     this.#tellSlots(this.#snapshot());
   }
 
-  /** The same, when anything differs from what was told last. */
+  /** The same, when anything differs from the last frame. */
   sendNewSlots(): void {
     const snapshot = this.#snapshot();
     if (JSON.stringify(snapshot) !== this.#toldSlots) this.#tellSlots(snapshot);

@@ -1,4 +1,4 @@
-// Whether anybody on the way could read and change what goes over a URL.
+// Whether a third party on the network could read and change the data that goes over a URL.
 import { isIPv4 } from 'node:net';
 
 /** Without TLS, and not to this host: `http:` or `ws:` to anything but 127.0.0.0/8, ::1 and localhost. */

@@ -1,4 +1,4 @@
-// What this node shows when it connects: who it is, signed now, for one use.
+// The proof that this node sends when it connects: its identity, signed now, for one use.
 import { randomBytes, sign } from 'node:crypto';
 import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Identity } from './identity.ts';

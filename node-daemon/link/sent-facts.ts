@@ -6,7 +6,7 @@ export class SentFacts {
   #journalId: string;
   #highest: number;
 
-  /** To be made before the first link: an earlier process can have sent whatever the journal holds. */
+  /** To be made before the first link: an earlier process can have sent any fact in the journal. */
   constructor(journal: Pick<Journal, 'state'>) {
     const { journalId, nextSequence } = journal.state;
     this.#journal = journal;

@@ -1,10 +1,10 @@
-// Counts what passes by: facts as they become durable, commands as they are answered.
+// Counts events as they pass: facts as they become durable, commands as they are answered.
 import type { Fact } from '#shared/link/messages.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
-/** Who counts facts: told of each with the SIM that it is of, where that is known. */
+/** Counts facts. Called for each fact, with its SIM, where that is known. */
 interface FactCounter {
   fact(fact: Fact, iccid: string | undefined): void;
 }
@@ -27,7 +27,7 @@ export function countFacts(journal: Journal, counter: FactCounter): void {
   });
 }
 
-/** An outcome does not tell its SIM: its command does. */
+/** An outcome does not contain its SIM; its command does. */
 const iccidOf = (fact: Fact, { state }: Journal): string | undefined =>
   fact.kind === 'sms_outcome' ? state.commands.get(fact.command_id)?.iccid : fact.iccid;
 

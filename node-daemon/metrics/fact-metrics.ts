@@ -1,4 +1,4 @@
-// What facts say of messages and calls, by the slot whose SIM they are of.
+// Counts messages and calls from facts, by the slot of their SIM.
 import type { Counter } from 'prom-client';
 import type { Fact } from '#shared/link/messages.ts';
 import type { CallEnded } from '#shared/voice/call.ts';

@@ -12,7 +12,7 @@ export class Instruments {
     return new Counter({ name: `simrack_node_${name}_total`, help, labelNames, registers: this.#registers });
   }
 
-  /** Its labels and values are asked for when somebody looks; before them all are forgotten. */
+  /** Its labels and values are computed at each scrape; the earlier ones are removed first. */
   view<L extends string = never>(
     name: string,
     help: string,

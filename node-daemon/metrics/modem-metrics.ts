@@ -1,4 +1,4 @@
-// What each modem is asked and goes through: AT commands, opened ports, steps of the recovery.
+// Counts the work of each modem: AT commands, opened ports, steps of the recovery.
 import type { Counter, Histogram } from 'prom-client';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { RecoveryStep } from '../modem/recovery/recovery.ts';

@@ -1,4 +1,4 @@
-// What a node counts and measures, for Prometheus. No number, ICCID or text is in it: slots have names.
+// The counters and gauges of a node, for Prometheus. They contain no number, ICCID or text: slots have names.
 import { type Counter, Registry } from 'prom-client';
 import type { Slot } from '#shared/link/messages.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
@@ -7,7 +7,7 @@ import { Instruments } from './instruments.ts';
 import { ModemMetrics } from './modem-metrics.ts';
 import { viewSlots } from './slot-metrics.ts';
 
-/** What is looked at when somebody asks for the metrics. */
+/** The state that is read at each scrape of the metrics. */
 export interface NodeView {
   slots(): readonly Slot[];
   /** Facts that wait for the control plane. */
@@ -76,7 +76,7 @@ export class NodeMetrics {
     this.#journalFailures.inc();
   }
 
-  /** Counts a command by what was answered; names that nobody knows share one label. */
+  /** Counts a command by its answer; unknown names share one label. */
   command(name: string, answer: CommandAnswer): void {
     const isUnknown = !answer.ok && answer.code === 'command_unknown';
     this.#commands.inc({ command: isUnknown ? 'unknown' : name, result: answer.ok ? 'ok' : answer.code });

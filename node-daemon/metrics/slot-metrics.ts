@@ -1,11 +1,11 @@
-// How each slot is, when somebody asks: state, registration, signal, storage, what sits in it.
+// The state of each slot at a scrape: state, registration, signal, storage, contents.
 import type { Gauge } from 'prom-client';
 import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
 import type { Instruments } from './instruments.ts';
 
 /** Registers the views of slots. A slot that is renamed or gone leaves nothing behind. */
 export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void {
-  /** What a modem does not tell is not shown: 0 would be a value. */
+  /** A value that the modem does not report is left out: 0 would be a value. */
   const eachThatTells =
     (value: (slot: Slot) => number | null | undefined) =>
     (gauge: Gauge<'slot'>): void => {

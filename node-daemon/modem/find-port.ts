@@ -1,4 +1,4 @@
-// The right port among those of a USB device: the first that answers AT and tells which modem it is.
+// Finds the right port among those of a USB device: the first that answers AT and identifies the modem.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
@@ -12,7 +12,7 @@ const ANSWER_ATTEMPTS = 2;
 const ANSWER_TIMEOUT_MS = 1_000;
 const IMEI_ANSWER = /^(?:\+CGSN: ?)?"?\d{14,16}"?$/;
 
-/** What is used to try ports. */
+/** The parts that trying a port needs. */
 interface FindPortParts {
   readonly openPort: OpenPort;
   readonly clock: Clock;
@@ -29,8 +29,8 @@ interface FoundPort {
 }
 
 /**
- * Tries ports, best first, and closes those that are not the right one. Rejects with the system's error when
- * none can be opened or another program has one of them, with `SessionEndedError` when none answers or tells an IMEI.
+ * Tries ports, best first, and closes those that are not the right one. Rejects with the system's error when no port can be opened or
+ * another program has one of them. Rejects with `SessionEndedError` when no port answers or returns an IMEI.
  */
 export async function findPort(paths: readonly string[], parts: FindPortParts): Promise<FoundPort> {
   let failure: unknown;
@@ -47,7 +47,7 @@ export async function findPort(paths: readonly string[], parts: FindPortParts): 
         throw error;
       }
     } catch (error) {
-      // Two programs on one modem would each read and delete what the other is about to tell.
+      // Two programs on one modem would each read and delete messages before the other one sees them.
       if (isTaken(error)) throw error;
       parts.log.debug({ err: error, path }, 'not the right port');
       // A port that could be opened says more than one that could not.
@@ -57,7 +57,7 @@ export async function findPort(paths: readonly string[], parts: FindPortParts): 
   throw failure;
 }
 
-/** Rejects when another program has one of the ports; whatever else is wrong with them does not matter. */
+/** Rejects when another program has one of the ports; other problems with them do not matter. */
 async function checkNotTaken(paths: readonly string[], { openPort, signal }: FindPortParts): Promise<void> {
   for (const path of paths) {
     signal.throwIfAborted();

@@ -1,11 +1,11 @@
-// Whoever switched the radio off may have been killed before switching it on again (3GPP TS 27.007 §8.2).
+// Switches the radio on again, in case a process that switched it off was killed before it did (3GPP TS 27.007 §8.2).
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import { fieldsOf, integerField } from '../at/fields.ts';
 
 const FULL = 1;
-/** SIM and radio come up within seconds; what takes longer is waited for as a busy SIM is. */
+/** SIM and radio come up within seconds. For longer delays the session waits as for a busy SIM. */
 const SETTLE_LOOKS = 5;
 const SETTLE_LOOK_MS = 1_000;
 

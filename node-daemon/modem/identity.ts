@@ -7,7 +7,7 @@ import type { UsbId } from '../usb/usb-device.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile } from './profiles/profile.ts';
 
-/** What a modem says of itself. */
+/** The data by which a modem identifies itself. */
 interface ModemIdentity {
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
@@ -18,12 +18,12 @@ interface ModemIdentity {
 
 /** No echo, result codes as words, errors as numbers. */
 export const BASIC_SETTINGS = ['ATE0', 'ATV1', 'AT+CMEE=1'];
-/** Answers without a prefix are taken from what is no URC: those have a sign in front or are words in capitals. */
+/** Answers without a prefix are taken from lines that are not URCs: URCs have a sign in front or are words in capitals. */
 const TEXT = /^(?:\+(?:CGM[IMR]|GCAP):|(?![+^*$#%])(?!(?:RING|RDY|START|NO CARRIER|SMS DONE|PB DONE)$))./;
 const IMEI = /^(?:\+C?GSN: ?)?"?(\d{14,16})"?$/;
 const MODEL_LENGTH_MAX = 64;
 
-/** Settles how to talk and asks who is there. Rejects with `AtTimeoutError` and `PortClosedError`. */
+/** Settles the format of answers and identifies the modem. Rejects with `AtTimeoutError` and `PortClosedError`. */
 export async function identify(channel: AtChannel, usbId: UsbId | undefined): Promise<ModemIdentity> {
   for (const command of BASIC_SETTINGS) await ask(channel, atCommand(command));
   const identification = (await ask(channel, atCommand('ATI', { answer: TEXT }))) ?? [];

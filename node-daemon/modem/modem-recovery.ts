@@ -23,7 +23,7 @@ import type { SlotRecord } from './slot/slot-record.ts';
 /** A modem that crashes is back on the bus in this time, or is waited for like any other. */
 const CRASHED_MS = 30_000;
 
-/** What the recovery of one modem uses. */
+/** The parts that the recovery of one modem uses. */
 interface ModemRecoveryParts {
   readonly openPort: OpenPort;
   readonly limits: RecoveryLimits;

@@ -24,27 +24,27 @@ import { CommandRefusal } from './slot/command-refusal.ts';
 import { SlotRecord } from './slot/slot-record.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
-/** Looking for a device that is not there costs nothing, and it comes back at any time. */
+/** Searching for a device that is not there costs nothing, and it comes back at any time. */
 const ABSENT_RETRY_MS = 500;
-/** Another program has the port, or the rights are missing: somebody has to do something. */
+/** Another program has the port, or the rights are missing: the operator has to act. */
 const DENIED_RETRY_MS = 5_000;
 /** At a stop the message that the modem has gets this long to be accepted. */
 const STOP_SENDING_MS = 5_000;
 /** An open that hangs is not waited for. */
 const STOP_MS = 2_000;
 
-/** Hears what happens to modems. */
+/** Listens to events of modems. */
 interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
   /** A command on the line has ended. Commands before the modem gave its identity are not reported. */
   onCommandEnd(modem: Modem, end: CommandEnd): void;
-  /** Something is wrong with the device: the USB tree may show what. */
+  /** Something is wrong with the device: the USB tree may show the cause. */
   onLoss(): void;
 }
 
-/** What a modem uses. */
+/** The parts that a modem uses. */
 export interface ModemParts {
   /** The first name of its slot. */
   readonly slot: string;
@@ -58,7 +58,7 @@ export interface ModemParts {
   /** Whether the modem with this IMEI may be used; asked for modems of USB devices. */
   readonly admits: (imei: string) => boolean;
   readonly observer: ModemObserver;
-  /** What calls need, at a place; absent where there are none. */
+  /** The parts that calls need, at a place; absent where there are no calls. */
   readonly telephonyAt?: (place: Place) => Telephony;
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,7 +109,7 @@ export class Modem {
     });
   }
 
-  /** What is in the slot; of a lost modem what was there last. */
+  /** The contents of the slot; of a lost modem, the last contents. */
   get slot(): Slot {
     return { slot: this.name, ...this.#record.slot };
   }
@@ -151,8 +151,8 @@ export class Modem {
   }
 
   /**
-   * Grows as the modem is served and brought back; `undefined` while it is waited for. Every command has a time-out and
-   * every open a limit: whoever does not go on for minutes never will.
+   * Grows as the modem is served and recovered; `undefined` while the daemon waits for it. Every command has a time-out and every open a
+   * limit, so a count that stands still for minutes never grows again.
    */
   get steps(): number | undefined {
     const { steps } = this.#liveness;

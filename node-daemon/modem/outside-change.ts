@@ -1,4 +1,4 @@
-// What an operator has the modem do may change its settings: no message is given meanwhile, and all is set up anew.
+// An operator's commands may change the settings of the modem. The session gives it no message meanwhile, and sets it up again afterwards.
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -7,7 +7,7 @@ import { atCommand } from '../at/command.ts';
 import { BASIC_SETTINGS } from './identity.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
-/** A message on the air takes seconds; nobody waits at a terminal for longer. */
+/** A message on the air takes seconds; an operator at a terminal does not wait longer. */
 const SENDING_MAX_MS = 10_000;
 
 /** A message is on its way for too long. */
@@ -15,7 +15,7 @@ export class SendingError extends Error {
   override name = 'SendingError';
 }
 
-/** What a session tells of itself. */
+/** The parts of a session that the change needs. */
 interface OutsideChangeParts {
   readonly channel: AtChannel;
   readonly outbox: SmsOutbox | undefined;
@@ -26,8 +26,8 @@ interface OutsideChangeParts {
 }
 
 /**
- * Does `work` between two messages, not within one. Resolves with what it does, while the modem is being set up again. Rejects
- * with `SendingError`, and as `work` does.
+ * Does `work` between two messages, not within one. Resolves with its result, while the modem is being set up again. Rejects with
+ * `SendingError`, and as `work` does.
  */
 export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () => Promise<T>): Promise<T> {
   const { clock, outbox } = parts;

@@ -13,11 +13,11 @@ interface Remedy {
 
 const REMEDIES_MAX = 3;
 
-/** Whom to wait for, and what may be done meanwhile. */
+/** The modem to wait for, and the steps that are allowed meanwhile. */
 interface PortAppearanceParts {
   readonly location: ModemLocation;
   readonly outside: OutsideSteps;
-  /** Whether what is there is to be left alone. */
+  /** Whether the device there must be left alone. */
   readonly isRefused: () => boolean;
   /** Called with the reason why there is nothing to serve: a word. */
   readonly onAway: (reason: string) => void;
@@ -46,12 +46,12 @@ export async function untilPortsAppear(parts: PortAppearanceParts): Promise<Plac
   return undefined;
 }
 
-/** What may turn a device without ports into a modem; `undefined` when only waiting is left. */
+/** The remedy that may turn a device without ports into a modem; `undefined` when only waiting is left. */
 function remedyFor(place: Place | undefined, outside: OutsideSteps): Remedy | undefined {
   // Most systems switch the mode of a stick by themselves, at once.
   const remedies: Partial<Record<NonNullable<Place['reason']>, Remedy>> = {
     mass_storage: { what: 'mode switch', apply: outside.switchMode, waitsMs: [3_000, 10_000] },
-    // Whoever was killed in the middle of a reset left the device switched off.
+    // A process that was killed in the middle of a reset left the device switched off.
     no_port: { what: 'USB reset', apply: outside.resetUsb, waitsMs: [20_000, 60_000] },
   };
   const remedy = place?.reason === undefined ? undefined : remedies[place.reason];

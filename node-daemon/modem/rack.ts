@@ -15,7 +15,7 @@ type CreateModem = (options: {
   readonly admits: (imei: string) => boolean;
 }) => Modem;
 
-/** What the operator wants, and how modems are made. */
+/** The slots that the operator configured, and the parts that make modems. */
 export interface RackParts {
   readonly slots: readonly NamedSlot[];
   /** Whether modems are used that no slot names. */
@@ -72,7 +72,7 @@ export class Rack {
     for (const device of wanted) this.#place(device);
   }
 
-  /** Gives each modem the name that it has by what is known now. To be called when any has changed. */
+  /** Gives each modem its name by the current facts. To be called when any of them has changed. */
   rename(): void {
     for (const modem of this.#atUsb.values()) {
       const { device_id: imei, usb_path: usbPath } = modem.slot;
@@ -125,12 +125,12 @@ export class Rack {
     );
   }
 
-  /** Who is served, by the first names of their places or their USB paths, and how far that has gone. */
+  /** The modems in service, by the first names of their places or their USB paths, and their steps. */
   progress(): { name: string; steps: number | undefined }[] {
     return this.#modems().map(({ id, steps }) => ({ name: id, steps }));
   }
 
-  /** What an operator should look after. */
+  /** Problems that an operator should take care of. */
   alarms(): string[] {
     const modems = this.#shown();
     const alarms = [];
@@ -169,7 +169,7 @@ export class Rack {
     return this.#names.nameOf({ imei: null, usbPath }) !== undefined;
   }
 
-  /** Whether it is to be used whatever it says, so that it may be treated also when it says nothing. */
+  /** Whether the device is used whatever it answers. Such a device is treated also when it answers nothing. */
   #isCertain(device: UsbDevice): boolean {
     return this.#isNamed(device) || (this.#parts.discover && isModem(device));
   }

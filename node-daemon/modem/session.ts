@@ -1,4 +1,4 @@
-// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up anew.
+// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up again.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -38,7 +38,7 @@ import { UnknownUrcs } from './unknown-urcs.ts';
 /** A modem that just got power answers only after some seconds. */
 const WAKE_ATTEMPTS = 5;
 const WAKE_TIMEOUT_MS = 1_000;
-/** After an answer that did not come; so many of them in a row, and the modem is taken for silent. */
+/** Interval of polls after an answer that did not come. After `MISSES_MAX` of them in a row, the modem counts as silent. */
 const MISSED_POLL_MS = 5_000;
 const MISSES_MAX = 3;
 /** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
@@ -50,20 +50,20 @@ const LOST_SERVICE_MAX_MS = 45_000;
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
 
-/** What a session works on. */
+/** The parts that a session uses. */
 export interface SessionParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is configured for SIM cards. */
+  /** The configuration of SIM cards. */
   readonly sims: SimSettings;
   /** Where the port is one of a USB device. */
   readonly usbId?: UsbId;
   /** Without service for longer, the session ends. Defaults to the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
-  /** What calls need; absent where there are none. */
+  /** The parts that calls need; absent where there are no calls. */
   readonly telephony?: Telephony;
   /** Called before each pause: the session goes on. */
   readonly onTurn?: () => void;
@@ -80,7 +80,7 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
-  /** What `#serve` settled with the modem, once more. */
+  /** Repeats the settings that `#serve` made in the modem. */
   #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
   readonly #unknownUrcs: UnknownUrcs;
@@ -111,7 +111,7 @@ export class ModemSession {
     return this.#ussd;
   }
 
-  /** For what an operator asks of the modem. */
+  /** For an operator's requests to the modem. */
   get channel(): AtChannel {
     return this.#channel;
   }
@@ -121,12 +121,12 @@ export class ModemSession {
     return this.#telephone;
   }
 
-  /** Does what may change settings of the modem; as `changeFromOutside`. */
+  /** Does work that may change settings of the modem; as `changeFromOutside`. */
   changing<T>(work: () => Promise<T>): Promise<T> {
     return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
 
-  /** Serves until the port is gone or the modem must be set up anew. Always rejects with `SessionEndedError`. */
+  /** Serves until the port is gone or the modem must be set up again. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
@@ -188,7 +188,7 @@ export class ModemSession {
       ]);
       await network.setUp();
       await setUpMessages({ ...parts, pause: (delayMs) => sleep(clock, delayMs) });
-      // What is not as it was before ends the session.
+      // A poll that finds a change ends the session.
       this.#pauses.pollNow();
     };
     for (let misses = 0; ; ) {
@@ -209,7 +209,7 @@ export class ModemSession {
     for (const line of lines) await this.#optional(ask(this.#channel, atCommand(line)));
   }
 
-  /** Makers differ in what they know: no line is needed, and one that is not answered costs its time only. */
+  /** Makers differ in the commands that they know: no line is required, and an unanswered one costs only its time. */
   async #optional(step: Promise<unknown>): Promise<void> {
     try {
       await step;
@@ -271,7 +271,7 @@ export class ModemSession {
     this.#end(new SessionEndedError('restarted', why));
   }
 
-  /** A reset or another SIM may have come without a word. */
+  /** A reset or another SIM may have come without notice. */
   async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);

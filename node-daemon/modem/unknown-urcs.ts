@@ -1,4 +1,4 @@
-// What a modem says by itself and no profile knows: told once each, by name.
+// URCs that no profile knows: logged once each, by name.
 import type { Logger } from '#shared/log.ts';
 
 /** A line full of noise has many names. */
@@ -14,7 +14,7 @@ export class UnknownUrcs {
   }
 
   note(line: string): void {
-    // What follows the name may be a number.
+    // A number may follow the name.
     const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
     if (this.#names.has(name) || this.#names.size >= NAMES_MAX) return;
     this.#names.add(name);

@@ -36,7 +36,7 @@ const UNSOLICITED_WORDS = [
 const NAME = /^[+^*$%][A-Z0-9]+/i;
 /** ATI of some makes lists capabilities. */
 const NAMES_OF_BASIC = ['+GCAP'];
-/** One line answers; what looks the same and comes before it was said unasked. */
+/** One line answers; an equal line before it is a URC. */
 const SINGLE = /^\+C(5G|G|E)?REG\?$/;
 
 /** Gives the line to the modem. Throws `DeskError`. */
@@ -55,7 +55,7 @@ export async function askModem(
   }
 }
 
-/** The command with what answers it: lines that begin with its name, and lines without any name. */
+/** The command with its answer: lines that begin with its name, and lines without any name. */
 export function operatorCommand(line: string, timeoutMs: number | undefined): AtCommand {
   const text = line.trim();
   const commands = commandsOf(text) ?? [];

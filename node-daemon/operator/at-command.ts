@@ -26,7 +26,7 @@ export const AT_COMMAND = programCommand({
     }),
 });
 
-/** What the code of an error is called in its standard. */
+/** The name of an error code in its standard. */
 async function meaningOf(final: string): Promise<string | undefined> {
   const match = /^\+(CME|CMS) ERROR: (\d+)$/.exec(final);
   if (match === null) return undefined;

@@ -1,4 +1,4 @@
-// Which command lines an operator may give to a modem that works: what only asks, anything else on demand. Pure.
+// Which command lines an operator may give to a modem that works: lines that only read, anything else on demand. Pure.
 
 /** `safe` changes nothing; `unsafe` may; `never` takes the modem away from the daemon, or sends its messages elsewhere. */
 type AtVerdict =
@@ -8,10 +8,10 @@ type AtVerdict =
 
 /** Asking for the allowed values searches all bands, for minutes in which no message comes. */
 const TEST_FORM = /^[+^*](?!COPS=|CGAUTO=|CNMA=)[A-Z0-9]+=\?$/;
-/** 3GPP TS 27.007 §4.2: tells a setting. */
+/** 3GPP TS 27.007 §4.2: reads a setting. */
 const READ_FORM = /^[+^*][A-Z0-9]+\?$/;
 const BASIC = /^(I\d?|&V\d?|S\d{1,3}\?)?$/;
-/** Commands without a parameter that only tell something. */
+/** Commands without a parameter that only read. */
 const TELLING: ReadonlySet<string> = new Set([
   '+CGMI',
   '+CGMM',
@@ -53,7 +53,7 @@ const TELLING: ReadonlySet<string> = new Set([
   '^MONNC',
   '^CARDMODE',
 ]);
-/** With parameters, and only telling: reading files of the card (3GPP TS 27.007 §8.18), serving cells, one setting by name. */
+/** Commands with parameters that only read: files of the card (3GPP TS 27.007 §8.18), serving cells, one setting by name. */
 const TELLING_SETS = [
   /^\+CRSM=(176|178|192|242)(,[^"]*)?$/,
   /^\+CGSN=[0-3]$/,
@@ -68,9 +68,9 @@ const WITH_BODY =
 /** The port speaks no AT commands afterwards. */
 const DATA_MODE = /\+(CGDATA|CMUX)(=(?!\?)|$)|\+\+\+/;
 
-/** Any other value than 0 (3GPP TS 27.005 §3.2.3), behind whatever stands before it. */
+/** Any other value than 0 (3GPP TS 27.005 §3.2.3), behind any text. */
 const TEXT_MODE = /\+CMGF(?!\?|=\?|=0+$)/;
-/** Result codes off or as numbers, lines that end otherwise (ITU-T V.250 §6.2): what is answered is not understood any more. */
+/** Result codes off or as numbers, lines that end otherwise (ITU-T V.250 §6.2): the daemon does not understand the answers any more. */
 const UNREADABLE = /Q[1-9]|V(?!1)|S0*[345]=/;
 
 const HINTS: ReadonlyArray<readonly [RegExp, string]> = [

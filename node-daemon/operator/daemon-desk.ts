@@ -8,11 +8,11 @@ import { ALIVE_EVERY_MS, DESK_VERSION, VERSION_HEADER } from './desk-socket.ts';
 
 /** A slot list is there at once; the daemon may be in the middle of a compaction. */
 const HELLO_TIMEOUT_MS = 10_000;
-/** Longer than what the longest command and the queue before it may take. */
+/** Longer than the longest command and the queue before it may take. */
 const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
 const headers = { [VERSION_HEADER]: DESK_VERSION, 'Content-Type': 'application/json' };
 
-/** The daemon's desk; `undefined` when none listens at `socketPath`. Throws `DeskError`. */
+/** The daemon's operator API; `undefined` when none listens at `socketPath`. Throws `DeskError`. */
 export async function findDaemonDesk(socketPath: string): Promise<NodeDesk | undefined> {
   try {
     await new DaemonDesk(socketPath).hello();

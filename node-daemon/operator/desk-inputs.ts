@@ -1,4 +1,4 @@
-// What an operator may ask for, and in what form: checked where it is done, whoever asks.
+// The form of an operator's requests. The side that carries out a request checks it, whatever its source.
 import * as z from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 
@@ -35,7 +35,7 @@ export const DESK_INPUTS = {
     code: z
       .string()
       .regex(/^[0-9*#+]{1,64}$/, 'the code must have 1 to 64 digits, "*" and "#", such as *100#'),
-    /** What is answered to each question of the network, in order. */
+    /** The answers to the questions of the network, in order. */
     replies: z
       .array(z.string().regex(/^[\x20-\x7e]{1,160}$/, 'a reply must be printable ASCII'))
       .max(10)

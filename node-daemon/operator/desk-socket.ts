@@ -1,4 +1,4 @@
-// The daemon's side of the operator's socket: HTTP, JSON in and out; what is followed comes a JSON text a line.
+// The daemon's side of the operator's socket: HTTP, JSON in and out; a stream sends one JSON text a line.
 import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { type DeskInput, isDeskCall } from './desk-inputs.ts';
 /** Raised when an older tool would misunderstand a newer daemon, or the other way round. */
 export const DESK_VERSION = '1';
 export const VERSION_HEADER = 'simrack-desk-version';
-/** So that who follows knows that the daemon is there. */
+/** Shows followers that the daemon is there. */
 export const ALIVE_EVERY_MS = 5_000;
 
 /** Its folder is the gate where it is the data folder; elsewhere its group is. */
@@ -103,7 +103,7 @@ async function stream(
   try {
     for await (const item of desk.follow(name, { signal, isFollowed: searchParams.get('follow') !== 'no' })) {
       if (response.write(`${JSON.stringify(item)}\n`) || signal.aborted) continue;
-      // Who reads slowly gets the next state when it has this one.
+      // A slow reader gets the next state when it has this one.
       await new Promise<void>((resolve) => {
         response.once('drain', resolve);
         response.once('close', resolve);

@@ -1,8 +1,8 @@
-// What an operator can ask of the modems of a host: of the running daemon, or without one.
+// The requests that an operator can make to the modems of a host: through the running daemon, or without one.
 import type { Slot, SmsOutcome } from '#shared/link/messages.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 
-/** What a modem answered to a command line. */
+/** The answer of a modem to a command line. */
 export interface AtAnswer {
   /** Information responses, as the modem gave them. */
   readonly lines: readonly string[];
@@ -11,13 +11,13 @@ export interface AtAnswer {
   readonly ok: boolean;
 }
 
-/** What the network answered to a USSD code. */
+/** The answer of the network to a USSD code. */
 export interface UssdAnswer {
-  /** Null where it told nothing. */
+  /** Null where the network sent no text. */
   readonly text: string | null;
   /** Whether the network waits for a reply. */
   readonly waits: boolean;
-  /** What happened, where it is no answer. */
+  /** The problem, where there is no answer. */
   readonly problem: string | null;
 }
 
@@ -27,11 +27,11 @@ export interface StoredSms {
   readonly index: number;
   readonly status: 'unread' | 'read' | 'unsent' | 'sent';
   readonly kind: 'message' | 'report' | 'unreadable';
-  /** Sender, or recipient of what a report is about; null where it cannot be read. */
+  /** Sender, or recipient of the message that a report is about; null where it cannot be read. */
   readonly address: string | null;
-  /** Of the service centre, ISO 8601. */
+  /** Time of the service center, ISO 8601. */
   readonly sent_at: string | null;
-  /** The text; of what has none, what it is. */
+  /** The text; for a message without one, its kind. */
   readonly text: string;
   /** "2/3" of a long message. */
   readonly part: string | null;
@@ -47,7 +47,7 @@ export interface SlotMessages {
   readonly parts: ReadonlyArray<{ from: string; part: string; received_at: string; text: string }>;
 }
 
-/** A slot, and what has happened there since the daemon began. */
+/** A slot, and its events since the daemon began. */
 export interface WatchedSlot extends Slot {
   /** Signal in dBm, oldest first; null where there was none. */
   readonly signals: readonly (number | null)[];
@@ -68,10 +68,10 @@ export interface WatchedHost {
   readonly slots: readonly WatchedSlot[];
 }
 
-/** What became of a message; `is_repeat`: its id was used before, and nothing was sent now. */
+/** The outcome of a message; `is_repeat`: its id was used before, and nothing was sent now. */
 export type SendAnswer = SmsOutcome & { readonly is_repeat: boolean };
 
-/** What each call answers. */
+/** The answer of each call. */
 export interface DeskAnswers {
   slots: Slot[];
   at: AtAnswer;
@@ -80,17 +80,17 @@ export interface DeskAnswers {
   messages: SlotMessages;
 }
 
-/** The two things that can be followed, and what comes: a line of the log, or how all slots are now. */
+/** The two streams, and their items: a line of the log, or the state of all slots now. */
 export interface DeskStreams {
   logs: Record<string, unknown>;
   watch: WatchedHost;
 }
 
-/** An operator's way to the modems of a host. What it rejects with is a `DeskError`. */
+/** An operator's access to the modems of a host. Rejects with `DeskError`. */
 export interface NodeDesk {
   /** False: it has the modems itself, for as long as it is open. */
   readonly isRunningDaemon: boolean;
-  /** `signal`: nobody waits for the answer any more. */
+  /** `signal`: the caller does not wait for the answer any more. */
   ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]>;
   /** Ends with the signal; throws when the daemon goes away. */
   follow<S extends keyof DeskStreams>(

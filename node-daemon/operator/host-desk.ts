@@ -35,7 +35,7 @@ import { slotMessages } from './slot-messages.ts';
 
 /** A message waits no longer in the queue of its SIM. */
 const SEND_WITHIN_MS = 60_000;
-/** While everything changes at once, a watcher is told this often. */
+/** While everything changes at once, a watcher is notified this often. */
 const WATCH_EVERY_MS = 200;
 
 interface HostDeskParts {
@@ -56,7 +56,7 @@ export class HostDesk implements NodeDesk {
     this.#parts = parts;
   }
 
-  /** Checks what is asked, whoever asks. */
+  /** Checks each request, whatever its source. */
   async ask<C extends DeskCall>(call: C, input: DeskInput<C>, signal?: AbortSignal): Promise<DeskAnswers[C]> {
     const parsed = DESK_INPUTS[call].safeParse(input);
     if (!parsed.success) {
@@ -114,7 +114,7 @@ export class HostDesk implements NodeDesk {
     const { commands, host } = this.#parts;
     const digest = host.journal.digestOf(digestOf(text));
     return this.#sentBefore.give(id, { to, digest }, async (isRepeat) => {
-      // One that was given before is known whatever is in the slot now.
+      // A message that was given before is known with any SIM in the slot now.
       const iccid = host.journal.state.commands.get(id)?.iccid ?? this.#modem(slot).slot.iccid;
       if (iccid === null) throw this.#notInService(slot);
       const answer = await commands.handle({

@@ -1,4 +1,4 @@
-// `node-daemon list`: what sits in each slot.
+// `node-daemon list`: the contents of each slot.
 import type { Slot } from '#shared/link/messages.ts';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';

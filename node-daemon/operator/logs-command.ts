@@ -1,4 +1,4 @@
-// `node-daemon logs`: what the running daemon has logged last.
+// `node-daemon logs`: the last lines of the running daemon's log.
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { hasColors, onOneLine, toJson } from '#shared/process/terminal.ts';

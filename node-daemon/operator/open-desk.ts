@@ -1,4 +1,4 @@
-// The desk of a host: that of the running daemon, or, while none runs, one on the modems themselves.
+// Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
 import type { Slot } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
@@ -11,13 +11,13 @@ import type { NodeDesk } from './desk.ts';
 import { DeskError } from './desk-error.ts';
 import { socketPathOf } from './desk-socket.ts';
 
-/** A modem is opened and identified, and then registered, within seconds; who is not by then is shown as it is. */
+/** A modem is opened and identified, and then registered, within seconds. A modem that is not by then is shown as it is. */
 const STARTING_MAX_MS = 30_000;
 const SEARCHING_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 interface DeskOptions {
-  /** Who asks; the daemon names it that cannot start meanwhile. */
+  /** The tool that asks. A daemon that cannot start meanwhile names it. */
   readonly tool: string;
   readonly log?: Logger;
   /** Whether it is open only when the modems that it opens itself have found out how they are. */
@@ -25,8 +25,8 @@ interface DeskOptions {
 }
 
 /**
- * Finds the running daemon, or takes its place for a while: what arrives meanwhile is journalled and told when the
- * daemon runs again. Throws `DeskError`.
+ * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journalled, and reported when the daemon
+ * runs again. Throws `DeskError`.
  */
 export async function openNodeDesk(
   settings: Settings,

@@ -1,7 +1,7 @@
-// The last lines of the daemon's own log, for those who come late and for those who follow it.
+// The last lines of the daemon's own log, for clients that come late and for followers.
 
 const LINES_MAX = 1000;
-/** A follower that takes nothing loses lines, and nobody waits for it. */
+/** A follower that takes nothing loses lines; the log does not wait for it. */
 const BEHIND_MAX = 10_000;
 
 /** A ring of lines; each is JSON. */
@@ -9,7 +9,7 @@ export class RecentLog {
   readonly #lines: string[] = [];
   readonly #followers = new Set<(line: string) => void>();
 
-  /** Takes what the log has written: whole lines. */
+  /** Takes lines that the log has written: whole lines. */
   readonly take = (text: string): void => {
     for (const line of text.split('\n')) {
       if (line === '') continue;

@@ -9,7 +9,7 @@ interface Message {
   readonly digest: string;
 }
 
-/** 32 bits tell two texts apart. They tell a short text to whoever tries all: the journal keeps them with its key. */
+/** 32 bits distinguish two texts. An attacker could find a short text by trying all, so the journal keeps these digests with its key. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** Ids that are in use: in the journal, and those that are on their way there. */
@@ -21,7 +21,7 @@ export class SentBefore {
     this.#commands = commands;
   }
 
-  /** Gives a message its id while `send` runs; tells it whether that is a repetition. Throws `DeskError` for another message. */
+  /** Gives a message its id while `send` runs, and passes it whether that is a repetition. Throws `DeskError` for another message. */
   async give<T>(id: string, message: Message, send: (isRepeat: boolean) => Promise<T>): Promise<T> {
     const known = this.#underWay.get(id) ?? this.#commands().get(id);
     if (known !== undefined) {

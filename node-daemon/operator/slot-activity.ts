@@ -1,4 +1,4 @@
-// What has happened in each slot since the daemon began, for a table that somebody watches: no number, no text.
+// Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
 import type { Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
@@ -37,7 +37,7 @@ export class SlotActivity {
     this.#timer = this.#sampleLater();
   }
 
-  /** Calls back after a change, until what it returns is called. */
+  /** Calls back after a change, until the returned function is called. */
   onChange(watcher: () => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);

@@ -1,4 +1,4 @@
-// What an operator is shown of the messages of a slot: those in the storages, and those in the journal. Pure.
+// The messages of a slot that an operator sees: those in the storages, and those in the journal. Pure.
 import { fieldsOf, integerField } from '../at/fields.ts';
 import type { ReadonlyJournalState } from '../journal/journal-state.ts';
 import { readPdu } from '../modem/sms/sms-pdu.ts';
@@ -7,7 +7,7 @@ import type { SlotMessages, StoredSms } from './desk.ts';
 
 /** <stat> in PDU mode (3GPP TS 27.005 §3.1). */
 const STATUSES = ['unread', 'read', 'unsent', 'sent'] as const;
-/** More is told by its number alone. */
+/** Further messages are only counted. */
 const SHOWN_MAX = 200;
 
 export function slotMessages(

@@ -1,7 +1,7 @@
 // A row of numbers as a picture of one line. Pure.
 
 const BARS = '▁▂▃▄▅▆▇█';
-/** What +CSQ can tell (3GPP TS 27.007 §8.5): the lowest and the highest bar. */
+/** The range of +CSQ (3GPP TS 27.007 §8.5): the lowest and the highest bar. */
 const WEAKEST_DBM = -113;
 const STRONGEST_DBM = -51;
 

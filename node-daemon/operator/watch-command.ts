@@ -23,7 +23,7 @@ const CLEAR_LINE = '\u001b[K';
 const NEXT_LINE = '\u001b[E';
 const CLEAR_BELOW = '\u001b[J';
 
-/** Where what is watched is shown. */
+/** The display of the watched host. */
 interface Display {
   show(host: WatchedHost | undefined, note: string): void;
   close(): void;
@@ -98,7 +98,7 @@ function tableOnTerminal(): Display {
     stdout.write(HOME + lines.map((line) => CLEAR_LINE + line).join('\r\n') + afterLast(lines.length, rows));
   };
   const leave = (): void => void stdout.write(LEAVE);
-  // Whatever ends the process but a kill -9.
+  // Runs at every end of the process but a kill -9.
   process.once('exit', leave);
   stdout.write(ENTER);
   stdout.on('resize', draw);

@@ -3,7 +3,7 @@ import { onOneLine } from '#shared/process/terminal.ts';
 import type { WatchedHost, WatchedSlot } from './desk.ts';
 import { sparkline } from './sparkline.ts';
 
-/** What the lines are to fit into. */
+/** The window that the lines must fit into. */
 interface Screen {
   readonly columns: number;
   readonly rows: number;
@@ -14,7 +14,7 @@ const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'DBM', 'SIGNAL', 'CALLS', 'IN', 'OU
 /** Numbers stand on the right. */
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
 const SIGNALS_SHOWN = 20;
-/** What is left out, first to last, where the window is too narrow for all. */
+/** Columns that are left out, first to last, where the window is too narrow for all. */
 const DROPPED = ['SIGNAL', 'CALLS', 'OPERATOR', 'OUT', 'IN', 'DBM', 'FAIL'];
 /** So much of the last event, a time and some words, is worth a column. */
 const EVENT_WIDTH = 24;
@@ -33,7 +33,7 @@ const STATE_COLORS: Readonly<Record<WatchedSlot['state'], number>> = {
   sim_locked: RED,
 };
 
-/** The whole screen; `note` is what the operator should know of the daemon. No line is longer than the window is wide. */
+/** The whole screen; `note` is a message about the daemon for the operator. No line is longer than the window is wide. */
 export function watchScreen(host: WatchedHost | undefined, note: string, screen: Screen): string[] {
   const { columns, rows } = screen;
   const head = cut(headOf(host, note), columns);
@@ -84,7 +84,7 @@ function columnsFor(rows: readonly (readonly string[])[], windowWidth: number): 
   );
 }
 
-/** One line for what has changed in a slot, for what is no terminal. */
+/** One line for a change in a slot, for outputs that are not terminals. */
 export function watchLine(at: string, slot: WatchedSlot): string {
   const [name = '', state = '', operator = '', dbm = ''] = cellsOf(slot);
   const event = slot.last_event === null ? '' : `  ${slot.last_event.text}`;
@@ -96,7 +96,7 @@ function headOf(host: WatchedHost | undefined, note: string): string {
   const { alarms, is_linked: isLinked, journal_depth: depth, slots } = host;
   const link = isLinked === null ? 'no link' : isLinked ? 'linked' : 'not linked';
   const inService = slots.filter(({ state }) => state === 'registered').length;
-  // What is wrong comes first: a narrow window cuts the end off.
+  // Problems come first: a narrow window cuts the end off.
   return [
     timeOf(host.at),
     ...(note === '' ? [] : [note]),
@@ -130,7 +130,7 @@ const aligned = (row: readonly string[], columns: readonly Column[]): string =>
 
 const cut = (line: string, columns: number): string => [...onOneLine(line)].slice(0, columns).join('');
 
-/** The state's cell has a colour. */
+/** The state's cell has a color. */
 function colored(
   line: string,
   slot: WatchedSlot | undefined,

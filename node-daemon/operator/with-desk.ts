@@ -1,4 +1,4 @@
-// What the operator's tools have in common: where the daemon is, how its desk is opened, how they end.
+// The common part of the operator's tools: where the daemon is, how its operator API is opened, how they end.
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
@@ -26,7 +26,7 @@ export const TIMEOUT_OPTION = {
     .optional(),
 };
 
-/** Opens the desk, does the work of `tool`, and gives the modems back. */
+/** Opens the operator API, does the work of `tool`, and gives the modems back. */
 export async function withDesk(
   tool: string,
   where: Where,
@@ -45,8 +45,8 @@ export async function withDesk(
   }
 }
 
-/** What modems, networks and senders say is in it: none of it steers a terminal. */
+/** Prints text of modems, networks and senders: none of it controls a terminal. */
 export const print = (text: string): void => printDrawn(onLines(text));
 export const printAside = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
-/** With colours of ours: what strangers wrote in it was escaped before. */
+/** With our own colors: text of strangers in it was escaped before. */
 export const printDrawn = (text: string): void => void process.stdout.write(`${text}\n`);

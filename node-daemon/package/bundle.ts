@@ -1,4 +1,4 @@
-// The daemon with what it imports, as few files that a plain Node runs.
+// The daemon with its imports, as few files that a plain Node runs.
 import { cp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// What Debian wants to know of the package: its control fields and its changelog. Pure.
+// The package's control fields and its changelog, as Debian requires them. Pure.
 
 export const NAME = 'simrack-node-daemon';
 const MAINTAINER = 'Simrack <operators@simrack.invalid>';

@@ -1,4 +1,4 @@
-// Who may do what with the package: ours, and the packages that are bundled with it, each with the text of its licence.
+// The licenses of the package: ours, and those of the packages that are bundled with it, each with its text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -15,7 +15,7 @@ License: proprietary
  All rights reserved.
 `;
 
-/** The file `copyright` (Debian policy §12.5) of a bundle of these packages' folders. Throws for one that names no licence. */
+/** The file `copyright` (Debian policy §12.5) of a bundle of these packages' folders. Throws for one that names no license. */
 export function copyright(folders: readonly string[]): string {
   return [HEAD, ...folders.map(paragraphOf)].join('\n');
 }
@@ -38,7 +38,7 @@ function paragraphOf(folder: string): string {
   ].join('\n');
 }
 
-/** Its own words; Debian has those of Apache's licence. */
+/** Its own words; Debian has those of Apache's license. */
 function licenceOf(folder: string, name: string, license: string): string {
   const file = readdirSync(folder).find((each) => LICENCE_FILE.test(each));
   if (license === 'Apache-2.0')

@@ -93,7 +93,7 @@ function pack(root: string, file: string, builtAt: number): void {
   }
 }
 
-/** All modes and times are the same, whoever builds and whenever. */
+/** Sets all modes and times to the same values, so that each build gives the same package. */
 function settle(path: string, builtAt: number): void {
   const status = statSync(path);
   if (status.isDirectory()) {

@@ -1,4 +1,4 @@
-// What goes where on a host, besides the program itself.
+// The files of the package and their places on a host, besides the program itself.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';

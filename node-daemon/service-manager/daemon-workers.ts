@@ -8,7 +8,7 @@ import type { Worker } from './worker.ts';
 const MODEM_PATIENCE_MS = 5 * 60_000;
 /** A worn SD card takes a minute for a sync. */
 const JOURNAL_PATIENCE_MS = 3 * 60_000;
-/** Who was sent away comes back after ten minutes. */
+/** A node that the control plane sent away comes back after ten minutes. */
 const LINK_PATIENCE_MS = 15 * 60_000;
 
 interface WorkingParts {
@@ -24,7 +24,7 @@ export function daemonWorkers({ rack, journal, link }: WorkingParts): Worker[] {
     { name: 'link', steps: () => link.steps, patienceMs: LINK_PATIENCE_MS },
     ...rack.progress().map(({ name, steps }) => ({
       name: `modem ${name}`,
-      // Whoever waits for a disk that refuses is not brought on by a restart.
+      // A restart does not help a modem that waits for a disk that refuses.
       steps: () => (journal.isFailing ? undefined : steps),
       patienceMs: MODEM_PATIENCE_MS,
     })),

@@ -4,13 +4,13 @@ import type { Logger } from '#shared/log.ts';
 
 const NOTIFY_TIMEOUT_MS = 5_000;
 
-/** What is told, by the names of sd_notify(3). */
+/** The values to send, by the names of sd_notify(3). */
 export type Assignments = Readonly<Record<string, string | number>>;
 
-/** Tells the service manager. Never rejects: who is not heard goes on. */
+/** Notifies the service manager. Never rejects: the daemon goes on without it. */
 export type Notify = (assignments: Assignments) => Promise<void>;
 
-/** Tells the socket that `NOTIFY_SOCKET` names: one message at a time, what waits meanwhile goes as one. */
+/** Sends to the socket that `NOTIFY_SOCKET` names: one message at a time; values that wait meanwhile go as one. */
 export function notifySocket(socket: string, log: Logger): Notify {
   let waiting: Record<string, string | number> | undefined;
   let last = Promise.resolve();

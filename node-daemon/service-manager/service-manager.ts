@@ -5,20 +5,20 @@ import { type Notify, notifySocket } from './notify-socket.ts';
 import { type DaemonStatus, statusLine } from './status-line.ts';
 import { StandstillWatch, type Worker } from './worker.ts';
 
-/** A change of the status is told after this time at most. */
+/** A change of the status is sent after this time at most. */
 const STATUS_MS = 5_000;
-/** While it stops, the service manager hears so often that it is to wait, and is told to wait so long. */
+/** While the daemon stops, it asks the service manager this often to wait, for `EXTENSION_MS` each time. */
 const EXTEND_MS = 5_000;
 const EXTENSION_MS = 30_000;
 
-/** What the service manager put into the environment of the process (sd_notify(3), sd_watchdog_enabled(3)). */
+/** The variables that the service manager sets in the environment of the process (sd_notify(3), sd_watchdog_enabled(3)). */
 interface ServiceEnvironment {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
   readonly WATCHDOG_PID?: string | undefined;
 }
 
-/** Who is told of. */
+/** The daemon that is reported to the service manager. */
 interface WatchedDaemon {
   status(): DaemonStatus;
   workers(): readonly Worker[];
@@ -34,7 +34,7 @@ interface ServiceManagerParts {
 
 export class ServiceManager {
   readonly #parts: ServiceManagerParts;
-  /** Undefined where no service manager started this process: nothing is told then. */
+  /** Undefined where no service manager started this process: then nothing is sent. */
   readonly #notify: Notify | undefined;
   readonly #timers = new Map<string, Timer>();
   #status: string | undefined;
@@ -46,7 +46,7 @@ export class ServiceManager {
     this.#notify = socket === '' ? undefined : (parts.notify ?? notifySocket(socket, parts.log));
   }
 
-  /** The daemon has started; from now on its status is told, and the watchdog is fed while its workers go on. */
+  /** The daemon has started. From now on its status is sent, and the watchdog is fed while its workers go on. */
   async ready(daemon: WatchedDaemon): Promise<void> {
     if (this.#notify === undefined) return;
     this.#status = statusLine(daemon.status());
@@ -66,7 +66,7 @@ export class ServiceManager {
     this.#every('extension', EXTEND_MS, () => void this.#notify?.(extension));
   }
 
-  /** Nothing more is told. */
+  /** Nothing more is sent. */
   stopped(): void {
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();

@@ -1,10 +1,10 @@
-// What the service manager watches: the parts of the daemon that work for as long as it runs.
+// The parts of the daemon that work for as long as it runs. The service manager's watchdog depends on them.
 
 /** A part of the daemon that goes on by itself, step by step. */
 export interface Worker {
   /** For the log. */
   readonly name: string;
-  /** Grows with each step; undefined while it waits for what may never come, such as a modem that is not plugged in. */
+  /** Grows with each step; undefined while it waits for an event that may never come, such as an unplugged modem coming back. */
   steps(): number | undefined;
   /** Without a step for so long it stands still. */
   readonly patienceMs: number;
@@ -19,7 +19,7 @@ export class StandstillWatch {
     this.#workers = workers;
   }
 
-  /** The names of those that stand still; `elapsedMs` went by since the last look, on a clock that nobody sets. */
+  /** The names of the workers that stand still. `elapsedMs` is the time since the last check, on a monotonic clock. */
   look(elapsedMs: number): string[] {
     const workers = this.#workers();
     const names = new Set(workers.map(({ name }) => name));

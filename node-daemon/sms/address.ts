@@ -43,8 +43,8 @@ export function decodeAddress(field: Uint8Array): string {
 }
 
 /**
- * A sender's address that is none, but tells of voice mail: two octets marked as a name (Common PCN Handset
- * Specification 4.2, B.4.2). The first bit says whether some waits, the fifth that it is such an address.
+ * Reads a sender's address that is none, but reports voice mail: two octets marked as a name (Common PCN Handset Specification 4.2, B.4.2).
+ * The first bit says whether messages wait, the fifth that it is such an address.
  */
 export function decodeVoicemailAddress(field: Uint8Array): WaitingIndication | undefined {
   const [semiOctets, type = 0, flags = 0] = field;

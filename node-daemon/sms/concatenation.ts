@@ -11,7 +11,7 @@ export interface MessagePart extends ConcatenationHeader {
   readonly arrivedAfter?: string;
 }
 
-/** What parts of one message have in common; senders use references again, so that it is no identity. */
+/** The key that the parts of one message share. Senders reuse references, so it is not an identity. */
 export function groupKey(iccid: string, part: MessagePart): string {
   return [iccid, part.referenceBits, part.reference, part.total, part.from].join('/');
 }
@@ -30,7 +30,7 @@ export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'ne
 export interface JoinedMessage {
   readonly from: string;
   readonly text: string;
-  /** The earliest time stamp of the service centre; null where any of the parts has no valid one. */
+  /** The earliest time stamp of the service center; null where any of the parts has no valid one. */
   readonly sentAt: string | null;
   /** When the first part came. */
   readonly receivedAt: string;
@@ -40,8 +40,8 @@ export interface JoinedMessage {
 }
 
 /**
- * Joins one or more parts of one message in their order, whatever is missing. Its times are those of the earliest part:
- * senders use references again, and a part that waited may be from before the number changed hands.
+ * Joins one or more parts of one message in their order, even if some are missing. Its times are those of the earliest part: senders use
+ * references again, and a part that waited may be from before the number changed hands.
  */
 export function joinParts(parts: readonly [MessagePart, ...MessagePart[]]): JoinedMessage {
   const ordered = [...parts].sort((a, b) => a.part - b.part);

@@ -3,14 +3,14 @@
 /** How octets of user data are to be read. */
 export type Coding = 'gsm7' | 'ucs2' | 'octets' | 'compressed';
 
-/** A message that tells of others that wait: voice mail, fax, e-mail. */
+/** A message that reports other messages that wait: voice mail, fax, e-mail. */
 export interface WaitingIndication {
   readonly about: 'voicemail' | 'fax' | 'email' | 'other';
   /** Whether such messages wait, or do no more. */
   readonly isActive: boolean;
 }
 
-/** What a TP-DCS octet says. */
+/** The contents of a TP-DCS octet. */
 export interface DataCoding {
   /** `compressed` cannot be read. */
   readonly coding: Coding;

@@ -1,10 +1,10 @@
-// What the shift tables of the languages of the Indian subcontinent hold, as Unicode code points in the order of
-// their positions (3GPP TS 23.038 annex A.2 and A.3). Data.
+// The characters of the shift tables of the languages of the Indian subcontinent, as Unicode code points in the order of their positions
+// (3GPP TS 23.038 annex A.2 and A.3). Data.
 //
-// "983-985" is a run, "_" a position without a character. Two misprints of the standard are put right: Kannada
-// A.3.7, position 0x24, which is U+0CA1 and not U+0CAA a second time, and the comma of position 0x2C.
+// "983-985" is a run, "_" a position without a character. Two misprints of the standard are corrected: Kannada A.3.7, position 0x24, which
+// is U+0CA1 and not U+0CAA a second time, and the comma of position 0x2C.
 
-/** Locking shift tables by language identifier: what the frame of all of them leaves open. */
+/** Locking shift tables by language identifier: the positions that their common frame leaves open. */
 export const INDIC_LOCKING: ReadonlyMap<number, string> = new Map([
   // Bengali and Assamese
   [
@@ -52,7 +52,7 @@ export const INDIC_LOCKING: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
-/** Single shift tables by language identifier: what the frame of all of them leaves open. */
+/** Single shift tables by language identifier: the positions that their common frame leaves open. */
 export const INDIC_SINGLE: ReadonlyMap<number, string> = new Map([
   [4, '9e6-9ef 9df-9e3 9f2-9fa'],
   [5, '964-965 ae6-aef'],

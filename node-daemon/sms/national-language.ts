@@ -15,7 +15,7 @@ export function singleShiftTable(identifier: number | undefined): ReadonlyMap<nu
   return SINGLE_SHIFT.get(identifier ?? 0) ?? GSM7_EXTENSION;
 }
 
-/** What all locking tables of the languages of the Indian subcontinent have in common; the dots are theirs. */
+/** The common part of all locking tables of the languages of the Indian subcontinent. Each language fills the dots. */
 const INDIC_LOCKING_FRAME = [
   '··········\n··\r·············\x1b····',
   ' !······)(··,·.·0123456789:;···?',
@@ -113,7 +113,7 @@ const SINGLE_SHIFT: ReadonlyMap<number, ReadonlyMap<number, string>> = new Map([
   ]),
 ]);
 
-/** The default extension table and more; keys are what the default alphabet has in that position. */
+/** The default extension table and more; keys are the default alphabet's characters in that position. */
 function extended(additions: Record<string, string>): ReadonlyMap<number, string> {
   const codes = Object.entries(additions).map(([key, char]): [number, string] => [
     GSM7_ALPHABET.indexOf(key),

@@ -1,13 +1,13 @@
-// Time stamps of the service centre (3GPP TS 23.040 §9.2.3.11): seven octets of swapped digits.
+// Time stamps of the service center (3GPP TS 23.040 §9.2.3.11): seven octets of swapped digits.
 
 /** Length of a time stamp field. */
 export const TIMESTAMP_OCTETS = 7;
-/** Zones reach from UTC-12 to UTC+14; what is beyond is noise. */
+/** Zones reach from UTC-12 to UTC+14; any other value is noise. */
 const OFFSET_MINUTES_MAX = 14 * 60;
 
 /**
- * Decodes a time stamp to ISO 8601 with its zone, such as `2026-11-21T08:30:00-05:00`;
- * `null` when it is invalid, which service centres do send.
+ * Decodes a time stamp to ISO 8601 with its zone, such as `2026-11-21T08:30:00-05:00`; `null` when it is invalid, which service centers do
+ * send.
  */
 export function decodeTimestamp(octets: Uint8Array): string | null {
   const [year, month, day, hour, minute, second] = [...octets.subarray(0, 6)].map(swappedDigits);

@@ -16,7 +16,7 @@ export interface SubmitPdu {
   readonly length: number;
 }
 
-/** What an SMS-SUBMIT says. */
+/** The fields of an SMS-SUBMIT. */
 interface SubmitFields {
   /** E.164. */
   readonly to: string;
@@ -25,7 +25,7 @@ interface SubmitFields {
   readonly concatenation?: ConcatenationHeader;
   /** Asks for an SMS-STATUS-REPORT (TP-SRR). */
   readonly statusReport: boolean;
-  /** TP-VP, relative: how long the service centre tries (3GPP TS 23.040 §9.2.3.12.1); 167 is 24 hours. */
+  /** TP-VP, relative: how long the service center tries (3GPP TS 23.040 §9.2.3.12.1); 167 is 24 hours. */
   readonly validityPeriod: number;
 }
 
@@ -34,10 +34,10 @@ export interface Deliver {
   readonly kind: 'deliver';
   readonly from: string;
   readonly protocolIdentifier: number;
-  /** ISO 8601 with offset; null when the service centre's time stamp is invalid. */
+  /** ISO 8601 with offset; null when the service center's time stamp is invalid. */
   readonly sentAt: string | null;
   readonly messageClass: DataCoding['messageClass'];
-  /** Set where the message tells of others that wait; its text, if it has one, is for the user. */
+  /** Set where the message reports other messages that wait. Its text, if it has one, is for the user. */
   readonly indication: WaitingIndication | undefined;
   readonly userData: UserData;
 }
@@ -47,9 +47,9 @@ export interface StatusReport {
   readonly kind: 'statusReport';
   readonly messageReference: number;
   readonly recipient: string;
-  /** When the service centre took the message (TP-SCTS); null when invalid. */
+  /** When the service center took the message (TP-SCTS); null when invalid. */
   readonly acceptedAt: string | null;
-  /** When the service centre decided this status; null when invalid. */
+  /** When the service center decided this status; null when invalid. */
   readonly dischargedAt: string | null;
   /** TP-Status. */
   readonly status: number;
@@ -63,7 +63,7 @@ const DCS_GSM7 = 0x00;
 const DCS_UCS2 = 0x08;
 /** 140 octets of user data (3GPP TS 23.040 §9.2.3.24). */
 const USER_DATA_OCTETS_MAX = 140;
-/** Empty: the modem uses the SIM's service centre. */
+/** Empty: the modem uses the SIM's service center. */
 const NO_SMSC = '00';
 
 /** Encodes an SMS-SUBMIT. Throws `TpduError` when the text does not fit or is not in the alphabet. */
@@ -91,10 +91,7 @@ export function encodeSubmit(fields: SubmitFields): SubmitPdu {
   return { pdu: NO_SMSC + tpdu.toString('hex').toUpperCase(), length: tpdu.length };
 }
 
-/**
- * Decodes what a modem has received: SMSC field and TPDU, hexadecimal.
- * Throws `TpduError`, and nothing else, for whatever else it is given.
- */
+/** Decodes a PDU that a modem has received: SMSC field and TPDU, hexadecimal. Throws `TpduError`, and nothing else, for any other input. */
 export function decodeReceived(pdu: string): Deliver | StatusReport {
   if (!/^([0-9A-Fa-f]{2})+$/.test(pdu)) throw new TpduError('not hexadecimal octets');
   const octets = new Uint8Array(Buffer.from(pdu, 'hex'));

@@ -13,7 +13,7 @@ export interface ConcatenationHeader {
   readonly part: number;
 }
 
-/** What TP-User-Data hold. */
+/** The contents of TP-User-Data. */
 export interface UserData {
   readonly content:
     | { readonly kind: 'text'; readonly text: string }
@@ -95,7 +95,7 @@ function portOf(elements: Elements): number | undefined {
   return narrow?.length === 2 ? narrow[0] : undefined;
 }
 
-/** "Special SMS message indication": what waits, and how many (3GPP TS 23.040 §9.2.3.24.2). */
+/** "Special SMS message indication": the kind of waiting messages, and how many (3GPP TS 23.040 §9.2.3.24.2). */
 function waitingOf(elements: Elements): WaitingIndication | undefined {
   const element = elements.get(IE_SPECIAL_MESSAGE);
   if (element?.length !== 2) return undefined;

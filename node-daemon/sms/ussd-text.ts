@@ -36,7 +36,7 @@ export function ussdText(str: string, dcs: number, characterSet: string): string
     : str;
 }
 
-/** A code as hexadecimal of packed septets. Throws `RangeError` for what is not in the alphabet. */
+/** A code as hexadecimal of packed septets. Throws `RangeError` for characters outside of the alphabet. */
 export function packedCode(code: string): string {
   const septets = septetsOf(code);
   if (septets === undefined) throw new RangeError('not in the GSM 7 bit alphabet');
@@ -49,7 +49,7 @@ function utf16(hexadecimal: string): string {
   return Buffer.from(hexadecimal, 'hex').swap16().toString('utf16le').replace(/\r/g, '');
 }
 
-/** `undefined` for what makes no text when it is unpacked. */
+/** `undefined` for octets that give no text when they are unpacked. */
 function unpacked(hexadecimal: string): string | undefined {
   if (hexadecimal.length < PACKED_LENGTH_MIN) return undefined;
   const octets = Buffer.from(hexadecimal, 'hex');

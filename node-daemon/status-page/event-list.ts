@@ -3,7 +3,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { HostEvent } from './recent-events.ts';
 import { duration } from './words.ts';
 
-/** Times are told as how long ago; the exact one is in the title. */
+/** Shows how long ago each event was; the exact time is in the title. */
 export function eventList(events: readonly HostEvent[], now: number): Html {
   if (events.length === 0) return html`<p class="quiet">Nothing has happened yet.</p>`;
   return html`<ol class="events">${events.map(({ at, slot, text }) => {

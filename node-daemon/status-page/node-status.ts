@@ -1,4 +1,4 @@
-// All that the status page shows, as it is when somebody looks.
+// All facts that the status page shows, as they are at a request.
 import type { Slot } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { HostEvent } from './recent-events.ts';

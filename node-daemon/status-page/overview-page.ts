@@ -1,4 +1,4 @@
-// The first page: how the node is, the rack as it stands there, calls, and what happened last.
+// The first page: the state of the node, the rack in its layout, calls, and the last events.
 
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
@@ -10,7 +10,7 @@ import { type Hub, layOut } from './rack-layout.ts';
 import { emptyTile, hubTile, slotTile } from './slot-tile.ts';
 import { alarmText, counted, duration, SIGNS, STANDING_WORDS, type Standing, standingOf } from './words.ts';
 
-/** The page is looked at, not read: a slot's own page has more. */
+/** This page is an overview: a slot's own page shows more. */
 const EVENTS_SHOWN = 30;
 
 export function overviewPage(status: NodeStatus): string {
@@ -35,7 +35,7 @@ ${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">No modem is he
   );
 }
 
-/** What is in the tab: somebody has many of them open. */
+/** The title of the tab: operators have many of them open. */
 function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatus): string {
   const good = slots.filter((slot) => standingOf(slot) === 'good').length;
   const trouble = troubles.length > 0 || !isLinked ? `${SIGNS.bad} ` : '';

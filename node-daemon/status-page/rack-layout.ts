@@ -12,7 +12,7 @@ type HubPort =
 export interface Hub {
   /** As "1-1.4" in /sys/bus/usb/devices; of a root hub "usb1". */
   readonly path: string;
-  /** From 1 to the last one in which anything is: how many more there are nobody tells. */
+  /** From 1 to the last port that is in use; the hub does not report how many more there are. */
   readonly ports: readonly HubPort[];
 }
 

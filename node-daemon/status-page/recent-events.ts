@@ -1,4 +1,4 @@
-// What has happened on this host last, for people who look at it: no number, no text, no more than a page of it.
+// The last events on this host, for the status page: no number, no text, no more than a page of it.
 import type { Slot } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
@@ -16,7 +16,7 @@ export interface HostEvent {
   readonly text: string;
 }
 
-/** What is followed of a host. */
+/** The parts of a host that are followed. */
 interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
   readonly rack: { slots(): readonly Slot[]; find(iccid: string): { readonly name: string } | undefined };
 }

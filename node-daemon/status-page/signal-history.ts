@@ -5,7 +5,7 @@ import type { Slot } from '#shared/link/messages.ts';
 const MINUTE_MS = 60_000;
 /** A day of minutes. */
 export const MINUTES = 24 * 60;
-/** In a ring: no signal was told in that minute. dBm are negative. */
+/** In a ring: no signal was reported in that minute. dBm are negative. */
 const NONE = 1;
 
 /** One day of one slot; a minute has its place by the clock. */
@@ -20,7 +20,7 @@ export class SignalHistory {
   readonly #clock: Clock;
   readonly #slots: () => readonly Slot[];
   readonly #rings = new Map<string, Ring>();
-  /** What was read of rings, and in which minute: a page is asked for again and again. */
+  /** The samples that were read from the rings, and in which minute: a page is requested again and again. */
   readonly #days = new Map<string, { last: number; samples: readonly (number | null)[] }>();
   #timer: Timer | undefined;
 
@@ -41,7 +41,7 @@ export class SignalHistory {
     this.#timer?.cancel();
   }
 
-  /** dBm of each minute of the last day, oldest first; null where none was told. The same array until the next minute. */
+  /** dBm of each minute of the last day, oldest first; null where none was reported. The same array until the next minute. */
   of(slot: string): readonly (number | null)[] {
     const last = this.#minute;
     const known = this.#days.get(slot);
@@ -76,7 +76,7 @@ export class SignalHistory {
     for (const name of this.#rings.keys()) if (!names.has(name)) this.#rings.delete(name);
     for (const { slot, signal_dbm: signal } of slots) {
       const ring = this.#rings.get(slot) ?? { samples: new Int8Array(MINUTES).fill(NONE), minute };
-      // A clock that was set back, or a host that slept: what is between is not known.
+      // A clock that was set back, or a host that slept: the values between are not known.
       if (minute < ring.minute || minute - ring.minute >= MINUTES) ring.samples.fill(NONE);
       else for (let each = ring.minute + 1; each < minute; each += 1) ring.samples[each % MINUTES] = NONE;
       ring.samples[minute % MINUTES] = signal === null ? NONE : Math.max(-127, Math.min(0, signal));

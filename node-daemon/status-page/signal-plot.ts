@@ -1,13 +1,13 @@
-// A day of signal as a curve: what a terminal or a person would call bars, in dBm. Pure.
+// A day of signal as a curve: the bars of a terminal or a phone, in dBm. Pure.
 import { Html, html } from '#shared/html.ts';
 
-/** dBm at the top and at the bottom: what +CSQ can tell (3GPP TS 27.007 §8.5). */
+/** dBm at the top and at the bottom: the range of +CSQ (3GPP TS 27.007 §8.5). */
 const TOP_DBM = -51;
 const BOTTOM_DBM = -113;
 /** Units of the drawing, one for each dBm; it is stretched to its place. */
 const HEIGHT = TOP_DBM - BOTTOM_DBM;
 
-/** The mean of each of `count` equal stretches; null where nothing was told. */
+/** The mean of each of `count` equal stretches; null where nothing was reported. */
 export function binned(samples: readonly (number | null)[], count: number): (number | null)[] {
   const length = samples.length / count;
   return Array.from({ length: count }, (_, index) => {
@@ -29,7 +29,7 @@ function rangeOf(samples: readonly (number | null)[]): { low: number; high: numb
   return told.length === 0 ? undefined : { low: Math.min(...told), high: Math.max(...told) };
 }
 
-/** In words, for those who do not see the curve. */
+/** In words, for people who do not see the curve. */
 export function describedSignal(samples: readonly (number | null)[]): string {
   const range = rangeOf(samples);
   if (range === undefined) return 'No signal was measured in the last day';
@@ -46,7 +46,7 @@ export function signalPlot(samples: readonly (number | null)[], count: number): 
   return html`<svg class="plot" viewBox="0 0 ${count} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describedSignal(samples)}"><path d="${path}"/></svg>`;
 }
 
-/** Lines through what is there, broken where nothing was told; a value alone is a short line. */
+/** Lines through the values, broken where nothing was reported; a value alone is a short line. */
 function pathOf(means: readonly (number | null)[]): string {
   let path = '';
   means.forEach((mean, x) => {

@@ -1,4 +1,4 @@
-// The page of one slot: what sits in it, its signal over a day in detail, its events.
+// The page of one slot: its contents, its signal over a day in detail, its events.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { eventList } from './event-list.ts';

@@ -1,4 +1,4 @@
-// A slot as it sits in the rack: one tile, with its state as a word, a sign and a colour.
+// A slot as it sits in the rack: one tile, with its state as a word, a sign and a color.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeStatus } from './node-status.ts';
@@ -12,7 +12,7 @@ const PLOTS = new WeakMap<readonly (number | null)[], Html>();
 /** An operator wants to know before it is full. */
 const FULL_SHARE = 0.8;
 
-/** `place`: what stands above the name, such as the number of the port. */
+/** `place`: the text above the name, such as the number of the port. */
 export function slotTile(slot: Slot, place: string, status: NodeStatus): Html {
   const standing = standingOf(slot);
   const call = status.calls.find(({ iccid }) => iccid === slot.iccid);

@@ -15,7 +15,7 @@ interface StatusPort {
   stop(): Promise<void>;
 }
 
-/** Resolves after the first try. Never rejects: that a port cannot be had is a line in the log, each time. */
+/** Resolves after the first try. Never rejects: each failure to open the port is a line in the log. */
 export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort> {
   const { clock, log, port } = parts;
   let server: StatusServer | undefined;

@@ -1,4 +1,4 @@
-// The node's port for people and Prometheus on this host: pages to look at and metrics, and nothing that changes anything.
+// The node's port for people and Prometheus on this host: pages and metrics. It changes nothing.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,13 +13,10 @@ const CONNECTIONS_MAX = 64;
 const HEADERS_MAX = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Of a connection on which nothing moves: who does not read its answer. */
+/** Limit for a connection on which nothing moves: a client that does not read its answer. */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/**
- * A page of the internet can have its own name resolved to 127.0.0.1 and read whatever answers there (DNS rebinding): its
- * requests tell that name.
- */
+/** A web page can have its own name resolved to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 const HEADERS = {
@@ -40,7 +37,7 @@ interface Answer {
 
 const problem = (status: number, text: string): Answer => ({ status, type: TEXT_TYPE, text: `${text}\n` });
 
-/** What is served. */
+/** The contents of the server. */
 export interface StatusServerParts {
   readonly registry: Registry;
   readonly status: () => NodeStatus;
@@ -54,7 +51,7 @@ export interface StatusServer {
   stop(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be had. */
+/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be opened. */
 export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
     if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'this is http://localhost only');

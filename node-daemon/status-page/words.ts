@@ -1,7 +1,7 @@
 // How the page says things: states with their signs, times, alarms, numbers that are half hidden.
 import type { Slot, SlotState } from '#shared/link/messages.ts';
 
-/** What a state is for somebody who looks from afar; each has a colour and a sign. */
+/** The meaning of a state at a glance; each has a color and a sign. */
 export type Standing = 'good' | 'busy' | 'bad' | 'lost';
 
 const STANDINGS: Readonly<Record<SlotState, Standing>> = {
@@ -16,7 +16,7 @@ const STANDINGS: Readonly<Record<SlotState, Standing>> = {
 
 export const SIGNS: Readonly<Record<Standing, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
 
-/** For the legend, in the order in which somebody wants to know. */
+/** For the legend, in the order of importance. */
 export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
   good: 'in service',
   busy: 'starting or searching',
@@ -49,10 +49,10 @@ const ALARMS: Readonly<Record<string, string>> = {
   ports_hang: 'Ports of dead modems hang in the kernel: unplug them, or restart the daemon.',
 };
 
-/** What an alarm means and what to do about it; one that is not known as it is. */
+/** The meaning of an alarm and what to do about it; an unknown alarm is returned unchanged. */
 export const alarmText = (alarm: string): string => ALARMS[alarm] ?? alarm;
 
-/** The end of a card's number is printed on the card: enough to tell cards apart. */
+/** The end of a card's number is printed on the card: enough to distinguish cards. */
 export const maskedIccid = (iccid: string): string => `…${iccid.slice(-4)}`;
 
 /** "< 1 min", "3 min", "2 h", "5 d": how long ago, or for how long. */

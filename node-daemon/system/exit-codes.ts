@@ -1,13 +1,13 @@
 // Exit codes of the operator's tools.
 
-/** Exit codes of the tools by what happened; 0 is done. */
+/** Exit codes of the tools by their result; 0 is done. */
 export const EXIT_CODES = {
-  /** The modem or the network says no, or what was asked for cannot be. */
+  /** The modem or the network refuses, or the request is impossible. */
   refused: 1,
   /** The slot cannot do it now: no modem, no SIM, no network. */
   unavailable: 2,
-  /** No answer in time: nobody knows what became of it. */
+  /** No answer in time: the result is unknown. */
   unanswered: 3,
-  /** The daemon cannot be asked, and the modems cannot be had without it. */
+  /** The daemon does not answer, and its modems cannot be opened without it. */
   unreachable: 4,
 } as const;

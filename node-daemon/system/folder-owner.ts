@@ -1,7 +1,7 @@
-// Whose a data folder is: what root writes into that of another user, that user's daemon cannot open.
+// The owner of a data folder. Another user's daemon cannot open files that root writes into that user's folder.
 import { readFileSync, statSync } from 'node:fs';
 
-/** The folder is another user's; the message says who is to run the program. */
+/** The folder is another user's; the message names the user who must run the program. */
 export class OthersFolderError extends Error {
   override name = 'OthersFolderError';
 }

@@ -6,7 +6,7 @@ class HangError extends Error {
   override name = 'HangError';
 }
 
-/** What one call is about, and how long it is waited for. */
+/** The subject of one call, and its time limit. */
 interface GuardedCall<T> {
   /** Calls with the same key run one after the other: a thing that hangs has one thread at most. */
   readonly key: string;
@@ -14,7 +14,7 @@ interface GuardedCall<T> {
   readonly run: () => Promise<T>;
   /** It must run, however late: it gives something back. Others are dropped when their time is over. */
   readonly mustRun?: boolean;
-  /** Gets the result of a call that ended after its time: to give back what nobody waits for. */
+  /** Gets the result of a call that ended after its time, to release it. */
   readonly onLate?: (result: T) => void;
 }
 

@@ -13,7 +13,7 @@ export function howToGetAt(path: string): string {
   return `use sudo, or join group ${group}: sudo usermod -aG ${group} $USER, then log in again`;
 }
 
-/** The group of what keeps us out: of the file, or of the folder in which nothing can be seen. */
+/** The group whose members have access: the group of the file, or of the folder that cannot be read. */
 function groupOf(path: string): string | undefined {
   try {
     const { gid, mode } = statSync(path);

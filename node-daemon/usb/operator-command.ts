@@ -4,14 +4,14 @@ import { execFile } from 'node:child_process';
 /** Power switches and mode switches take seconds. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** What a command may name of the device that it is run for. */
+/** The facts of its device that a command may name. */
 export const PLACEHOLDERS = ['usb_path', 'vendor', 'product', 'hub', 'port'] as const;
 type Placeholder = (typeof PLACEHOLDERS)[number];
 
 const PLACE = /\{(\w+)\}/g;
 const isKnown = (name: string): name is Placeholder => PLACEHOLDERS.some((known) => known === name);
 
-/** Names in `{braces}` that nobody fills in. */
+/** Names in `{braces}` that are not placeholders. */
 export function unknownPlaceholders(word: string): string[] {
   return [...word.matchAll(PLACE)].flatMap(([, name = '']) => (isKnown(name) ? [] : [name]));
 }

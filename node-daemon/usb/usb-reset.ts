@@ -13,7 +13,7 @@ const OUT_MS = 500;
 /** A device that does not answer is waited for by the kernel, some seconds for each try. */
 const RESET_TIMEOUT_MS = 20_000;
 
-/** What a reset through sysfs uses. */
+/** The parts that a reset through sysfs uses. */
 interface AuthorizedResetParts {
   /** /sys on a real system. */
   readonly sysfsRoot: string;
@@ -22,8 +22,8 @@ interface AuthorizedResetParts {
 }
 
 /**
- * Writes 0 and then 1 to the device's `authorized`: its drivers leave and find it anew. The device keeps its
- * power. Needs the right to write there.
+ * Writes 0 and then 1 to the device's `authorized`: its drivers leave and find it again. The device keeps its power. Needs the right to
+ * write there.
  */
 export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetParts): ResetUsb {
   return async (usbPath) => {

@@ -1,4 +1,4 @@
-// What the kernel shows below /sys/bus/usb/devices, read cheaply again and again.
+// Reads the kernel's files below /sys/bus/usb/devices, cheaply and repeatedly.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ENTRIES_MAX = 4096;
 const DEVICE_ATTRIBUTES = ['idVendor', 'idProduct', 'bDeviceClass'];
 const INTERFACE_ATTRIBUTES = ['bInterfaceNumber', 'bInterfaceClass'];
-/** Hubs, disks, keyboards and mice: nothing below them is looked at. */
+/** Hubs, disks, keyboards and mice: their interfaces are ignored. */
 const UNINTERESTING_CLASSES = new Set(['09', '08', '03']);
 /** Folders of an interface that hold the names of what its driver offers. */
 const OFFERS = ['tty', 'sound'];
@@ -28,11 +28,11 @@ interface Known {
 }
 
 /**
- * Reads the tree. Attributes are read once for each entry that appears; only names are looked at each time.
+ * Reads the tree. Attributes are read once for each entry that appears; only names are read each time.
  *
- * All of it is read right here and in no thread: names and these attributes are memory of the kernel, and a
- * look at them must go on when all threads hang in the ports of broken devices. (The texts of a device, such
- * as `serial`, are left alone: reading them waits for a device that is being reset.)
+ * The reading runs right here and in no thread: names and these attributes are memory of the kernel, and the reading must go on when all
+ * threads hang in the ports of broken devices. (The texts of a device, such as `serial`, are not read: reading them waits for a device that
+ * is being reset.)
  */
 export class UsbTreeReader {
   readonly #folder: string;
@@ -50,7 +50,7 @@ export class UsbTreeReader {
     const tree = new Map<string, UsbEntry>();
     for (const name of names) {
       const entry = this.#entry(name);
-      // What goes away while it is read is as good as gone.
+      // An entry that goes away while it is read counts as gone.
       if (entry === undefined) continue;
       known.set(name, entry);
       tree.set(name, { attributes: entry.attributes, offers: this.#offers(name, entry) });

@@ -1,13 +1,13 @@
-// Tells which USB devices are there, whenever that changes.
+// Reports which USB devices are there, whenever that changes.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type UsbDevice, usbDevices } from './usb-device.ts';
 import type { UsbTree } from './usb-tree.ts';
 
-/** A rack of 32 modems costs 3 ms each time; what comes is used within a second. */
+/** A rack of 32 modems costs 3 ms each time; a new device is used within a second. */
 const LOOK_MS = 1_000;
 
-/** What is watched, and who is told. */
+/** The tree to watch, and the listeners. */
 interface UsbWatchParts {
   /** Reads the tree; throws when there is none. */
   readonly read: () => UsbTree;
@@ -29,7 +29,7 @@ export class UsbWatch {
     this.#parts = parts;
   }
 
-  /** Looks at once and then again and again, until `stop`. */
+  /** Checks at once and then repeatedly, until `stop`. */
   start(): void {
     if (this.#stopped) return;
     this.look();

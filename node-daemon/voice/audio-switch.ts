@@ -9,7 +9,7 @@ import type { CardAudio, SerialAudio } from './makes/make-voice.ts';
 /** SIM7600: accepted some time after the answer, within 12 s (reports of users). */
 const CONFIRM_MAX_MS = 12_000;
 const CONFIRM_RETRY_MS = 500;
-/** Where the answer to the command is all there is; whoever dials waits for it. */
+/** For makes whose only confirmation is the answer to the command; the caller who dials waits for it. */
 const ACCEPT_MAX_MS = 1_000;
 
 interface AudioSwitchParts {
@@ -21,7 +21,7 @@ interface AudioSwitchParts {
   readonly onDegraded: () => void;
 }
 
-/** When audio is switched on: before a call is dialled or answered, or once it is answered. */
+/** When audio is switched on: before a call is dialed or answered, or once it is answered. */
 type AudioMoment = 'dialing' | 'answer';
 
 export class AudioSwitch {

@@ -13,7 +13,7 @@ const HANG_UP_ALSO = atCommand('ATH');
 /** 3GPP TS 27.007 §6.10. */
 const CAUSE_REPORT = atCommand('AT+CEER', { answer: withPrefix('+CEER:') });
 
-/** A hang-up that the modem does not carry out is asked for again; after so many it is set up anew. */
+/** A hang-up that the modem does not carry out is asked for again; after so many attempts the modem is set up again. */
 const HANG_UP_ATTEMPTS = 3;
 const HANG_UP_PAUSE_MS = 300;
 
@@ -22,7 +22,7 @@ export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
   return listedCalls((await ask(channel, LIST, 'urgent')) ?? []);
 }
 
-/** Why the last call ended (ITU-T Q.850), where the modem tells it. */
+/** Why the last call ended (ITU-T Q.850), where the modem reports it. */
 export async function askCause(channel: AtChannel): Promise<number | undefined> {
   const lines = await ask(channel, CAUSE_REPORT, 'urgent').catch(() => undefined);
   return lines?.map(causeOfReport).find((cause) => cause !== undefined);

@@ -1,4 +1,4 @@
-// All calls of this host: which telephone has each, what the control plane hears of them, and the fact that remains.
+// All calls of this host: the telephone of each, the reports to the control plane, and the fact that remains.
 import { randomUUID } from 'node:crypto';
 import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -8,9 +8,9 @@ import { appendPersistently } from '../journal/persistent-append.ts';
 import type { CallObserver, Telephone } from './telephone.ts';
 import type { CallEnd } from './voice-line.ts';
 
-/** Without a control plane for so long a call belongs to nobody and is ended. */
+/** Without a control plane for so long, a call has no owner and is ended. */
 const UNLINKED_MAX_MS = 30_000;
-/** So is one that is answered and whose audio goes to nobody; the control plane has a shorter time for that. */
+/** An answered call whose audio has no listener is ended too; the control plane has a shorter time for that. */
 const UNHEARD_MAX_MS = 60_000;
 const OWNER_CHECK_MS = 1_000;
 
@@ -89,7 +89,7 @@ export class CallRegistry implements CallObserver {
     this.#ownerTimer ??= this.#checkOwnersLater();
   }
 
-  /** Writes what the call was; the fact goes to the control plane. */
+  /** Writes the record of the call; the fact goes to the control plane. */
   end(callId: string, { cause, reason }: CallEnd, audio: AudioStatistics | null): void {
     const entry = this.#entries.get(callId);
     if (entry === undefined) return;
@@ -98,7 +98,7 @@ export class CallRegistry implements CallObserver {
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
     const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
-    // Whoever waits to stop waits for the fact too, which goes over the link as soon as it is written.
+    // A stop that waits for the calls waits for the fact too, which goes over the link as soon as it is written.
     void told.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });

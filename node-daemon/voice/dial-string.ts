@@ -1,4 +1,4 @@
-// What may be dialled: whole E.164 numbers, and none that a network could take for a call for help.
+// Numbers that may be dialed: whole E.164 numbers, and none that a network could take for an emergency call.
 import { isE164 } from '#shared/e164.ts';
 
 /**
@@ -7,7 +7,7 @@ import { isE164 } from '#shared/e164.ts';
  */
 const NORTH_AMERICAN = /^\+1(?![2-9]11)[2-9]\d{2}[2-9]\d{6}$/;
 
-/** The argument of ATD for a voice call; undefined for what must not be dialled. */
+/** The argument of ATD for a voice call; undefined for what must not be dialed. */
 export function dialString(number: string): string | undefined {
   if (!isE164(number)) return undefined;
   if (number.startsWith('+1') && !NORTH_AMERICAN.test(number)) return undefined;

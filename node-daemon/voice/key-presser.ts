@@ -5,7 +5,7 @@ import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 
-/** Keys that come closer together are swallowed by those who listen for them. */
+/** A receiver that listens for keys misses keys that come closer together. */
 const KEY_GAP_MS = 130;
 /** Keys that wait to be pressed. */
 const KEYS_MAX = 64;
@@ -39,7 +39,7 @@ export class KeyPresser {
     return true;
   }
 
-  /** The call is over: what waits is not pressed. */
+  /** The call is over: waiting keys are not pressed. */
   stop(): void {
     this.#isOver = true;
     this.#waiting.length = 0;

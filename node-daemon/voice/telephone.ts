@@ -25,7 +25,7 @@ export interface MediaEnd {
   close(code: number, reason?: string): void;
 }
 
-/** What comes over it. */
+/** The events of the media link. */
 export interface MediaEvents {
   onPlayout(audio: Int16Array, isLive: boolean): void;
   onClear(): { played: number; dropped: number };
@@ -48,7 +48,7 @@ export interface CallObserver {
   end(callId: string, end: CallEnd, audio: AudioStatistics | null): void;
 }
 
-/** What the telephone of a slot needs besides its modem. */
+/** The parts that the telephone of a slot needs besides its modem. */
 export interface Telephony {
   readonly calls: CallObserver;
   readonly createResampler: CreateResampler;
@@ -105,7 +105,7 @@ export class Telephone {
     });
   }
 
-  /** Whether somebody hears the call. */
+  /** Whether the call has a listener. */
   get hasMedia(): boolean {
     return this.#ongoing?.media !== undefined;
   }
@@ -114,7 +114,7 @@ export class Telephone {
     return this.#line.isBusy;
   }
 
-  /** Ends calls that nobody owns: those of an earlier session. */
+  /** Ends calls without an owner: those of an earlier session. */
   clear(): Promise<void> {
     return this.#line.clear();
   }
@@ -250,7 +250,7 @@ export class Telephone {
         await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
       }
     }
-    // Silent, it is of no use to anybody, and is billed.
+    // A silent call is useless, and is billed.
     if (this.#ongoing === ongoing) await this.#line.hangUp('modem_lost').catch(() => undefined);
   }
 

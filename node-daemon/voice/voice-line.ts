@@ -14,7 +14,7 @@ import type { MakeVoice } from './makes/make-voice.ts';
 import { type CallEvent, commonCallEvent } from './state/call-event.ts';
 import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
-/** Modems that tell the caller do it with the first ring, or with the second; nobody waits for that. */
+/** Modems that send the caller's number send it with the first ring, or with the second; the line does not wait for that. */
 const CALLER_WAIT_MS = 100;
 /** The list is read so often: lines about calls get lost, and some makes have none. */
 const WATCH_SETTING_UP_MS = 700;
@@ -31,7 +31,7 @@ const CAUSE_OF_OUR_END: Partial<Record<EndReason, number>> = {
   modem_lost: CAUSE.temporaryFailure,
 };
 
-/** Result codes that tell why (3GPP TS 27.007 §6.10 tells the others). */
+/** Result codes that give the reason (3GPP TS 27.007 §6.10 gives the others). */
 const CAUSE_OF_FAILURE: Readonly<Record<string, number>> = {
   BUSY: CAUSE.userBusy,
   'NO ANSWER': CAUSE.noAnswer,
@@ -44,9 +44,12 @@ export interface CallEnd {
   readonly cause: number;
 }
 
-/** Who is told of the call of a line. */
+/** The listener for the call of a line. */
 interface LineObserver {
-  /** It has begun, or changed. An incoming one is told as soon as its caller is known or is not told at once. */
+  /**
+   * The call has begun, or changed. An incoming call is reported once its caller is known, or if the modem does not send the caller at
+   * once.
+   */
   onCall(call: LineCall): void;
   onEnd(end: CallEnd): void;
   onDigit(digit: string): void;
@@ -54,7 +57,7 @@ interface LineObserver {
   onAudioFlow(isPaused: boolean): void;
 }
 
-/** What a line works on. */
+/** The parts that a line uses. */
 interface VoiceLineParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -96,7 +99,7 @@ export class VoiceLine {
     return this.#call !== undefined;
   }
 
-  /** Ends what an earlier process or session has left up: nobody owns it any more. */
+  /** Ends calls that an earlier process or session has left up: they have no owner any more. */
   async clear(): Promise<void> {
     const { channel, clock, log } = this.#parts;
     const left = await listCalls(channel);
@@ -105,10 +108,7 @@ export class VoiceLine {
     await hangUpAll(channel, clock);
   }
 
-  /**
-   * Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when
-   * nothing was dialled.
-   */
+  /** Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when nothing was dialed. */
   async dial(to: string): Promise<DialOutcome> {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);
@@ -120,7 +120,7 @@ export class VoiceLine {
     try {
       await this.clear();
       await this.#parts.audioSwitch.on('dialing');
-      // Hung up meanwhile: nobody would know of the call.
+      // Hung up meanwhile: the call would have no owner.
       if (this.#isCurrent(generation) && this.#ending === undefined) {
         await channel.send(atCommand(`ATD${number}`, { endsLikeCall: true, shownAs: 'ATD' }), 'urgent');
         this.#isDialled = true;
@@ -208,8 +208,8 @@ export class VoiceLine {
     let cause: number | undefined = CAUSE.networkOutOfOrder;
     if (error instanceof CallFailedError)
       cause = CAUSE_OF_FAILURE[error.result] ?? (await askCause(channel)) ?? CAUSE.normalClearing;
-    // Whether it was dialled is not known, or the line was about an earlier call: nothing stays up.
-    // A modem that does not hang up is set up anew: the call is lost with its session.
+    // It is unknown whether the number was dialed, or the line was about an earlier call, so all calls are ended. A modem that does not
+    // hang up is set up again: the call is lost with its session.
     if (error instanceof CallFailedError || isUnanswered(error))
       await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'no hang-up'));
     if (this.#isCurrent(generation)) await this.#end(cause);
@@ -223,8 +223,8 @@ export class VoiceLine {
   }
 
   /**
-   * A line about an end is about which call? It comes late, when the next one is begun, and for a second caller who gave
-   * up, too. The list tells.
+   * Handles a line about the end of a call. It may come late, when the next call is begun, and it also comes for a second caller who gave
+   * up. The list shows which call ended.
    */
   #onReleased(cause: number | undefined): void {
     if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
@@ -241,7 +241,7 @@ export class VoiceLine {
     if (call === undefined || call === before || this.#isClosed) return;
     if (before === undefined) {
       this.#begin(call);
-      // Quicker than the next ring, where the modem tells the caller with that only.
+      // Quicker than the next ring, for modems that send the caller only with that.
       if (call.peer === undefined) void this.#look(this.#generation);
     }
     this.#call = call;
@@ -278,7 +278,7 @@ export class VoiceLine {
     this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#look(this.#generation));
   }
 
-  /** Reads the list: it has the last word about the call. `cause`: of an end that the modem told. */
+  /** Reads the list, which decides about the call. `cause`: of an end that the modem reported. */
   async #look(generation: number, cause?: number): Promise<void> {
     try {
       const list = await listCalls(this.#parts.channel);
@@ -292,7 +292,7 @@ export class VoiceLine {
     if (this.#isCurrent(generation)) this.#watch();
   }
 
-  /** Asks the modem for the cause where the line did not tell it, and ends the call. */
+  /** Asks the modem for the cause if the line did not contain it, and ends the call. */
   async #end(told: number | undefined): Promise<void> {
     const generation = this.#generation;
     let cause = told;
@@ -322,6 +322,6 @@ export class VoiceLine {
 function reasonOf({ direction, state }: LineCall, cause: number): EndReason {
   if (state === 'active') return reasonOfCause(cause, true);
   if (direction === 'inbound') return 'cancelled';
-  // Ended as if nothing was wrong, before anybody answered: no credit, or barred.
+  // Ended normally before the called party answered: no credit, or barred.
   return cause === CAUSE.normalClearing ? 'network_failure' : reasonOfCause(cause, false);
 }

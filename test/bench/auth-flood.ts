@@ -1,4 +1,4 @@
-// A flood of /auth as a program of its own: wrong signatures, each over a nonce that was just issued, until it is told to stop.
+// A flood of /auth as a program of its own: wrong signatures, each over a nonce that was just issued, until the parent stops it.
 import { createInterface } from 'node:readline';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';

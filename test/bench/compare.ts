@@ -1,7 +1,7 @@
 // Both sides of a ratio in one run: alternating rounds, after some that warm up.
 import type { Measurement } from './report.ts';
 
-/** What one side did in a round: things per second. */
+/** One side's work in a round: things per second. */
 export type Side = () => Promise<number>;
 
 export interface Comparison {
@@ -11,7 +11,7 @@ export interface Comparison {
   rounds: number;
   /** The ratio that the median must reach, where one is promised. */
   atLeast?: number;
-  /** What is counted: "SMS/s". */
+  /** The unit of the count: "SMS/s". */
   unit: string;
 }
 

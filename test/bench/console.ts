@@ -16,7 +16,7 @@ const VIEWERS = 50;
 const SESSIONS = 10;
 const WATCH_ROUNDS = 5;
 const WATCH_MS = 12_000;
-/** A rack tells of its slots about once a second: a few signals, and now and then a state. */
+/** A rack reports its slots about once a second: a few signals, and now and then a state. */
 const TELL_MS = 1_000;
 const SIGNALS_CHANGED = 3;
 const STATE_EVERY = 5;
@@ -145,7 +145,7 @@ async function benchViewers(
   ];
 }
 
-/** Share of a core that the service takes while its rack tells of changes. */
+/** Share of a core that the service takes while its rack reports changes. */
 async function shareWhileTold(pid: number, node: ScriptedNode): Promise<number> {
   const slots = SLOTS.map((slot) => ({ ...slot }));
   const before = processorSeconds(pid);

@@ -1,4 +1,4 @@
-// What the daemon costs while sixteen modems send and receive all the time, at the speed of a radio.
+// Measures the cost of the daemon while sixteen modems send and receive all the time, at the speed of a radio.
 import { setTimeout as pause } from 'node:timers/promises';
 import { processorSeconds } from './child.ts';
 import { LinkedDaemon } from './linked-daemon.ts';

@@ -38,7 +38,7 @@ export async function benchCredentials(): Promise<Measurement[]> {
     const account = await subscribe(databaseUrl);
     return { service, url: String(service.ready['base_url']), account };
   };
-  // By default one address is soon refused without a look at its signature. The flood of many addresses is one without limits.
+  // By default the service soon refuses one address without checking its signature. The flood of many addresses is one without limits.
   const limited = await start({});
   const unlimited = await start({ AUTH_ATTEMPTS_PER_MINUTE: '1000000', AUTH_NONCES_PER_MINUTE: '1000000' });
   const flood = await startChild('test/bench/auth-flood.ts');

@@ -5,7 +5,7 @@ import { type Child, startChild } from './child.ts';
 import type { RackModem } from './simulated-rack.ts';
 
 const PROGRAM = 'node-daemon/bin.cjs';
-/** What a file without limits says: as many messages as the modems take. */
+/** A configuration without limits: as many messages as the modems take. */
 const CONFIGURATION = 'discover: false\n';
 
 /** Where a daemon whose things are below `folder` has its identity and journal; made when it is not there. */

@@ -120,7 +120,7 @@ async function benchBurst(meter: LatencyMeter, rack: SimulatedRack, modem: RackM
   return { name: `claimable of a burst of ${BURST}`, rounds, unit: 'SMS', target, remark };
 }
 
-/** What the same costs with programs that poll: from +CMTI to the file in their folder. */
+/** The same cost with programs that poll: from +CMTI to the file in their folder. */
 async function othersLatency(
   rack: SimulatedRack,
   folder: string,

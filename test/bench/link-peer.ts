@@ -13,7 +13,7 @@ const COMMIT_MS = 2;
 /** Longer than any part of the bench. */
 const HEARTBEAT_MS = 60 * 60 * 1000;
 
-/** Takes one daemon at a time, whoever it says it is, and believes every frame. */
+/** Takes one daemon at a time, whatever its identity, and believes every frame. */
 export class LinkPeer {
   /** Called with each frame as it came, unchecked. */
   onFrame: (frame: NodeFrame) => void = () => undefined;
@@ -46,7 +46,7 @@ export class LinkPeer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The state that the daemon told last of a slot. */
+  /** The state of a slot that the daemon reported last. */
   slotState(slot: string): string | undefined {
     return this.#slots.get(slot);
   }

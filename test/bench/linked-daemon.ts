@@ -1,4 +1,4 @@
-// The daemon and the other end of its link: what keeps its modems busy, and what it tells of them.
+// The daemon and the other end of its link, which keeps its modems busy and receives its reports.
 import { randomUUID } from 'node:crypto';
 import type { NodeFrame } from '#shared/link/frame.ts';
 import { writeIdentity } from '../fixtures/enrolled-node.ts';

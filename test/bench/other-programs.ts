@@ -156,7 +156,7 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return true;
 }
 
-/** Whole or not there: both programs look at their folders all the time. */
+/** Whole or not there: both programs poll their folders all the time. */
 function placeFile(path: string, text: string, folder: string): void {
   const temporary = join(folder, 'new');
   writeFileSync(temporary, text);

@@ -1,4 +1,4 @@
-// What a program's work costs in processor time: other programs on the machine hardly change that.
+// Measures a program's work in processor time, which other programs on the machine hardly change.
 import { processorSeconds } from './child.ts';
 import type { Measurement } from './report.ts';
 

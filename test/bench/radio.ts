@@ -25,7 +25,7 @@ export function benchRadio(): Promise<Measurement[]> {
     const daemon = await LinkedDaemon.start(folder, modems);
     const programs = startOtherPrograms(folder, others);
     try {
-      // What is not sent at the end stays unsent.
+      // Messages that are not sent at the end stay unsent.
       for (const modem of modems) daemon.sendMany(modem, TO, QUEUED).catch(() => undefined);
       for (const program of programs) program.queue(TO, QUEUED);
       await pause(SECONDS * 1000);

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { RawModem } from './raw-modem.ts';
 import { submitPdu } from './submit-pdu.ts';
 
-/** What each modem does after a line on standard input. Messages come when they come: reading goes first. */
+/** The work of each modem after a line on standard input. Messages come at any time: reading goes first. */
 interface Work {
   send: number;
   receive: number;

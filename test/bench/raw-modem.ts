@@ -44,7 +44,7 @@ export class RawModem {
     return modem;
   }
 
-  /** Gives a PDU, with its service centre octet, and waits for the network's answer. */
+  /** Gives a PDU, with its service center octet, and waits for the network's answer. */
   async send(pdu: string): Promise<void> {
     await this.#command(`AT+CMGS=${pdu.length / 2 - 1}`, pdu);
   }

@@ -6,9 +6,9 @@ export interface Measurement {
   /** One value a round. */
   rounds: readonly number[];
   unit: string;
-  /** The bound that the median must keep; none where something is only told beside. */
+  /** The bound that the median must keep; none for a value that is only reported. */
   target?: { atLeast: number } | { atMost: number };
-  /** What stood behind a ratio, for instance "6100/s against 14000/s". */
+  /** The values behind a ratio, for instance "6100/s against 14000/s". */
   remark?: string;
 }
 

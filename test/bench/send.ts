@@ -34,8 +34,8 @@ export function benchSend(): Promise<Measurement[]> {
 }
 
 /**
- * Twice: with a carrier that sends no delivery reports, where both sides do the same, and with one for each
- * message, which the daemon matches, journals and tells, and the raw loop drops.
+ * Twice: with a carrier that sends no delivery reports, where both sides do the same, and with one for each message. The daemon matches,
+ * journals and sends those reports; the raw loop drops them.
  */
 async function sendBesideRaw(
   rack: SimulatedRack,

@@ -85,7 +85,7 @@ export class SimulatedRack {
     await this.#request(`/modems/${slot}/faults`, { method: 'DELETE' });
   }
 
-  /** Has the carrier deliver what a modem sends and tell the sender nothing of it. */
+  /** Has the carrier deliver the modem's messages without reports to the sender. */
   async withholdReports(modem: RackModem): Promise<void> {
     await this.play(modem, { kind: 'status_report', withheld: true });
   }
@@ -105,7 +105,7 @@ export class SimulatedRack {
     }
   }
 
-  /** Tells of each message that lies on a modem as it is announced; `atMs` since the epoch, whole. */
+  /** Reports each message on a modem as it is announced; `atMs` since the epoch, whole. */
   async onAnnounced(listener: (modem: RackModem, atMs: number) => void): Promise<{ close(): void }> {
     const byImei = new Map(this.modems.map((modem) => [modem.imei, modem]));
     return eventsOf(`${this.url}/events`, ({ event, data }) => {
@@ -115,7 +115,7 @@ export class SimulatedRack {
     });
   }
 
-  /** What the carrier heard from a modem, oldest first. */
+  /** The messages that the carrier heard from a modem, oldest first. */
   async heardFrom({ imei }: RackModem): Promise<HeardMessage[]> {
     const heard = (await this.#request('/sms?since=0')) as HeardMessage[];
     return heard.filter((message) => message.imei === imei);

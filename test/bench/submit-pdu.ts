@@ -1,12 +1,12 @@
-// The one message of the modem benches: what the daemon is told to send, and the same for the raw loop.
+// The one message of the modem benches: the text for the daemon, and the same as a PDU for the raw loop.
 
 export const BODY = 'Hello world';
 /** `BODY` in the 7 bit default alphabet, with its length in front (3GPP TS 23.038 §6.1.2.1). */
 const USER_DATA = '0BC8329BFD06DDDF723619';
 
 /**
- * A SUBMIT with a delivery report wanted and a validity of 24 hours, as the daemon makes them, through the
- * service centre that the SIM knows (3GPP TS 23.040 §9.2.2.2). `to` in E.164 with its "+".
+ * A SUBMIT with a delivery report wanted and a validity of 24 hours, as the daemon makes them, through the service center that the SIM
+ * knows (3GPP TS 23.040 §9.2.2.2). `to` in E.164 with its "+".
  */
 export function submitPdu(to: string): string {
   const digits = to.slice(1);

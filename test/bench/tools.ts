@@ -80,7 +80,7 @@ function ask(url: string, { body, headers, method }: Ask, agent: Agent): Promise
     asked.end(body);
   });
 }
-/** Each number has somebody who waits; they get a message one after the other, and wait again. */
+/** Each number has one waiting client. The clients get a message one after the other, and wait again. */
 async function benchWaits(
   { databaseUrl, url }: BenchService,
   node: ScriptedNode,
@@ -129,7 +129,7 @@ async function benchWaits(
   }));
 }
 
-/** Tells when Postgres tells of the commit. */
+/** Calls `onCommit` when Postgres notifies of the commit. */
 async function listenForCommits(databaseUrl: string, onCommit: (number: string) => void): Promise<Client> {
   const listener = new Client({ connectionString: databaseUrl });
   await listener.connect();

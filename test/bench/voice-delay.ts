@@ -6,7 +6,7 @@ import { withTemporaryFolder } from './temporary-folder.ts';
 import { type BenchCall, startVoiceRack } from './voice-rack.ts';
 
 const CALLS = Number(process.env['VOICE_CALLS'] ?? 16);
-/** So long it is measured; an hour tells more: VOICE_MINUTES=60. */
+/** Length of the measurement; an hour shows more: VOICE_MINUTES=60. */
 const MINUTES = Number(process.env['VOICE_MINUTES'] ?? 1);
 /** Long enough to catch up with what waited while the calls began. */
 const WARM_UP_MS = 30_000;
@@ -31,7 +31,7 @@ const TONE = Buffer.from(
 );
 const frameAt = (index: number): Buffer => (index % PERIOD_FRAMES < LOUD_FRAMES ? TONE : SILENCE);
 
-/** Milliseconds since the epoch, as the simulator tells its times. */
+/** Milliseconds since the epoch, as in the simulator's times. */
 const now = (): number => performance.timeOrigin + performance.now();
 
 /** Times of beginnings of bursts. */
@@ -123,7 +123,7 @@ class MeteredCall {
     return lastLoudAt - saidAt;
   }
 
-  /** What the simulator counted, and what the record says. */
+  /** The simulator's counts, and those of the record. */
   async end(): Promise<Record<string, number>> {
     const line = await this.#call.line();
     const { audio } = await this.#call.hangUp();

@@ -1,4 +1,4 @@
-// What a frame of audio costs on its way through the control plane, beside a server that only passes messages on.
+// Measures the cost of a frame of audio through the control plane, beside a server that only passes messages on.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -15,7 +15,7 @@ const ROUNDS = 7;
 const WARM_UPS = 2;
 const ROUND_MS = 5_000;
 
-/** Both ends of the way of one call. */
+/** Both ends of the path of one call. */
 interface Way {
   client: WebSocket;
   node: WebSocket;

@@ -18,7 +18,7 @@ const [ALICE] = BUYERS as [Wallet];
 /** The SIM of a node whose link has ended is the next one's. */
 const AT_ONCE = { handoverWaitMs: 0 };
 
-/** What a stream is closed with whose call is not known, or not yet. */
+/** The code that closes a stream whose call is not known, or not yet. */
 const NO_CALL = 4404;
 const RESTART = 1012;
 
@@ -26,13 +26,13 @@ interface Plane {
   url: string;
   databaseUrl: string;
   service: Service;
-  /** Set when somebody holds the number of the slot. */
+  /** Set when the number of the slot has a holder. */
   headers?: Record<string, string>;
   /** The answer to the last /voice/dial. */
   dialled?: Promise<unknown>;
 }
 
-/** What makes the control plane say a frame that is not an answer. */
+/** Makes the control plane send a frame that is not an answer. */
 async function provoke(plane: Plane, frame: { type: string; [field: string]: unknown }): Promise<void> {
   if (frame.type === 'drain') void plane.service.stop();
   if (frame.type !== 'command') return;
@@ -70,7 +70,7 @@ async function provoke(plane: Plane, frame: { type: string; [field: string]: unk
   }
 }
 
-/** Opens the stream of a call that the control plane was told of a moment ago. */
+/** Opens the stream of a call that was reported to the control plane a moment ago. */
 function streamUntilKnown(url: string, headers: Record<string, string>): void {
   const socket = new WebSocket(url, { headers });
   socket.on('error', () => undefined);
@@ -124,7 +124,7 @@ class Dialogue {
 }
 
 async function play(t: Test, plane: Plane, scenario: Scenario): Promise<void> {
-  // A call belongs to whoever holds the number when it begins.
+  // A call belongs to the holder of the number when it begins.
   if (scenario.steps.some((step) => 'frame' in step && step.frame.type === 'call'))
     plane.headers ??= await holdNumber(plane);
   // Another node each time, which no command of the one before is for.

@@ -14,7 +14,7 @@ const OPEN_VALUES = { heartbeat_ms: 60_000, window: 8, id: 'c1', time_left_ms: 1
 
 type Rig = Awaited<ReturnType<typeof createLink>>;
 
-/** What makes a node send a frame. */
+/** Makes a node send a frame. */
 async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame): Promise<void> {
   if (frame.type === 'hello') link.start();
   if (frame.type === 'fact') await journal.append({ kind: 'fact', fact: frame.fact });

@@ -1,4 +1,4 @@
-// A client of a local chain: what anybody may do there, and anvil's own controls of mining, snapshots and dropped transactions.
+// A client of a local chain: its public methods, and anvil's own controls of mining, snapshots and dropped transactions.
 import {
   createTestClient,
   http,

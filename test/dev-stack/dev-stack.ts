@@ -42,7 +42,7 @@ export interface DevStack {
   stop(): Promise<void>;
 }
 
-/** Starts everything, or leaves nothing behind and throws. `onEvent` is told what happens later. */
+/** Starts everything, or leaves nothing behind and throws. `onEvent` is called with later events. */
 export async function startDevStack(
   options: DevStackOptions,
   onEvent: (text: string) => void,

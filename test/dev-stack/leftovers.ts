@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 20;
 
-/** What our children's command lines have in them; a process id may meanwhile be somebody else's. */
+/** Matches the command lines of our children; a process id may meanwhile belong to another program. */
 const OURS = /anvil|(control-plane|node-daemon|hardware-sim)\/(bin|main)\.[cm]?[jt]s/;
 
 /** Ends what the `dev-stack.json` at `path` names and is still running. To be called with the folder's lock. */

@@ -14,7 +14,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const options = readDevStackOptions();
 say('starting: chain, control plane, simulated modems, node daemon …');
-// npm that is killed forwards nothing: without it there is nobody left to press Ctrl-C.
+// npm that is killed forwards nothing: without it no Ctrl-C reaches this process.
 if (process.env['npm_lifecycle_event'] === 'start') {
   const npm = process.ppid;
   setInterval(() => {

@@ -1,4 +1,4 @@
-// What `npm start` can be told.
+// The options of `npm start`.
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';

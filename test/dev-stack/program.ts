@@ -15,7 +15,7 @@ const STOP_TIMEOUT_MS = 12_000;
 /** Pause before a program that died is started again, doubled up to the second number while it keeps dying. */
 const RESTART_DELAY_MS = { first: 100, max: 5_000 } as const;
 
-/** What Node is given, in the project's folder. */
+/** The arguments of Node, in the project's folder. */
 const COMMANDS = {
   'control-plane': ['control-plane/bin.mjs'],
   'node-daemon': ['node-daemon/bin.cjs'],
@@ -27,7 +27,7 @@ export interface ProgramSpec {
   env: Record<string, string>;
   /** Gets what the program writes to standard error; emptied at the first start. */
   logFile: string;
-  /** Told when the program died and is started again, and when it is ready after that. */
+  /** Called when the program died and is started again, and when it is ready after that. */
   onEvent?: (text: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// What `npm start` prints when all is up: what is where, and a walk through it that can be pasted.
+// The output of `npm start` when all is up: the addresses, and a walk through that can be pasted.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DevStackFile } from './dev-stack.ts';

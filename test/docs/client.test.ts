@@ -32,7 +32,7 @@ t.test('it buys, texts, and prints what it was sent', async (t) => {
     cwd: folder,
     env: { PATH: String(process.env['PATH']), WALLET_KEY: ALICE.privateKey, SIMRACK_URL: url },
   });
-  // A program that fails is told at once.
+  // A program that fails is reported at once.
   await Promise.race([running, until('it has texted', () => node.commands('send_sms').length === 1, 60_000)]);
   node.sendFact(1, received('Your code is 417209'));
   t.same(await running, { stdout: 'Your code is 417209\n', stderr: '' });

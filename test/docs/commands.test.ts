@@ -43,7 +43,7 @@ const commandsIn = (line: string): string[][] =>
     ...(rest.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).filter((word) => word !== '--'),
   ]);
 
-/** What is wrong with a command, if anything. */
+/** The flaw of a command, if any. */
 function flawOf(command: readonly string[]): string | undefined {
   const [program = '', ...rest] = command;
   const words = rest.filter((word) => !word.startsWith('-'));

@@ -9,7 +9,7 @@ const LINK = /(?<!!)\[[^\]]*\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)/g;
 
 const pages = new Map(readPages().map((page) => [page.path, page]));
 
-/** What is wrong with a link, if anything. */
+/** The flaw of a link, if any. */
 function flawOf(page: Page, link: string): string | undefined {
   if (/^[a-z][a-z+.-]*:/i.test(link)) return undefined;
   const [path = '', anchor] = link.split('#');

@@ -19,7 +19,7 @@ const LIMIT = 100_000;
 interface Proxy {
   name: string;
   command: string;
-  /** What its folder must hold, made of the file of the documentation. Returns its arguments. */
+  /** The files that its folder must hold, made from the file of the documentation. Returns its arguments. */
   prepare(written: string, ports: { port: number; service: number }, folder: string): string[];
 }
 

@@ -18,7 +18,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** What is built can be served by any server that leaves out .html. */
+/** The built site can be served by any server that leaves out .html. */
 function fileOf(url: string): string | undefined {
   const path = join(DIST, normalize(decodeURIComponent(new URL(url, 'http://site').pathname)));
   const candidates = [path, `${path}.html`, join(path, 'index.html')];

@@ -14,7 +14,7 @@ const isOlder = Number(process.versions.node.split('.')[0]) < 22;
 const here = dirname(fileURLToPath(import.meta.url));
 const runner = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 
-/** What has something to test here. Checks for which it wants tools and prompts of its own are listed in the file beside. */
+/** Checks that have something to test here. Checks that need tools and prompts of the suite's own are listed in the file beside. */
 const REQUIRED = {
   '2026-07-28': [
     'server-stateless',

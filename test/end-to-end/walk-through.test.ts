@@ -1,4 +1,4 @@
-// What `npm start` prints, pasted into a shell as it stands: from nothing to texts and a call.
+// The output of `npm start`, pasted into a shell as it stands: from nothing to texts and a call.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';

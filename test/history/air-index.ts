@@ -1,4 +1,4 @@
-// What the carrier heard, sorted by message and part; strange segments are findings at once.
+// The messages that the carrier heard, sorted by message and part; strange segments are findings at once.
 import { clock } from './disturbances.ts';
 import type { Findings } from './findings.ts';
 import type { HeardRecord, OutboundRecord, RunRecord } from './record.ts';

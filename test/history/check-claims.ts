@@ -1,4 +1,4 @@
-// What was claimed of one number against its history. Pure.
+// Checks the claims of one number against its history. Pure.
 import { clock } from './disturbances.ts';
 import type { Findings } from './findings.ts';
 import { hashOf } from './random.ts';
@@ -12,8 +12,8 @@ export const digestOf = (message: { from: string; body: string }): number =>
   hashOf(`${message.from}\n${message.body}`);
 
 /**
- * `rows` are received ones, oldest first. Claims are at most once: an answer that was cut loses them. What came after
- * the last claim, such as a message whose missing parts were waited for, is nobody's fault.
+ * `rows` are received ones, oldest first. Claims are at most once: an answer that was cut loses them. Messages after the last claim, such
+ * as one that waited for missing parts, are not a fault.
  */
 export function checkClaims(parts: {
   rows: readonly HistoryRow[];

@@ -9,7 +9,7 @@ import { expectedOf } from './expected.ts';
 import { Findings } from './findings.ts';
 import type { HistoryRow, OutboundRecord, RunRecord } from './record.ts';
 
-/** What was looked at, so that a verdict without violations says something. */
+/** The amounts that were checked, so that a verdict without violations means something. */
 export interface CheckTotals {
   received: number;
   claimed: number;

@@ -16,12 +16,11 @@ interface Placed {
 }
 
 /**
- * Promised: of two messages of one part each, by one sender, which the modem put into the same store, the
- * earlier comes first in the history
+ * Promised: of two messages of one part each, by one sender, which the modem put into the same store, the earlier comes first in the
+ * history
  * - when nothing was broken around them;
- * - also through kills and lost ports, when their service centre time stamps differ: lists are told by them.
- * Not promised while a fault may lose an announcement or the reading after it: a message that nobody was
- * told of waits for the next sweep.
+ * - also through kills and lost ports, when their service center time stamps differ: lists are sorted by them.
+ * Not promised while a fault may lose an announcement or the reading after it: an unannounced message waits for the next sweep.
  */
 export function checkOrder(parts: {
   modem: number;
@@ -83,5 +82,5 @@ function story(
   return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, toldAtMs(earlier))}`;
 }
 
-/** Until then the message was on its way: the one that was overtaken is told last. */
+/** Until then the message was on its way: of two messages, the overtaken one is reported last. */
 const toldAtMs = ({ arrival }: Placed): number => Date.parse(arrival.row.createdAt);

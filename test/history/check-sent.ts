@@ -77,7 +77,7 @@ function checkStatus(message: OutboundRecord, row: HistoryRow, story: string, pa
     findings.add('unknown_without_cause', key, story);
 }
 
-/** 3GPP TS 23.040 §9.2.3.15: statuses of which the simulator is told. */
+/** 3GPP TS 23.040 §9.2.3.15: the statuses that the simulator is set to. */
 function checkReports(message: OutboundRecord, row: HistoryRow, story: string, parts: SentParts): void {
   const { key, modem, toModem } = message;
   const { air, delivered, disturbances, findings } = parts;

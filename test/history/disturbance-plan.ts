@@ -32,7 +32,7 @@ const LAST_SHARE = 0.95;
 /** Longer than two heartbeats of 10 s: the link is given up while its connection is still open. */
 const STALL_MS_MAX = 25_000;
 
-/** What a run of `messages` each way breaks when nothing else is said. */
+/** The default disturbances of a run of `messages` each way. */
 export function usualCounts(messages: number): DisturbanceCounts {
   return {
     faults: Math.max(40, Math.round(messages / 125)),

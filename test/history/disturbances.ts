@@ -1,4 +1,4 @@
-// What was broken when: what excuses a checker may take from it. Pure.
+// The times of disturbances, and the excuses that a checker may take from them. Pure.
 import type { DisturbanceRecord } from './record.ts';
 
 /** After a fault a modem needs to be found, set up and swept; after a kill a program needs to start. */
@@ -22,7 +22,7 @@ export class Disturbances {
     );
   }
 
-  /** Whether nothing was broken, or recovering, on the way of this modem's messages. */
+  /** Whether nothing was broken, or recovering, on the path of this modem's messages. */
   isCalm(modem: number, fromMs: number, untilMs: number): boolean {
     return this.around(modem, fromMs, untilMs).length === 0;
   }

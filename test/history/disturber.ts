@@ -27,7 +27,7 @@ export class Disturber {
     setMaxListeners(Number.POSITIVE_INFINITY, this.#ending.signal);
   }
 
-  /** Tells how many messages were accepted so far. */
+  /** Reports how many messages were accepted so far. */
   onProgress(accepted: number): void {
     for (let due = this.#plan[this.#next]; due !== undefined; due = this.#plan[this.#next]) {
       if (due.atProgress > accepted) return;

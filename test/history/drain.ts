@@ -14,7 +14,7 @@ const QUIET_MS = 4_000;
 const POLL_MS = 500;
 const AGAIN_MS = 3_000;
 
-/** What time may still mend. */
+/** Violations that time may still repair. */
 const LATE: readonly Rule[] = ['lost', 'not_delivered', 'unclaimed', 'unsettled', 'claim_lost'];
 
 export interface DrainParts {

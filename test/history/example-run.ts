@@ -38,8 +38,8 @@ export interface Example {
 }
 
 /**
- * Modem 0 receives `i0.2#1` and `i0.2#2`, each in one part, and `i0.3#3` in two; sends `o0#1` to outside and
- * has a report of it, `o0#2` whose send failed, and `o0#3`, which nobody knows of after a kill.
+ * Modem 0 receives `i0.2#1` and `i0.2#2`, each in one part, and `i0.3#3` in two; sends `o0#1` to outside and has a report of it, `o0#2`
+ * whose send failed, and `o0#3`, whose outcome is unknown after a kill.
  */
 export function exampleRun(): Example {
   const example: Example = {
@@ -78,7 +78,7 @@ export function brokenRules(example: Example): Rule[] {
   return [...checker.findings.counts.keys()].sort();
 }
 
-/** A text arrives, part by part, is told whole and claimed. */
+/** A text arrives, part by part, is reported whole and claimed. */
 export function receive(
   example: Example,
   { key, parts, id, second }: { key: string; parts: string[]; id: number; second: number },

@@ -1,10 +1,10 @@
-// What a number must have received: from outside and from SIMs of the rack, as the carrier knows it. Pure.
+// The messages that a number must have received: from outside and from SIMs of the rack, as the carrier knows them. Pure.
 import type { AirIndex } from './air-index.ts';
 import type { DeliveredRecord, RunRecord } from './record.ts';
 
 /** One copy of a message on its way to a SIM. */
 export interface Copy {
-  /** Seconds since the epoch that its service centre time stamp may show, at least and at most. */
+  /** Seconds since the epoch that its service center time stamp may show, at least and at most. */
   fromSecond: number;
   untilSecond: number;
   /** By part; `undefined` where no modem took it. */
@@ -46,7 +46,7 @@ export function expectedOf(run: RunRecord, air: AirIndex, modem: number): Map<st
     const { key, text, parts } = message;
     const partCounts = air.counts(message);
     const heard = parts.map((_, index) => air.part(key, index + 1)[0]);
-    // What the carrier passes on has the id after the one under which it was heard.
+    // A message that the carrier passes on has the id after the one under which it was heard.
     const ids = heard.flatMap((segment) => (segment === undefined ? [] : [segment.id + 1]));
     const [first] = heard;
     const isWhole = ids.length === parts.length;

@@ -16,8 +16,8 @@ export interface FaultTemplate {
   /** `modem` counts from 0; `name` is a link name that no other fault uses. */
   make(random: Random, where: { modem: number; name: string }): PlayedFault;
   /**
-   * An announcement or a reading may get lost, so that a message waits for the next sweep while later ones
-   * are told: it excuses the order.
+   * An announcement or a reading may get lost, so that a message waits for the next sweep while later ones are reported: it excuses the
+   * order.
    */
   mayReorder?: boolean;
 }
@@ -174,7 +174,7 @@ const DIALOGUE: readonly FaultTemplate[] = [
   { kind: 'garbage', weight: 4, make: counted('garbage', 6), mayReorder: true },
 ];
 
-/** Faults of the stores and of what is told of them. */
+/** Faults of the stores and of their announcements. */
 const STORE: readonly FaultTemplate[] = [
   { kind: 'urc_lost', weight: 6, make: counted('urc_lost', 10), mayReorder: true },
   {

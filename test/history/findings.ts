@@ -1,4 +1,4 @@
-// What a checker found: every violation counted, the first of each rule kept with their story.
+// The findings of a checker: every violation counted, the first of each rule kept with their story.
 
 export const RULES = {
   lost: 'what the carrier accepted for a SIM is in the history',

@@ -2,7 +2,7 @@
 import { type Random, randomOf } from './random.ts';
 import { ALPHABETS, type PlannedText, plannedText } from './texts.ts';
 
-/** A text that somebody outside sends to a SIM of the rack. */
+/** A text from outside to a SIM of the rack. */
 export interface PlannedInbound extends PlannedText {
   key: string;
   from: string;
@@ -23,7 +23,7 @@ export interface MessagePlan {
   outbound(modem: number, index: number): PlannedOutbound;
 }
 
-/** Regular senders of each number: their order is looked at. */
+/** Regular senders of each number: the order of their texts is checked. */
 const SENDERS = 6;
 const REPEATED = 0.03;
 /** How far back the text lies that is sent again: right before, or seconds ago. */

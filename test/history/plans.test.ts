@@ -1,4 +1,4 @@
-// What a seed makes: always the same, texts that are cut where the standard cuts, every fault of the simulator.
+// The plan of a seed: always the same, texts that are cut where the standard cuts, every fault of the simulator.
 import t from 'tap';
 import { FaultError, parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
@@ -90,7 +90,7 @@ t.test('every fault of the simulator is played, or left out for a reason', async
   t.same(missing, [], 'add them to fault-table.ts');
 });
 
-/** The simulator lists its kinds to whoever asks for one that it does not have. */
+/** The simulator lists its kinds in the error for an unknown one. */
 function kindsOfSimulator(): string[] {
   try {
     parseFault({ kind: '?' });

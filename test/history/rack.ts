@@ -1,4 +1,4 @@
-// What a run is played on: Postgres, and `npm start` around it in this process, every number sold to a wallet.
+// The stage of a run: Postgres, and `npm start` around it in this process, every number sold to a wallet.
 import { readFileSync } from 'node:fs';
 import { keccak256, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

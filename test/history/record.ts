@@ -1,4 +1,4 @@
-// What a run writes down: what was asked for, what the carrier says, what the API says. Plain data.
+// The records of a run: the requests, the carrier's data, the API's data. Plain data.
 
 /** A text to a SIM of the rack; all posts of it are equal. */
 export interface InboundRecord {
@@ -20,12 +20,12 @@ export interface InboundPost {
   untilMs: number;
 }
 
-/** What the API answered to a send. */
+/** The API's answer to a send. */
 export type SendAnswer =
   | { kind: 'accepted'; messageId: string }
   /** Certainly not sent, with the reason. */
   | { kind: 'refused'; reason: string }
-  /** 502 without a reason: the history tells. */
+  /** 502 without a reason: the history decides. */
   | { kind: 'open' }
   /** 500 or 503: the service failed, before or after it noted the request. */
   | { kind: 'broken' }
@@ -101,7 +101,7 @@ export interface DisturbanceRecord {
   fromMs: number;
   untilMs: number;
   mayReorder: boolean;
-  /** What the simulator was told, for the reader of a report. */
+  /** The simulator's instructions, for the reader of a report. */
   detail: string;
 }
 
@@ -123,6 +123,6 @@ export interface RunRecord {
   eventsLost: boolean;
   /** Commands that a node got which holds no SIM, as text. */
   rogueCommands: readonly string[];
-  /** Calls in the lists of all numbers: nobody makes one. */
+  /** Calls in the lists of all numbers; the run makes none. */
   calls: number;
 }

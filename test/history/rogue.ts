@@ -43,12 +43,12 @@ export class Rogue {
     return rogue;
   }
 
-  /** What it was asked, as text: all commands are about subscriptions or SIMs. */
+  /** The commands that it got, as text: all commands are about subscriptions or SIMs. */
   get commands(): string[] {
     return this.#asked.map(({ name, params }) => `${name} ${JSON.stringify(params)}`);
   }
 
-  /** What it did, for the report. */
+  /** Its actions, for the report. */
   get counts(): { forged: number; links: number } {
     return { forged: this.#forged, links: this.#links };
   }
@@ -117,7 +117,7 @@ export class Rogue {
       answered_at: null,
     };
     this.#forged += 1;
-    // What the service has not taken yet is a window: no honest node goes beyond it either.
+    // Facts that the service has not taken yet are a window: no honest node goes beyond it either.
     if (node.closeCode !== undefined || this.#sequence - node.acknowledged > 200) return;
     try {
       if (this.#forged % 20 === 0) node.send({ type: 'slots', slots: this.#slots(this.#forged), alarms: [] });
@@ -142,7 +142,7 @@ export class Rogue {
         audio: null,
       });
     } catch {
-      // The link broke in between; what was lost is forged anew.
+      // The link broke in between; lost frames are forged again.
     }
   }
 }

@@ -27,7 +27,7 @@ export interface RunOptions {
   trafficLimitMs: number;
   /** After healing: a send may wait a minute for its result, a message half a minute for a sweep. */
   drainLimitMs: number;
-  /** Told every ten seconds, and of each phase. */
+  /** Called every ten seconds, and for each phase. */
   onProgress: (text: string) => void;
 }
 
@@ -43,7 +43,7 @@ export interface RunResult {
   drainMs: number;
   /** False when the time was over before all messages were accepted, or before everything was quiet. */
   isComplete: boolean;
-  /** What the rogue node did, where there was one. */
+  /** The actions of the rogue node, where there was one. */
   rogue: { forged: number; links: number } | undefined;
 }
 

@@ -2,5 +2,5 @@
 
 export const SEED_MAX = 2 ** 31 - 1;
 
-/** One that nobody chose. */
+/** A random seed. */
 export const randomSeed = (): number => Math.floor(Math.random() * SEED_MAX);

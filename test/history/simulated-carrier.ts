@@ -4,7 +4,7 @@ import type { DeliveredRecord, HeardRecord } from './record.ts';
 
 const ATTEMPTS_MAX = 3;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** What the simulator keeps for GET /sms; asked this often, nothing is forgotten unread. */
+/** The number of messages that the simulator keeps for GET /sms. Polled this often, none is dropped unread. */
 const HEARD_KEPT = 10_000;
 const HEARD_POLL_MS = 1_000;
 
@@ -49,7 +49,7 @@ export class SimulatedCarrier {
     this.#onDelivered = onDelivered;
   }
 
-  /** Begins to watch; `onDelivered` is told of each message that a modem took. */
+  /** Begins to watch; `onDelivered` is called for each message that a modem took. */
   static async watch(
     url: string,
     onDelivered: (delivered: DeliveredRecord) => void,

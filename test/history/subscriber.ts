@@ -95,7 +95,7 @@ export class Subscriber {
   }
 }
 
-/** Nobody listens: nothing of the request left this process. */
+/** No server listens: nothing of the request left this process. */
 function isRefused(error: unknown): boolean {
   const { cause } = error as Error;
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';

@@ -64,7 +64,7 @@ export function plannedText(
   return { text: parts.join(''), parts };
 }
 
-/** The marks in a text, in their order; none when it is nobody's. */
+/** The marks in a text, in their order; none when it belongs to no message. */
 export function marksOf(text: string): Mark[] {
   return [...text.matchAll(SHOWN)].map(([, key = '', part, total]) => ({
     key,
@@ -73,7 +73,7 @@ export function marksOf(text: string): Mark[] {
   }));
 }
 
-/** The message that a text belongs to by its first mark; `undefined` when it is nobody's. */
+/** The message that a text belongs to by its first mark; `undefined` when it belongs to none. */
 export const keyOf = (text: string): string | undefined => marksOf(text)[0]?.key;
 
 function filling(random: Random, alphabet: Alphabet, units: number): string {

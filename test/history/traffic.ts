@@ -8,7 +8,7 @@ import { type Subscriber, Unreachable } from './subscriber.ts';
 
 /** Sends of one number at once. */
 const SENDS_AT_ONCE = 2;
-/** Parts that may wait for one modem at the carrier: enough to fill it when nobody reads. */
+/** Parts that may wait for one modem at the carrier: enough to fill it when the daemon does not read. */
 const WAITING_PARTS_MAX = 40;
 /** Inbound messages go no further ahead of sends, so that both end together; per modem. */
 const AHEAD_MAX = 60;

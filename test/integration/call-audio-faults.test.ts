@@ -21,7 +21,7 @@ async function setUp(t: Test, make: MakeName, { slot = '1-1.1', config = '' } = 
   await putFarEnd(simulator.url, FAR, { audio: 'tone', tone_hz: 1000, level_dbfs: -12 });
   const faults = `${simulator.url}/modems/${modem.identity.imei}/faults`;
   let calls = 0;
-  /** A call in which the client talks; `during` happens once it is heard. What its record says. */
+  /** A call in which the client talks; `during` happens once it is heard. Returns the call's record. */
   async function call(during: (link: MediaEndpoint) => Promise<unknown>): Promise<CallEnded['audio']> {
     calls += 1;
     const id = `call-0000000${calls}`;

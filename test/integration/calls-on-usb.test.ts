@@ -1,4 +1,4 @@
-// Calls of every make: the real daemon on the simulator's USB tree, dialled, rung, heard and hung up.
+// Calls of every make: the real daemon on the simulator's USB tree, dialed, rung, heard and hung up.
 import t, { type Test } from 'tap';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
@@ -60,7 +60,7 @@ async function lastCall(url: string): Promise<CallView> {
   return ((await request(`${url}/calls`)).body as CallView[]).at(-1) as CallView;
 }
 
-/** Somebody calls the modem. */
+/** The far end calls the modem. */
 async function ring(url: string, to: string): Promise<number> {
   const { body } = await post(`${url}/calls`, { from: FAR, to });
   return (body as { id: number }).id;

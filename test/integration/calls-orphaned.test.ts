@@ -1,4 +1,4 @@
-// Calls that nobody owns any more end at the carrier, whatever became of the daemon or its control plane.
+// Calls without an owner end at the carrier, after any end of the daemon or its control plane.
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   return {
     ...rack,
     calls,
-    /** One call that was dialled and is answered, and one that rings here. */
+    /** One call that was dialed and is answered, and one that rings here. */
     async callBothWays() {
       const params = { call_id: `call-outbound-${++dialled}`, iccid: caller.iccid, to: FAR };
       t.match(await plane.command('dial', params), { type: 'result' });
@@ -72,7 +72,7 @@ t.test('the daemon is stopped, and has no time for its calls: it ends them, and 
   daemon().kill('SIGTERM');
   await isQuiet(10_000);
   await exited;
-  // What the link did not carry any more is in the journal.
+  // Facts that the link did not carry any more are in the journal.
   start();
   const told = () => plane.factsOf('call_ended').find(({ call_id }) => call_id === 'call-outbound-1');
   t.match(await until('its end', told, 30_000), { direction: 'outbound', reason: 'abandoned' });

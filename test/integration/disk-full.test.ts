@@ -7,7 +7,7 @@ import { type DaemonOnRack, startDaemonOnRack } from '../fixtures/daemon-on-rack
 import { until } from '../fixtures/until.ts';
 
 const STRANGER = '+12065559999';
-/** The journal is looked at again now and then, and so are the modem's stores. */
+/** The journal is tried again now and then, and the modem's stores are read again. */
 const AGAIN_MS = 60_000;
 
 const DISK_BYTES = 1024 * 1024;

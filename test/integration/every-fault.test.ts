@@ -1,5 +1,5 @@
-// Every fault that the simulator can play, on a daemon that serves other modems at the same time: what was given to
-// a modem arrives once, what was sent went out as told, and the slot is in service again.
+// Every fault that the simulator can play, on a daemon that serves other modems at the same time. A message that was given to a modem
+// arrives once, sent messages go out as reported, and the slot is in service again.
 import t from 'tap';
 import { FAULT_SCHEMAS } from '#hardware-sim/faults/fault-schemas.ts';
 import type { FaultKind } from '#hardware-sim/faults/fault-set.ts';
@@ -17,7 +17,7 @@ const ARRIVES_MS = 95_000;
 interface Scenario {
   /** Fields of the fault besides its kind. */
   readonly fault?: Record<string, unknown>;
-  /** What the operator is told meanwhile. */
+  /** The state that the operator sees meanwhile. */
   readonly state?: string;
 }
 

@@ -5,7 +5,7 @@ import t from 'tap';
 import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 
-/** What was refused is looked at again now and then. */
+/** A refused message is tried again now and then. */
 const AGAIN_MS = 60_000;
 
 t.test('messages that came after it are told after a kill, and once', async (t) => {

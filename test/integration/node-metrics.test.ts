@@ -1,4 +1,4 @@
-// What a running daemon exports and shows: what the reference says, and all that the alert rules look at.
+// The metrics and pages of a running daemon: they match the reference, and contain all that the alert rules use.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -15,7 +15,7 @@ const BACK_MS = 90_000;
 const QUIET_MS = 500;
 const STRANGER = '+12065559999';
 
-/** Waits until nobody has said a command for a while. */
+/** Waits until the daemon has sent no command for a while. */
 async function quiet(modems: readonly SimulatedModem[]): Promise<void> {
   const said = (): string => modems.map(({ commandLines }) => commandLines.join()).join();
   for (let before = ''; before !== said(); ) {

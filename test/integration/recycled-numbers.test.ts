@@ -1,5 +1,5 @@
-// A number that changes hands, with the real daemon: texts that were sent in the time of the former holder and are read later are in
-// nobody's inbox, and those that were sent to the next holder are all in theirs.
+// A number that changes hands, with the real daemon. Texts that were sent in the time of the former holder and are read later are in no
+// inbox. Texts that were sent to the next holder are all in theirs.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
@@ -18,7 +18,7 @@ const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** One modem, whose number Alice has. The clock of the service centre can be set. */
+/** One modem, whose number belongs to Alice. The clock of the service center can be set. */
 async function setUp(t: Test) {
   let offMs = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + offMs };
@@ -42,7 +42,7 @@ async function setUp(t: Test) {
     number,
     alice,
     bodiesOf,
-    /** A text that the service centre takes so long ago, by its clock. */
+    /** A text that the service center takes so long ago, by its clock. */
     send(body: string, agoMs: number): void {
       offMs = -agoMs;
       const form = { encoding: undefined, referenceBits: 8 as const };
@@ -51,7 +51,7 @@ async function setUp(t: Test) {
     },
     play: (fault: object) => modem.play(parseFault(fault)),
     clearFaults: () => modem.clearFaults(),
-    /** What lies on the card, in the modem and at the service centre. */
+    /** The messages on the card, in the modem and at the service center. */
     waiting: (): number =>
       modem.stores.used('SM') +
       modem.stores.used('ME') +

@@ -1,4 +1,4 @@
-// From one client's WebSocket to another's, through two modems and the carrier; and what each is told of it.
+// From one client's WebSocket to another's, through two modems and the carrier, and the events that each gets.
 import t from 'tap';
 import { FRAME_BYTES, SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
 import { createRig } from '../fixtures/rig.ts';

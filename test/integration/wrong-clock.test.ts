@@ -24,7 +24,7 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
   const scripted = await rig.connect(t, url, { nodeId: 'lab' });
   await scripted.drop();
   const { iccid, number } = slotAt(1);
-  // What came before somebody had the number is not theirs.
+  // A message that came before the subscriber had the number is not theirs.
   const since = new Date(Date.now() - DAY_MS);
   const { headers } = await subscribeInStore(databaseUrl, { address: '0x01' }, String(number), since);
   let isOffByMs = offMs;
@@ -63,7 +63,7 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
       t.teardown(() => link.stop());
       return link;
     },
-    /** How long ago the next message came, as its subscriber is told. */
+    /** How long ago the next message came, as its subscriber sees it. */
     agoMs: (body: string) =>
       until(body, async () => {
         const response = await fetch(`${url}/sms/receive`, { headers });

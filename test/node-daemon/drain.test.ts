@@ -31,7 +31,7 @@ async function withCallUp(t: Test, config: string) {
 
 const calls = async (url: string): Promise<CallView[]> => (await request(`${url}/calls`)).body as CallView[];
 
-/** The daemon has taken the signal: it does not even look for the SIM any more. */
+/** The daemon has taken the signal: it does not even search for the SIM any more. */
 async function refusesCalls(plane: ScriptedControlPlane) {
   let tries = 0;
   return until('a refusal', async () => {
@@ -85,7 +85,7 @@ t.test('a second signal ends the wait: the call is hung up, the fact is written'
   const { daemon, exited, plane, simulator, start } = await withCallUp(t, '');
   daemon().kill('SIGTERM');
   await refusesCalls(plane);
-  // What comes within a second of the first is the same signal, by way of npm.
+  // A signal within a second of the first counts as the same signal, sent by npm.
   const again = setInterval(() => daemon().kill('SIGTERM'), 1_100);
   const code = await exited;
   clearInterval(again);

@@ -6,7 +6,7 @@ import { COMMANDS } from '#node-daemon/commands.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const FOLDERS = ['node-daemon', join('docs', 'operators')];
-/** Told to be switched off; and systemd's own. */
+/** Programs that the docs ask to switch off; and systemd's own. */
 const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', '--system']);
 const UNIT = /^simrack-node-daemon(\.service)?$/;
 const TOOLS = new Set(COMMANDS.map(({ usage }) => usage.split(' ')[0]));

@@ -1,4 +1,4 @@
-// Who owns what, reckoned from the chain's own history and the answers alone; every rule that a sequence broke. Pure.
+// The owners, computed from the chain's own history and the answers alone; every rule that a sequence broke. Pure.
 import { payerAt } from './authorizations.ts';
 import type { PaymentRow } from './lane.ts';
 import type { SequenceRecord } from './record.ts';
@@ -71,7 +71,7 @@ function judgeMoney(record: SequenceRecord, find: Find): void {
       continue;
     }
     if (row?.state === 'taken_back') find('wrongly_marked', about);
-    // What nobody presents, or was let go before it moved, its payer sent by himself.
+    // A payment that was never presented, or was released before it moved, was sent by its payer.
     const isOurs = transfer.sender !== 'stranger';
     const wasAnswered = presentations.some(
       ({ answer, authorization }) =>
@@ -122,11 +122,11 @@ function judgeAnswers(
   for (const presentation of presentations) {
     const { answer, authorization, couldMove, hadPaid, step, wasLagging, wasPaidAtStart } = presentation;
     const about = `a${authorization} in step ${step}`;
-    // What its payer sends by himself is unknown to a node that lags, and to a request that has looked just before.
+    // A transaction that its payer sent is unknown to a node that lags, and to a request that has checked just before.
     const isSentByUs = authorizations.find(({ id }) => id === authorization)?.sentAt !== undefined;
     const isUnseen = !isSentByUs && (wasLagging || !wasPaidAtStart);
     if (answer.kind === 'failed') find('failed', `${about}: ${answer.error}`);
-    // What the chain showed when it was answered may be another thing now; or a use of it vanished before.
+    // The chain may have changed since the answer, or a use of the authorization vanished before.
     const wasTakenBack = reorganisedAt.some(({ authorizations: gone }) => gone.includes(authorization));
     if (answer.kind === 'rejected' && !wasTakenBack && (couldMove || hadPaid) && !isUnseen)
       find('invited_twice', `${about}: ${answer.code}`);
@@ -161,7 +161,7 @@ function judgeReservations(record: SequenceRecord, find: Find): void {
 
 function judgeGas({ mined, plan, refused }: SequenceRecord, find: Find): void {
   for (const { gasUsed } of refused) if (gasUsed > GAS_MAX) find('gas', `a transaction burnt ${gasUsed}`);
-  // Somebody was faster with the same transfer: its gas is paid for.
+  // Another sender was faster with the same transfer: its gas is paid for.
   const paid = new Set(
     mined.filter(({ outcome }) => outcome === 'paid').map(({ authorization }) => authorization.id),
   );

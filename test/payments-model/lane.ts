@@ -8,7 +8,7 @@ import { insertNumbersOnSale } from '../fixtures/number-stock.ts';
 
 export const NUMBERS_MAX = 3;
 const INT8_OID = 20;
-/** After so many sequences the tables are made anew: deleted rows slow every statement down. */
+/** After so many sequences the tables are created again: deleted rows slow every statement down. */
 const SEQUENCES_UNTIL_TRUNCATED = 200;
 
 export interface PaymentRow {

@@ -1,5 +1,5 @@
-// Random sequences of what payers, strangers, the chain and the process do: nobody owns what is not paid for, nobody pays for nothing.
-// `PAYMENTS_SEED` repeats a run.
+// Random sequences of actions of payers, strangers, the chain and the process: no payer owns a number that is not paid for, and no payer
+// pays for nothing. `PAYMENTS_SEED` repeats a run.
 import t from 'tap';
 import { openDatabases } from '../fixtures/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
@@ -40,7 +40,7 @@ const step = (action: Action, turns = ALL) => ({ action, turns });
 const present = (authorization: number, turns = ALL) =>
   step({ kind: 'present', authorization, protocol: 'x402_v2' }, turns);
 
-/** What random sequences have found. */
+/** Bugs that random sequences have found. */
 const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
   [
     'an account that lies to the simulation burns one transaction, also where the process died before its block',

@@ -1,4 +1,4 @@
-// What a seed makes: a few payers, numbers on sale, and what happens to them in turn. Pure.
+// The plan of a seed: a few payers, numbers on sale, and the events in turn. Pure.
 import { randomFrom } from '../fixtures/seeded-random.ts';
 
 /**
@@ -35,7 +35,7 @@ export type FacilitatorMood = 'honest' | 'refusing' | 'idle' | 'breaking' | 'lyi
 export type Action =
   | { kind: 'present'; authorization: number; protocol: ProtocolName }
   | { kind: 'cancel'; authorization: number; isFirst: boolean }
-  /** Somebody else puts it on the chain. */
+  /** Another sender puts it on the chain. */
   | { kind: 'submit'; authorization: number; isFirst: boolean }
   | { kind: 'withdraw'; payer: number }
   | { kind: 'fund'; payer: number }
@@ -76,7 +76,7 @@ const DAY_S = 86_400;
 /** The longest that the service takes: a day and the time of a challenge. */
 const LIVES_S = [300, 300, 300, 300, 290, 60, 3_600, DAY_S + 300];
 
-/** Spreads neighbouring seeds: the generator starts slowly from small ones. */
+/** Spreads neighboring seeds: the generator starts slowly from small ones. */
 export const streamOf = (seed: number, purpose: number): ((below: number) => number) => {
   let mixed = Math.imul(seed ^ (purpose * 0x9e3779b9), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
@@ -114,7 +114,7 @@ export function planOf(seed: number): Plan {
   };
 }
 
-/** What somebody does while a payment is under way. */
+/** A disturbance while a payment is under way. */
 function mischief(
   random: (below: number) => number,
   authorizations: readonly PlannedAuthorization[],

@@ -1,4 +1,4 @@
-// What was seen while a sequence was played: the chain's own history, answers, and what the database had after each step.
+// The record of a sequence: the chain's own history, answers, and the rows of the database after each step.
 import type { PaymentRow, SubscriptionRow } from './lane.ts';
 import type { Plan, ProtocolName } from './plan.ts';
 import type { MinedTransaction } from './simulated-chain.ts';
@@ -24,13 +24,13 @@ export interface Presentation {
   /** The RPC answered for blocks that were not the newest. */
   wasLagging: boolean;
   answer: Answer;
-  /** What the chain had when it was answered. */
+  /** The state of the chain when it was answered. */
   hadPaid: boolean;
-  /** The service had sent it, or shown it to somebody, and it could still be mined. */
+  /** The service had sent it, or shown it to a client, and it could still be mined. */
   couldMove: boolean;
 }
 
-/** What `/auth` would say of the subscription of a wallet. */
+/** The answer of `/auth` for the subscription of a wallet. */
 export interface SignIn {
   step: number;
   payer: number;
@@ -71,10 +71,10 @@ export interface SequenceRecord {
   deaths: string[];
   /** The canonical chain at the end. */
   mined: MinedTransaction[];
-  /** What the relayer sent and the token refused. */
+  /** Transactions that the relayer sent and the token refused. */
   refused: { payer: number; authorization: number; atMs: number; gasUsed: bigint }[];
   rows: PaymentRow[];
   subscriptions: SubscriptionRow[];
-  /** Numbers on sale that nobody has. */
+  /** Numbers on sale without a subscriber. */
   numbersFree: number;
 }

@@ -9,7 +9,7 @@ import { runSequence } from './run-sequence.ts';
 
 export const SEED_MAX = 2 ** 31 - 1;
 const REPORT_MS = 20_000;
-/** Stories told in full. */
+/** The number of stories that are printed in full. */
 const STORIES_MAX = 40;
 
 export interface ManyOptions {
@@ -26,7 +26,7 @@ export interface ManyOptions {
 export interface ManyResult {
   /** Sequences that broke a rule. */
   broken: number;
-  /** What was played, in words. */
+  /** A summary of the run, in words. */
   totals: string;
   counts: ReadonlyMap<string, number>;
 }
@@ -72,7 +72,7 @@ function tally(counts: Map<string, number>, record: SequenceRecord, findings: re
   for (const rule of new Set(findings.map((finding) => finding.rule))) add(`BROKEN:${rule}`);
 }
 
-/** What happened in a sequence, and what is wrong with it. */
+/** The story of a sequence, and its findings. */
 export function told(record: SequenceRecord, findings: readonly Finding[]): string {
   const { deaths, mined, plan, presentations, rows, signIns, snapshots } = record;
   return [

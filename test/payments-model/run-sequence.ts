@@ -23,7 +23,7 @@ const ALL_TURNS = 2_000;
 /** The longest that anything may take: the life of an authorization, a day in which its use is searched, and rounds. */
 const SETTLE_MS = (24 + 24 + 6) * 60 * MINUTE_MS;
 const SETTLE_STEP_MS_MAX = 60 * MINUTE_MS;
-/** What a round may find in time: the pause between two checks of a payment, and one round. */
+/** The longest time until a round finds a payment: the pause between two checks of a payment, and one round. */
 const TRANSFER_GAS = 200_000n;
 
 export async function runSequence(plan: Plan, lane: Lane, mutation: Mutation = {}): Promise<SequenceRecord> {

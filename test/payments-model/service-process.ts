@@ -72,7 +72,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   };
 }
 
-/** The ledger, each transaction of it in its turn. What it has stored of transactions counts as sent. */
+/** The ledger, each transaction of it in its turn. Transactions that it has stored count as sent. */
 function inTurns(world: World, life: Life, ledger: PaymentLedger): PaymentLedger {
   return new Proxy(ledger, {
     get:

@@ -56,7 +56,7 @@ export class Turns {
     if (this.#waiting.length === 0) return false;
     const [chosen] = this.#waiting.splice(this.#random(this.#waiting.length), 1);
     await chosen?.run();
-    // Whatever follows from it without another call is done after this.
+    // Work that follows from it without another call is done after this.
     await macrotask();
     return true;
   }

@@ -30,7 +30,7 @@ const ELSEWHERE: Readonly<Record<string, readonly number[]>> = {
 const TERRITORIES = { AS: [684], GU: [671], MP: [670], PR: [787, 939], VI: [340] };
 const STATES = [205, 206, 212, 213, 310, 415, 503, 520, 534, 540, 541, 551, 559, 808, 907, 940, 970, 983];
 const TOLL_FREE = [800, 833, 844, 855, 866, 877, 888];
-/** Nowhere: what they cost is anyone's guess, whoever they reach. */
+/** Numbers without a place: their cost is unknown, and so is the person they reach. */
 const PERSONAL = [
   500, 521, 522, 523, 524, 525, 526, 527, 528, 529, 532, 533, 535, 538, 542, 543, 544, 545, 546, 547, 549,
   550, 552, 553, 554, 556, 558, 566, 569, 577, 578, 588, 589, 600, 622, 633, 644, 655, 677, 688, 700,

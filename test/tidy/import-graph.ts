@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { Source } from './sources.ts';
 
-/** What each node imports. */
+/** The imports of each node. */
 export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Imports between files of the project, type imports too. */

@@ -1,4 +1,4 @@
-// Who may import whom, checked on every source. docs/internals/architecture.md has the main rules in words.
+// The allowed imports, checked on every source. docs/internals/architecture.md has the main rules in words.
 import t from 'tap';
 import { readSources } from './sources.ts';
 

@@ -10,7 +10,7 @@ export interface Passage {
   text: string;
 }
 
-/** Names are split into words: `isFaultTold` is "is Fault Told". A name comes once, with its first line. */
+/** Names are split into words: `isSimReady` is "is Sim Ready". A name comes once, with its first line. */
 export function passagesOfSource(text: string): Passage[] {
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;

@@ -10,7 +10,7 @@ export interface Source {
   /** Relative to the project's folder. */
   path: string;
   text: string;
-  /** What it imports: paths of sources as above, packages by name, `node:` modules. */
+  /** Its imports: paths of sources as above, packages by name, `node:` modules. */
   imports: string[];
 }
 

@@ -1,4 +1,4 @@
-// All checks by name, in the order in which they are made and reported: what lies below comes first.
+// All checks by name, in the order in which they are made and reported: lower layers come first.
 import { systemClock } from '#shared/clock.ts';
 import { audioLoop, audioPath, audioSettings, gpsInAudio } from './audio.ts';
 import type { HostCheck, SlotCheck } from './check.ts';

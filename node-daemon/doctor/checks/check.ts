@@ -1,4 +1,4 @@
-// What a check is: a pure function from what was seen to one outcome.
+// The definition of a check: a pure function from the examined facts to one outcome.
 import type { Outcome } from '../report/finding.ts';
 import { skipped } from '../report/finding.ts';
 import type { HostView } from '../seen/host-view.ts';
@@ -10,7 +10,7 @@ export interface DeskView {
   readonly isDaemonRunning: boolean;
   /** Whether the daemon's link is up; `undefined` where it cannot be asked. */
   readonly isLinked: boolean | undefined;
-  /** What is wrong with the configuration file, with its place in it. */
+  /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */
   readonly problem: string | undefined;
@@ -26,7 +26,7 @@ export interface Seen {
 export type HostCheck = (seen: Seen) => Outcome;
 export type SlotCheck = (slot: SlotView, seen: Seen) => Outcome;
 
-/** A check of what the modem answered; skipped where it answered nothing. */
+/** A check of the modem's answers; skipped where it answered nothing. */
 export function modemCheck(check: (modem: ModemView, slot: SlotView) => Outcome): SlotCheck {
   return (slot) => {
     const modem = answersOf(slot);

@@ -76,7 +76,7 @@ function timeIn(line: string): number | undefined {
   const parts = CLOCK.exec(line)?.slice(1).map(Number);
   if (parts === undefined) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, zone = Number.NaN] = parts;
-  // Without a zone it is anybody's guess.
+  // Without a zone the time is unknown.
   if (Number.isNaN(zone) || year < YEARS.min || year > YEARS.max) return undefined;
   return Date.UTC(2000 + year, month - 1, day, hour, minute, second) - zone * QUARTER_HOUR_MS;
 }

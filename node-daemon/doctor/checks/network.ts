@@ -30,7 +30,7 @@ const DENIALS: Readonly<Record<string, string>> = {
   denied_area: 'the network does not take it here: look at the antenna, and ask the carrier',
 };
 
-/** What all domains say. */
+/** The registration of all domains. */
 function registrationOf(modem: ModemView): Registration {
   const lines = REGISTRATION_QUERIES.flatMap((command) => modem.lines(command));
   return Object.assign({}, ...lines.map((line) => parseRegistration(line) ?? {}));

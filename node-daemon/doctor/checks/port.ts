@@ -60,7 +60,7 @@ export const portHolder: SlotCheck = ({ nodes, slot }, { desk, host }) => {
     return problem(seen, advice);
   }
   if (slot?.state !== 'lost' || slot.reason !== 'denied') return ok('nobody but the daemon');
-  // Who locked it keeps us out; others may have it open beside, as a simulator has.
+  // The program that locked the port keeps this one out. Others may have it open too, as a simulator has.
   const taken = held.find(({ holder }) => holder.hasLock) ?? held[0];
   if (taken !== undefined)
     return problem(

@@ -1,4 +1,4 @@
-// Checks of the SIM: card, PIN, number and service centre.
+// Checks of the SIM: card, PIN, number and service center.
 import { fieldsOf } from '../../at/fields.ts';
 import {
   iccidOf,
@@ -93,7 +93,7 @@ export const number = modemCheck((modem, { slot }) => {
   );
 });
 
-/** Does the SIM know the centre to which messages are sent? */
+/** Does the SIM know the center to which messages are sent? */
 export const serviceCentre = modemCheck((modem) => {
   const line = modem.line('AT+CSCA?', '+CSCA:');
   if (line === undefined) return skipped('the modem does not tell (AT+CSCA?)');

@@ -44,7 +44,7 @@ export const driver: SlotCheck = ({ device, place }) => {
 
 /** USB 2.0 §7.2.1: a hub without a supply of its own has 500 mA for itself and four ports of 100 mA. */
 const BUS_POWERED_MA = 400;
-/** What small hosts (Raspberry Pi) have for all their ports together. */
+/** The current that small hosts (Raspberry Pi) have for all their ports together. */
 const HOST_MA = 1_200;
 /** A modem that restarts goes away too: some are of the daemon's own recovery. */
 const DISCONNECTS_MANY = 10;

@@ -15,6 +15,6 @@ const DIAGNOSES: ReadonlyMap<ModemProfile, MakeDiagnosis> = new Map([
   [HUAWEI, HUAWEI_DIAGNOSIS],
 ]);
 
-/** What doctor asks a modem of this make. */
+/** The questions that doctor asks a modem of this make. */
 export const diagnosisOf = (profile: ModemProfile): MakeDiagnosis =>
   DIAGNOSES.get(profile) ?? GENERIC_DIAGNOSIS;

@@ -1,8 +1,8 @@
-// What doctor asks a make of modems beyond the standard, and what the answers mean, as data.
+// The questions that doctor asks a make of modems beyond the standard, and the meaning of the answers, as data.
 import type { Outcome } from '../report/finding.ts';
 import type { ModemView } from '../seen/modem-view.ts';
 
-/** A test in which the modem gives back on its audio port what is played there. */
+/** A test in which the modem gives back on its audio port the audio that is played there. */
 export interface AudioLoop {
   readonly on: readonly string[];
   readonly off: readonly string[];
@@ -11,13 +11,13 @@ export interface AudioLoop {
 export interface MakeDiagnosis {
   /** Queries, each optional: a modem may not know it. */
   readonly questions: readonly string[];
-  /** What is set up of the audio of calls. */
+  /** Judges the audio settings for calls. */
   readonly audioSettings: (modem: ModemView) => Outcome;
-  /** Whether calls over LTE are switched on; `undefined` where it does not tell. */
+  /** Whether calls over LTE are switched on; `undefined` where the modem does not say. */
   readonly isVolteOn: (modem: ModemView) => boolean | undefined;
   /** How they are switched on, or what to do without. */
   readonly volteAdvice: string;
-  /** Whether sentences of its GPS receiver are kept out of the audio port; `undefined` where it does not tell. */
+  /** Whether sentences of its GPS receiver are kept out of the audio port; `undefined` where the modem does not say. */
   readonly isGpsApart: (modem: ModemView) => boolean | undefined;
   readonly gpsAdvice: string;
   /** Absent where the make can do so in a call only. */

@@ -28,7 +28,7 @@ export const QUECTEL_DIAGNOSIS: MakeDiagnosis = {
   },
   isVolteOn(modem) {
     const mode = settingOf(modem, IMS);
-    // 0: as the profile of the carrier (MBN) says, which the second value tells.
+    // 0: the profile of the carrier (MBN) decides; the second value gives its setting.
     if (mode === '0') return fieldsOf(modem.lines(IMS)[0] ?? '')[2] === '1' ? true : undefined;
     return mode === undefined ? undefined : mode === '1';
   },

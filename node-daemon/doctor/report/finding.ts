@@ -1,23 +1,23 @@
-// What a check says: how it is, what was seen, and what to do about it.
+// The result of a check: the verdict, the observed facts, and the advice.
 import * as z from 'zod';
 
-/** `warning`: it works, and will hurt. `problem`: something does not work. `skipped`: it could not, or need not, be looked at. */
+/** `warning`: it works, and will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
 export const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What a check found. Without numbers of subscribers, cards and modems: it may be shown to anybody. */
+/** The result of a check. Contains no numbers of subscribers, cards and modems, so it is safe to publish. */
 export interface Outcome {
   readonly verdict: Verdict;
   /** One line. */
   readonly seen: string;
-  /** What to do; null where there is nothing. */
+  /** The advice; null where there is nothing to do. */
   readonly advice: string | null;
 }
 
 export const findingSchema = z.strictObject({
   /** Name of the check, such as "autosuspend": see docs/operators/doctor.md. */
   check: z.string(),
-  /** Null for what is about the whole host. */
+  /** Null for a finding about the whole host. */
   slot: z.string().nullable(),
   verdict: z.enum(VERDICTS),
   seen: z.string(),

@@ -1,4 +1,4 @@
-// The report for people: what is wrong slot by slot, and at the end what to do, worst first.
+// The report for people: the problems slot by slot, and at the end the advice, worst first.
 import { styleText } from 'node:util';
 import { onLines, onOneLine } from '#shared/process/terminal.ts';
 import type { Finding, Verdict } from './finding.ts';
@@ -16,7 +16,7 @@ const HOST = 'this host';
 
 interface TextOptions {
   readonly hasColour: boolean;
-  /** Also what is well, and what was not looked at. */
+  /** Also shows the checks that are fine or were skipped. */
   readonly isVerbose: boolean;
 }
 
@@ -49,7 +49,7 @@ export function textOf(report: Report, { hasColour, isVerbose }: TextOptions): s
   ].join('\n\n');
 }
 
-/** The findings that say in a line who is there. */
+/** The findings that describe a slot in one line. */
 const GIST = new Set(['profile', 'registration', 'signal', 'data_folder', 'modems']);
 
 function gistOf(findings: readonly Finding[]): string {
@@ -66,7 +66,7 @@ interface Advice {
   readonly what: string;
 }
 
-/** Problems, then warnings; what is the same in several slots is told once. */
+/** Problems, then warnings. Advice that is the same in several slots is given once. */
 function adviceOf(findings: readonly Finding[]): Advice[] {
   const groups = new Map<string, { first: Finding; where: string[] }>();
   for (const finding of findings) {

@@ -21,7 +21,7 @@ export const reportSchema = z.strictObject({
 });
 export type Report = z.infer<typeof reportSchema>;
 
-/** What is known when all checks are through. Times in ms since the Unix epoch. */
+/** The facts after all checks. Times in ms since the Unix epoch. */
 interface Examined {
   readonly findings: readonly Finding[];
   readonly slots: readonly string[];

@@ -36,7 +36,7 @@ export async function probeControlPlane(url: string, clock: Clock): Promise<Cont
   }
 }
 
-/** What is behind fetch's "fetch failed". */
+/** The cause behind fetch's "fetch failed". */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'timeout';

@@ -11,27 +11,27 @@ import {
 
 export interface DataFolder {
   readonly path: string;
-  /** `foreign`: another user's, of which this one sees nothing. */
+  /** `foreign`: it belongs to another user, and this one can read nothing of it. */
   readonly state: 'writable' | 'missing' | 'foreign' | 'read_only' | 'no_folder';
-  /** Whose it is; `undefined` when it is missing. */
+  /** User id of the owner; `undefined` when the folder is missing. */
   readonly uid: number | undefined;
   readonly freeBytes: number | undefined;
   readonly freeFiles: number | undefined;
 }
 
-/** Who this node is, as far as this user may read it. */
+/** The identity of this node, as far as this user may read it. */
 export type Enrolment =
   | ({ readonly kind: 'enrolled' | 'refused_plain' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
   | { readonly kind: 'not_enrolled' | 'damaged' | 'foreign' };
 
 /** Never rejects. */
 export async function readDataFolder(path: string): Promise<DataFolder> {
-  // At once: whoever opens the modems makes the folder where it is missing.
+  // At once, because a program that opens the modems creates a missing folder.
   const stat = statOf(path);
   const free = await statfs(path).catch(() => undefined);
   const room = {
     freeBytes: free === undefined ? undefined : free.bavail * free.bsize,
-    // File systems that make inodes as they need them tell 0 of 0.
+    // File systems that make inodes as they need them report 0 of 0.
     freeFiles: free === undefined || free.files === 0 ? undefined : free.ffree,
   };
   if (typeof stat === 'string') {

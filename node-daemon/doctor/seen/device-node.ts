@@ -1,8 +1,8 @@
-// A device file: who may use it, and who does.
+// A device file: the users who may use it, and the programs that do.
 import { realpathSync, statSync } from 'node:fs';
 import { type FileLock, lockNameOf, type Process } from './processes.ts';
 
-/** Who examines. */
+/** The user that examines. */
 export interface User {
   readonly uid: number;
   /** Of the process: the first and all others. */
@@ -13,7 +13,7 @@ export interface User {
 export interface Holder {
   readonly pid: number;
   readonly name: string;
-  /** Whether it locked the device, so that nobody else opens it. */
+  /** Whether it locked the device, so that no other program opens it. */
   readonly hasLock: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface DeviceNode {
   readonly holders: readonly Holder[];
 }
 
-/** What is known of the programs of the host. */
+/** The programs of the host, and the locks that they hold. */
 export interface Programs {
   readonly processes: readonly Process[];
   readonly locks: readonly FileLock[];
@@ -34,7 +34,7 @@ export interface Programs {
   readonly own: readonly number[];
 }
 
-/** Looks at a device file; `undefined` when there is none. */
+/** Reads a device file; `undefined` when there is none. */
 export function readDeviceNode(path: string, { processes, locks, own }: Programs): DeviceNode | undefined {
   try {
     const real = realpathSync(path);

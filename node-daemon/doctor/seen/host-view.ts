@@ -1,4 +1,4 @@
-// What is seen of the host, before anything is judged.
+// The examined facts of the host, before any judgment.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#shared/clock.ts';
@@ -17,7 +17,7 @@ import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
 
 const KERNEL_SYSFS = '/sys';
 
-/** Where the system is looked at; other places in tests. */
+/** The folders of the system that are read; other places in tests. */
 export interface HostRoots {
   readonly proc: string;
   readonly etc: string;
@@ -40,7 +40,7 @@ export interface HostView {
   readonly isSimulated: boolean;
   readonly dataFolder: DataFolder;
   readonly enrolment: Enrolment;
-  /** Undefined where nobody knows which one. */
+  /** Undefined where the control plane is unknown. */
   readonly controlPlane: ControlPlaneAnswer | undefined;
   readonly isClockSynchronized: boolean | undefined;
   readonly programs: Programs;
@@ -57,7 +57,7 @@ export interface HostView {
   readonly groups: ReadonlyMap<number, string>;
 }
 
-/** Looks at all of it at once. Never rejects: what cannot be seen is missing. */
+/** Reads all of it at once. Never rejects: facts that cannot be read are missing. */
 export async function readHost(settings: Settings, roots: HostRoots, clock: Clock): Promise<HostView> {
   const { dataDir, sysfsRoot } = settings;
   const devices = devicesIn(sysfsRoot);

@@ -1,4 +1,4 @@
-// What the kernel tells of USB devices that went away, in its log (Documentation/ABI/testing/dev-kmsg).
+// Reads from the kernel's log which USB devices went away (Documentation/ABI/testing/dev-kmsg).
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 
 /** Records are shorter. */

@@ -1,4 +1,4 @@
-// What a modem answered, before anything is judged.
+// The answers of a modem, before any judgment.
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 
 /** An answer as the modem gave it. */

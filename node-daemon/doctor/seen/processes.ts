@@ -1,8 +1,8 @@
-// Which programs run on this host and which devices they have open, as /proc tells it (proc(5)).
+// Finds the programs on this host and the devices that they have open, from /proc (proc(5)).
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A host has fewer; what is behind is not looked at. */
+/** A host has fewer; further processes are ignored. */
 const PROCESSES_MAX = 8192;
 const FILES_MAX = 4096;
 

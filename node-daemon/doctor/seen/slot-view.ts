@@ -1,4 +1,4 @@
-// What is seen of one slot from the outside and the inside, before anything is judged.
+// The examined facts of one slot from the outside and the inside, before any judgment.
 import type { Slot } from '#shared/link/messages.ts';
 import type { Place } from '../../modem/place/place.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
@@ -6,12 +6,12 @@ import type { DeviceNode } from './device-node.ts';
 import type { ModemView } from './modem-view.ts';
 import type { UsbAttributes } from './usb-attributes.ts';
 
-/** What came out of an audio port without a call, or why nobody listened. */
+/** Audio that came out of an audio port without a call, or the reason why doctor did not listen. */
 export type HeardAudio =
   | { readonly kind: 'heard'; readonly octets: Uint8Array }
   | { readonly kind: 'not_heard'; readonly why: string };
 
-/** What became of a tone that was played into the modem while it was to give it back. */
+/** The result of a tone that was played into the modem while it was to give it back. */
 export type LoopResult =
   | { readonly kind: 'back' | 'silence' | 'noise' }
   | { readonly kind: 'not_done'; readonly why: string };
@@ -25,7 +25,7 @@ export interface NoAnswers {
 /** `modem`: why there are no answers, or all of them. */
 export interface SlotView {
   readonly name: string;
-  /** As the rack tells it; `undefined` for a device that it does not use. */
+  /** The slot as the rack reports it; `undefined` for a device that it does not use. */
   readonly slot: Slot | undefined;
   readonly device: UsbDevice | undefined;
   readonly place: Place | undefined;
@@ -37,7 +37,7 @@ export interface SlotView {
   readonly modem: ModemView | NoAnswers;
   readonly audio: HeardAudio;
   readonly loop: LoopResult;
-  /** The rates of its sound card, Hz; `undefined` where there is none, or it does not tell. */
+  /** The rates of its sound card, Hz; `undefined` where there is none, or it does not report them. */
   readonly cardRatesHz: readonly number[] | undefined;
   /** Device files of its sound card that are there. */
   readonly cardNodes: readonly DeviceNode[];

@@ -1,9 +1,9 @@
-// Programs of the system that are asked: are they there, what do they say.
+// Asks programs of the system: whether they are there, and for their output.
 import { execFile } from 'node:child_process';
 
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** What a program prints; `undefined` when it is not there, fails, or takes longer than 3 s. */
+/** The output of a program; `undefined` when it is not there, fails, or takes longer than 3 s. */
 function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: ANSWER_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, output) =>
@@ -12,7 +12,7 @@ function outputOf(program: string, args: readonly string[]): Promise<string | un
   });
 }
 
-/** Whether the system's clock follows a time server; `undefined` when nobody can tell. */
+/** Whether the system's clock follows a time server; `undefined` when the system does not say. */
 export async function isClockSynchronized(): Promise<boolean | undefined> {
   const told = await outputOf('timedatectl', ['show', '--property=NTPSynchronized', '--value']);
   return told === 'yes' ? true : told === 'no' ? false : undefined;

@@ -1,4 +1,4 @@
-// What the udev rules of this host say about modems, as far as their texts tell (udev(7)).
+// The effect of this host's udev rules on modems, as far as their texts show it (udev(7)).
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

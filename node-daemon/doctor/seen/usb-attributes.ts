@@ -1,4 +1,4 @@
-// What the kernel shows of a USB device beside its interfaces: power, speed, configuration, and the hub above it.
+// The attributes that the kernel shows of a USB device beside its interfaces: power, speed, configuration, and the hub above it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
@@ -15,16 +15,16 @@ interface HubAttributes {
   readonly path: string;
   /** Part of the host itself. */
   readonly isRoot: boolean;
-  /** Whether it has a power supply of its own; `undefined`: it does not tell. */
+  /** Whether it has its own power supply; `undefined`: it does not say. */
   readonly isSelfPowered: boolean | undefined;
 }
 
-/** `undefined` stands for what the kernel does not show. */
+/** `undefined` stands for a value that the kernel does not show. */
 export interface UsbAttributes {
   readonly usbPath: string;
   /** `power/control`: "on", or "auto" for autosuspend. */
   readonly powerControl: string | undefined;
-  /** What it asks for at most. */
+  /** The most that it asks for. */
   readonly maxPowerMa: number | undefined;
   readonly speedMbps: number | undefined;
   /** Of USB that it speaks, such as 2. */
@@ -37,7 +37,7 @@ export interface UsbAttributes {
   readonly hub: HubAttributes;
 }
 
-/** Reads what there is. Never rejects. */
+/** Reads the attributes that exist. Never rejects. */
 export async function readUsbAttributes(
   { usbPath }: UsbDevice,
   { sysfsRoot, clock }: { sysfsRoot: string; clock: Clock },

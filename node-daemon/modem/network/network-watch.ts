@@ -17,18 +17,18 @@ import {
   signalOf,
 } from './network.ts';
 
-/** Operators change with the place, which URCs tell; this is for those that do not come. */
+/** Operators change with the place, and URCs report that. This poll is for URCs that do not come. */
 const OPERATOR_POLL_MS = 10 * 60_000;
 /** Registrations come in bursts: the operator is asked once, after the last one. */
 const OPERATOR_AFTER_MS = 1_000;
-/** A modem that refuses to tell of a domain so often in a row does not know it. */
+/** A modem that refuses to report a domain so often in a row does not know it. */
 const REFUSALS_MAX = 3;
-/** Signals that came as URC are told from this difference on. */
+/** Signals that came as URC are reported from this difference on. */
 const SIGNAL_STEP_DBM = 6;
 /** <n>: with the reject cause, with the place, without either (3GPP TS 27.007 §7.2). */
 const URC_LEVELS = [3, 2, 1];
 
-/** What the watch tells of the slot. */
+/** The values of the slot that the watch reports. */
 interface NetworkReport {
   readonly state?: Service['state'];
   readonly reason?: string | null;
@@ -36,7 +36,7 @@ interface NetworkReport {
   readonly operator?: string | null;
 }
 
-/** What the watch works on. */
+/** The parts that the watch uses. */
 interface NetworkWatchParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -158,7 +158,7 @@ export class NetworkWatch {
     this.#parts.report({ state, reason, ...(state === 'registered' ? {} : { operator: null }), ...more });
   }
 
-  /** What a URC says meanwhile counts, and a refusal now and then takes nothing back. */
+  /** A URC that comes meanwhile counts. An occasional refusal changes nothing. */
   async #askDomain(domain: RegistrationDomain): Promise<void> {
     const refusals = this.#refusals.get(domain) ?? 0;
     if (refusals >= REFUSALS_MAX) return;
@@ -196,7 +196,7 @@ export class NetworkWatch {
   #askOperatorSoon(): void {
     this.#operatorTimer?.cancel();
     if (this.#stopped) return;
-    // A modem that does not answer is noticed by whoever serves it.
+    // The session notices when the modem does not answer.
     this.#operatorTimer = this.#parts.clock.after(OPERATOR_AFTER_MS, () => {
       this.#askOperator().catch(() => undefined);
     });

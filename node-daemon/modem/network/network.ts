@@ -1,11 +1,11 @@
-// Registration, operator and signal: what the modem's lines say (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
+// Registration, operator and signal: the meaning of the modem's lines (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
 
-/** What one domain says of its registration. */
+/** The state that one domain reports of its registration. */
 interface DomainRegistration {
   readonly stat: number;
-  /** Location or tracking area, cell and technology, as told: for comparing only. */
+  /** Location or tracking area, cell and technology, as the modem sent them: for comparing only. */
   readonly place: string;
   /** 5GMM, EMM, GMM or MM cause of the last rejection (3GPP TS 24.008 annex G, 24.301 annex A). */
   readonly cause?: number;
@@ -62,7 +62,7 @@ const WITHOUT_SERVICE: Readonly<Record<number, string>> = {
   11: 'emergency_only',
 };
 
-/** 3GPP TS 24.008 annex G and 24.301 annex A: what each cause says, and whether it is about SIM or modem. */
+/** 3GPP TS 24.008 annex G and 24.301 annex A: the word for each cause, and whether it is about SIM or modem. */
 const CAUSES: ReadonlyMap<
   number,
   { readonly word: string; readonly isHopeless: boolean; readonly text: RegExp }
@@ -83,8 +83,8 @@ const CAUSES: ReadonlyMap<
 ]);
 
 /**
- * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1
- * and messages pass. Observed: VoLTE-only SIMs. `told` is the text of AT+CEER, where it was asked.
+ * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1 and messages pass. Observed:
+ * VoLTE-only SIMs. The second parameter is the text of AT+CEER, where the daemon asked for it.
  */
 export function serviceOf(registration: Registration, told = ''): Service {
   const domains = Object.values(registration);

@@ -44,7 +44,7 @@ export class UssdTimeoutError extends Error {
   override name = 'UssdTimeoutError';
 }
 
-/** Nobody waits for the answer any more. */
+/** The caller does not wait for the answer any more. */
 export class UssdCancelledError extends Error {
   override name = 'UssdCancelledError';
 }
@@ -74,7 +74,7 @@ export class Ussd {
     this.#parts = parts;
   }
 
-  /** True for a line of an answer: nobody else needs it. */
+  /** True for a line of an answer: no other consumer needs it. */
   onUrc(line: string): boolean {
     if (!line.startsWith('+CUSD:') && (this.#lines.length === 0 || OTHER_URC.test(line))) return false;
     this.#lines.push(line);
@@ -99,7 +99,7 @@ export class Ussd {
       isOpen = outcome.waits;
       return outcome;
     } finally {
-      // What comes late is nobody's, and above all not of the next dialogue.
+      // A late answer is dropped, so that it does not count for the next dialogue.
       this.#onAnswer = () => undefined;
       if (isOpen) await ask(this.#parts.channel, atCommand('AT+CUSD=2')).catch(() => undefined);
       this.#onAnswer = undefined;
@@ -122,7 +122,7 @@ export class Ussd {
       timeoutMs,
       () => new UssdTimeoutError(`the network gave no answer in ${timeoutMs / 1000} s`),
     );
-    // The modem's refusal is told instead.
+    // The caller gets the modem's refusal instead.
     answered.catch(() => undefined);
     if (signal?.aborted === true) await answered;
     await channel.send(atCommand(`AT+CUSD=1,${quoted(written)},${DCS_GSM7}`, { shownAs: 'AT+CUSD=1' }));

@@ -6,13 +6,13 @@ const ASK_AGAIN_MS = [5_000, 15_000, 60_000, 10 * 60_000, 60 * 60_000] as const;
 /** A device of the same ids that is back in the same place within this time is the same one: it restarted. */
 const SAME_WITHIN_MS = 60_000;
 
-/** What is known of the devices that were in one place. Times in ms since the Unix epoch. */
+/** The history of the devices that were in one place. Times in ms since the Unix epoch. */
 export class KnownModem {
   #known: UsbPlace | undefined;
   #goneAt: number | undefined;
   #asked = 0;
 
-  /** Whether nothing may be done to the device but asking who it is. */
+  /** Whether the only step allowed for the device is to ask for its identity. */
   isStranger({ onlyAsk, usb }: Place): boolean {
     return onlyAsk === true && !isSame(usb, this.#known);
   }

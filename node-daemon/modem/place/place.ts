@@ -1,10 +1,10 @@
-// Where a modem can be reached: a serial port that the operator named, or what a USB device offers now.
+// The place where a modem can be reached: a serial port that the operator named, or the ports that a USB device offers now.
 import { join } from 'node:path';
 import type { UsbId } from '../../usb/usb-device.ts';
 import { isOnlyStorage, type UsbDevice } from '../../usb/usb-device.ts';
 import { findUsbProduct, isStorageMode, PROFILES } from '../profiles/find-profile.ts';
 
-/** Where a device is plugged in, and what it says it is. */
+/** The place of a device, and its USB ids. */
 export interface UsbPlace {
   readonly path: string;
   readonly id: UsbId;
@@ -43,8 +43,8 @@ export function isModem(device: UsbDevice): boolean {
 }
 
 /**
- * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, for
- * somebody said that a modem is to be found, and not where.
+ * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, because the configuration says
+ * that there is a modem, but not where.
  */
 export function mayBeModem(device: UsbDevice, isAnyone: boolean): boolean {
   const serial = device.interfaces.filter((each) => each.tty !== undefined && SERIAL_CLASSES.has(each.class));

@@ -1,4 +1,4 @@
-// Which make a modem is: by its USB id before it is opened, by what it says of itself afterwards.
+// Finds the make of a modem: by its USB id before it is opened, by its own identification afterwards.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';
@@ -11,8 +11,8 @@ import { SIMCOM } from './simcom.ts';
 export const PROFILES: readonly ModemProfile[] = [QUECTEL, SIMCOM, HUAWEI, GENERIC];
 
 /**
- * The profile of a modem. What it says of itself (the lines of ATI) wins where that is known, for USB
- * ids are changed by resellers; then its USB id; then it is a modem like any other.
+ * The profile of a modem. Its answer to ATI comes first where that is known, because resellers change USB ids. Its USB id comes next.
+ * Otherwise the modem gets the generic profile.
  */
 export function findProfile(identification: readonly string[], usbId?: UsbId): ModemProfile {
   const text = identification.join(' ');

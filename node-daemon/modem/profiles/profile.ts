@@ -1,4 +1,4 @@
-// What a make of modems is, as data. All that differs between makes is said here, and nothing else does.
+// The properties of a make of modems, as data. All differences between makes are here, and only here.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import type { MakeVoice } from '../../voice/makes/make-voice.ts';
@@ -24,7 +24,7 @@ export type SignalScale =
   /** As it is: negative. */
   | 'dbm';
 
-/** A URC that tells the signal: group 1 is the value. */
+/** A URC that reports the signal: group 1 is the value. */
 interface SignalUrc {
   readonly match: RegExp;
   readonly scale: SignalScale;
@@ -42,7 +42,7 @@ export interface PinTriesQuery {
 interface ProfileUrcs {
   /** All settings are back to their defaults. */
   readonly restarted: RegExp;
-  /** May come from a modem that restarted and also from one that did not: its settings are looked at. */
+  /** A modem sends it after a restart, but also without one: the session checks its settings. */
   readonly doubtful?: RegExp;
   /** The SIM came, went or was unlocked. */
   readonly simChanged: RegExp;
@@ -50,7 +50,7 @@ interface ProfileUrcs {
   readonly storeFull: RegExp;
   /** The network or its technology may be another one: operator and signal are asked again. */
   readonly networkChanged?: RegExp;
-  /** Known, and nothing is done about them. Others are logged once, for who adds a make. */
+  /** Known, and ignored. Others are logged once, for developers who add a make. */
   readonly ignorable: RegExp;
   readonly signal: readonly SignalUrc[];
 }
@@ -65,11 +65,11 @@ export interface ModemProfile {
   readonly matches: RegExp;
   /** Sent once the SIM is ready, each optional: an error answer is ignored. */
   readonly setUp: readonly string[];
-  /** Commands that tell the ICCID, best first; the first that answers is used. */
+  /** Commands that return the ICCID, best first; the first that answers is used. */
   readonly iccidCommands: readonly string[];
   /** Absent where the modem cannot be asked: then a PIN is entered as long as the journal allows it. */
   readonly pinTries?: PinTriesQuery;
-  /** Asked one by one until all are told, best first: `AT+CREG?` and its likes. */
+  /** Asked one by one until all have answered, best first: `AT+CREG?` and its likes. */
   readonly registration: readonly RegistrationDomain[];
   /** Values of AT+CNMI, best first (3GPP TS 27.005 §3.4.1). */
   readonly indications: readonly string[];

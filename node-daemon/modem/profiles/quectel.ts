@@ -21,7 +21,7 @@ export const QUECTEL: ModemProfile = {
     'AT+QINDCFG="smsfull",1,0',
     'AT+QINDCFG="csq",1,0',
     'AT+QINDCFG="act",1,0',
-    // Tells when the card is put in or taken out, where its detection is wired and switched on.
+    // Reports when the card is inserted or removed, where the detection is wired and switched on.
     'AT+QSIMSTAT=1',
   ],
   iccidCommands: ['AT+QCCID', ...GENERIC.iccidCommands],

@@ -1,4 +1,4 @@
-// A sign of life of a loop: whoever does not go on for minutes, and does not wait, never will.
+// A sign of life of a loop. A loop that stands still for minutes without waiting never goes on.
 
 /** Counts the turns of one loop. */
 export class Liveness {
@@ -14,7 +14,7 @@ export class Liveness {
     this.#turns += 1;
   };
 
-  /** Waits for what has no limit of time. */
+  /** Waits for a promise that has no time limit. */
   async during<T>(wait: Promise<T>): Promise<T> {
     this.#isWaiting = true;
     const result = await wait;

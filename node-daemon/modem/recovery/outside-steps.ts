@@ -1,4 +1,4 @@
-// What can be done to a modem from outside of it, as the operator configured it.
+// The steps that act on a modem from outside of it, as the operator configured them.
 import type { Clock } from '#shared/clock.ts';
 import type { NodeConfig, RecoverySettings } from '../../config/node-config.ts';
 import type { HangGuard } from '../../system/hang-guard.ts';
@@ -15,7 +15,7 @@ export interface OutsideSteps {
   readonly switchMode?: ((usb: UsbPlace) => Promise<void>) | undefined;
 }
 
-/** What the steps use of the host. */
+/** The parts of the host that the steps use. */
 interface OutsideParts {
   readonly sysfsRoot: string;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ function commandStep(words: readonly string[] | undefined): OutsideSteps['powerC
     runCommand(fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }));
 }
 
-/** The same limits where a modem is: what needs a USB device cannot be done without one. */
+/** The same limits at the place of a modem: a step that needs a USB device is impossible without one. */
 export function limitsAt(place: Place, outside: OutsideSteps, limits: RecoveryLimits): RecoveryLimits {
   const hasUsb = place.usb !== undefined;
   return {

@@ -16,12 +16,12 @@ const RADIO_MS = 15_000;
 const UNHEARD_MS = 3_000;
 /** At a stop the last command of a step gets this long to leave the host. */
 const STOP_MS = 1_000;
-/** A modem that restarts without a word takes its port away in this time. */
+/** A modem that restarts without notice takes its port away in this time. */
 const LEAVES_MS = 8_000;
 /** After a USB reset the modem itself has not restarted; its ports come within this time. */
 const REPLUG_MS = 2_000;
 
-/** On what, and with what, a step is taken. */
+/** The target and the tools of a step. */
 export interface StepParts {
   readonly place: Place;
   /** The port on which the modem last gave its IMEI: the first to try. */
@@ -34,10 +34,7 @@ export interface StepParts {
   readonly signal: AbortSignal;
 }
 
-/**
- * Takes a step; resolves with the time in ms for which the modem is to be left alone then. Rejects when the
- * step could not be taken.
- */
+/** Takes a step; resolves with the time in ms for which the modem must be left alone then. Rejects when the step could not be taken. */
 export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<number> {
   const { profile, place, outside, signal } = parts;
   switch (step) {

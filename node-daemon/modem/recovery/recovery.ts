@@ -24,10 +24,10 @@ export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
 /** Steps that have a limit. */
 type LimitedStep = 'radio' | 'restart' | 'usb_reset' | 'power_cycle';
 
-/** What can be done to one modem, and how often an hour; 0 where it cannot be done. */
+/** The steps that are possible for one modem, and how often an hour; 0 where a step is impossible. */
 export type RecoveryLimits = Readonly<Record<LimitedStep, number>>;
 
-/** What helps against a trouble. */
+/** The steps that help against a trouble. */
 const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   port_gone: ['usb_reset', 'power_cycle'],
   silent: ['radio', 'restart', 'usb_reset', 'power_cycle'],
@@ -37,7 +37,7 @@ const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   sim_changed: [],
   requested: ['restart'],
 };
-/** So often is the port opened again before anything stronger. */
+/** How often the port is opened again before anything stronger. */
 const REOPENS: Record<Trouble, number> = {
   port_gone: 5,
   silent: 1,
@@ -65,12 +65,12 @@ const SERVED_MS = 5_000;
 const BOOT_MS = 15_000;
 const GIVE_UP_MS = 10 * 60_000;
 const GIVE_UP_RETRY_MS = 60_000;
-/** Nobody is patient for longer. */
+/** No trouble is waited out for longer. */
 const PATIENCE_MAX_MS = GIVE_UP_MS;
 /** So many times within an hour a modem that was never well may lose its port: then it crashes again and again. */
 const LOSSES_MAX = 5;
 
-/** What is remembered of the troubles of one modem. Times in ms since the Unix epoch. */
+/** The history of the troubles of one modem. Times in ms since the Unix epoch. */
 export interface RecoveryState {
   /** The strongest step so far, as a position in `RECOVERY_STEPS`; -1 for none. */
   readonly rung: number;
@@ -94,7 +94,7 @@ export const NO_TROUBLE: RecoveryState = {
   losses: [],
 };
 
-/** A trouble, and what is known when it comes. */
+/** A trouble, and the facts known when it comes. */
 export interface TroubleSeen {
   readonly trouble: Trouble;
   /** Ms since the Unix epoch. */
@@ -105,7 +105,7 @@ export interface TroubleSeen {
   readonly random: number;
 }
 
-/** What is to be done: wait, take the step, and remember the state. */
+/** The decision: wait, take the step, and keep the state. */
 interface Recovery {
   readonly step: RecoveryStep;
   readonly delayMs: number;

@@ -14,7 +14,7 @@ const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 const FORBIDDEN_TEXT = /permission denied/i;
 const TAKEN_TEXT = /cannot lock port|resource busy/i;
 
-/** What an error of opening or serving a modem means. */
+/** The failure that an error of opening or serving a modem stands for. */
 export function sessionFailureOf(error: unknown): SessionFailure {
   if (error instanceof SessionEndedError) return error.trouble;
   if (error instanceof AtTimeoutError) return 'silent';

@@ -1,4 +1,4 @@
-// The SIM card: is it there, is it open, who is it (3GPP TS 27.007 §8.3, ITU-T E.118).
+// The SIM card: its presence, its lock, its identity (3GPP TS 27.007 §8.3, ITU-T E.118).
 import { E164_PATTERN } from '#shared/e164.ts';
 import { ask } from '../../at/ask.ts';
 import { CmeError, isUnanswered } from '../../at/at-error.ts';
@@ -8,14 +8,14 @@ import type { Priority } from '../../at/command-queue.ts';
 import { fieldsOf } from '../../at/fields.ts';
 
 /**
- * `busy`: not ready yet, ask again. `reason` is a word for the operator: `sim_pin`, `sim_puk`,
- * `ph_net_pin` and the like for locks, `sim_absent`, `sim_failure` or `sim_wrong` for what is no card.
+ * `busy`: not ready yet, ask again. `reason` is a word for the operator: `sim_pin`, `sim_puk`, `ph_net_pin` and the like for locks,
+ * `sim_absent`, `sim_failure` or `sim_wrong` where there is no usable card.
  */
 export type SimState =
   | { readonly kind: 'ready' | 'busy' }
   | { readonly kind: 'absent' | 'locked'; readonly reason: string };
 
-/** What AT+CPIN enters. */
+/** The lock that AT+CPIN opens. */
 export const LOCKED_BY_PIN = 'sim_pin';
 
 const READY: SimState = { kind: 'ready' };
@@ -38,7 +38,7 @@ export const SIM_STATES_OF_CME: ReadonlyMap<number, SimState> = new Map([
   [41, locked('ph_net_puk')],
 ]);
 
-/** Reads the card's state. Throws what `AtChannel.send` throws, but for error answers. */
+/** Reads the card's state. Throws the errors of `AtChannel.send`, but for error answers. */
 export async function readSimState(channel: AtChannel, priority: Priority = 'normal'): Promise<SimState> {
   try {
     const [answer] = await channel.send(atQuery('AT+CPIN?', '+CPIN:'), priority);
@@ -68,7 +68,7 @@ export function simStateOf(line: string): SimState {
 /** 18 digits and more are in many lines: only whole ones, with the prefix that some makes use, are ICCIDs. */
 const ICCID_ANSWER = /^(?:[+^](?:CCID|QCCID|ICCID|CICCID): ?)?"?[0-9F]{18,24}"?$|^\+CRSM:/i;
 
-/** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none tells one. */
+/** Reads the ICCID with the first of `commands` that the modem knows; `undefined` when none returns one. */
 export async function readIccid(
   channel: AtChannel,
   commands: readonly string[],
@@ -88,7 +88,7 @@ export function iccidOf(line: string, swapped = false): string | undefined {
   const told = swapped ? (fieldsOf(line)[2] ?? '') : line.replace(/^[^:]*:/, '');
   const stored = /[0-9F]{18,24}/i.exec(told)?.[0];
   if (stored === undefined) return undefined;
-  // ITU-T E.118: every ICCID begins with 89. Huawei tells it as the card stores it.
+  // ITU-T E.118: every ICCID begins with 89. Huawei returns it as the card stores it.
   const isSwapped = swapped || stored.startsWith('98');
   const digits = (isSwapped ? swappedNibbles(stored) : stored).replace(/F+$/i, '');
   return /^\d{18,22}$/.test(digits) ? digits : undefined;
@@ -100,7 +100,7 @@ function swappedNibbles(digits: string): string {
 
 const IMSI_ANSWER = /^(?:\+CIMI: ?)?"?\d{14,15}"?$/;
 
-/** Reads the IMSI; `undefined` when the modem does not tell it. */
+/** Reads the IMSI; `undefined` when the modem does not return it. */
 export async function readImsi(channel: AtChannel): Promise<string | undefined> {
   const [line = ''] =
     (await ask(channel, atCommand('AT+CIMI', { answer: IMSI_ANSWER, answerSingle: true }))) ?? [];

@@ -4,26 +4,26 @@ import type { AtChannel } from '../../at/channel.ts';
 import { SessionEndedError } from '../recovery/trouble.ts';
 import { readIccid } from './sim-card.ts';
 
-/** So old may a reading be. Nobody exchanges a card faster, and no modem knows a new one before 2 s. */
+/** The maximum age of a reading. A person needs longer to exchange a card, and no modem knows a new one before 2 s. */
 export const SIM_READING_MAX_MS = 1_000;
 /** A passing error is no other card. */
 const ATTEMPTS = 3;
 const ATTEMPT_PAUSE_MS = 250;
 
-/** A card, and the command that tells its ICCID. */
+/** A card, and the command that returns its ICCID. */
 export interface Sim {
   readonly iccid: string;
   readonly command: string;
 }
 
-/** What the guard of one session works on. */
+/** The parts that the guard of one session uses. */
 interface SimGuardParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly sim: Sim;
 }
 
-/** Keeps what one session does to one card. */
+/** Keeps the work of one session on one card. */
 export class SimGuard {
   readonly #parts: SimGuardParts;
   #readAt: number;
@@ -36,9 +36,9 @@ export class SimGuard {
   }
 
   /**
-   * Resolves when the card was the same within the last second. Rejects with `SessionEndedError` when it is
-   * another one, and has ended the session then; and when the modem does not tell which it is. Rejects with
-   * `AtTimeoutError` and `PortClosedError`.
+   * Resolves when the card was the same within the last second. Rejects with `SessionEndedError` when it is another one, and has ended the
+   * session then. Rejects with the same error when the modem does not say which card it is. Rejects with `AtTimeoutError` and
+   * `PortClosedError`.
    */
   async confirm(): Promise<void> {
     const ageMs = this.#parts.clock.now() - this.#readAt;

@@ -5,7 +5,7 @@ import type { Journal } from '../../journal/journal.ts';
 export const SIM_GONE_MAX_MS = 60_000;
 /** In later sessions of the same loss: cards are ready within 20 s of power (Quectel's advice). */
 const SIM_AWAITED_MS = 20_000;
-/** Ends of sessions for one loss: two to open the port again, settings, radio, restart; after that somebody took it out. */
+/** Ends of sessions for one loss: two to open the port again, settings, radio, restart. After that the card counts as removed. */
 export const SIM_LOSS_ENDS_MAX = 5;
 /** A card with a bad contact comes and goes: its modem is not restarted all the time. */
 const SIM_LOSS_GAP_MS = 60 * 60_000;
@@ -15,7 +15,7 @@ const MODEMS_MAX = 256;
 /** The losses of all modems by IMEI, as long as a daemon, and so its journal, lives. */
 const LOSSES = new WeakMap<Journal, Map<string, SimLoss>>();
 
-/** What becomes of the session: it `waits`, `waits_quietly` for what the recovery did to help, or `ends`. */
+/** The verdict for the session: it `waits`, `waits_quietly` for the effect of the recovery's step, or `ends`. */
 type SimLossVerdict = 'waits' | 'waits_quietly' | 'ends';
 
 /** The SIM of one modem over the sessions of one daemon. Times in ms since the Unix epoch. */
@@ -25,7 +25,7 @@ export class SimLoss {
   #ends = 0;
   #endsFrom = Number.NEGATIVE_INFINITY;
 
-  /** Of the modem with this IMEI; one that tells none is new each time. */
+  /** The SIM loss of the modem with this IMEI; a modem without an IMEI gets a new one each time. */
   static of(journal: Journal, imei: string | undefined): SimLoss {
     const losses = LOSSES.get(journal) ?? new Map<string, SimLoss>();
     LOSSES.set(journal, losses);
@@ -41,7 +41,7 @@ export class SimLoss {
     this.#ends = 0;
   }
 
-  /** There is none for this `reason`, a word of `SimState`; the session has looked for it since `lookedSince`. */
+  /** There is no SIM, for this `reason`, a word of `SimState`. The session has searched for it since `lookedSince`. */
   missed(reason: string, now: number, lookedSince: number): SimLossVerdict {
     if (!this.#wasThere && reason !== 'sim_failure') return 'waits';
     this.#since ??= now;
@@ -51,7 +51,7 @@ export class SimLoss {
       this.#endsFrom = now;
     } else {
       if (this.#ends >= SIM_LOSS_ENDS_MAX) return 'waits';
-      // Told of, it would count as service, and the recovery would begin anew.
+      // A report would count as service, and the recovery would begin from the start.
       if (now - lookedSince < SIM_AWAITED_MS) return 'waits_quietly';
     }
     this.#ends += 1;

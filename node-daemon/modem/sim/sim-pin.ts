@@ -15,10 +15,10 @@ const TRIES_LEFT_MIN = 2;
 const TRIES_WHOLE = 3;
 /** SIM busy: the card did not see the PIN (3GPP TS 27.007 §9.2.1). */
 const CME_NOT_SEEN = 14;
-/** Operation not allowed, not supported: modems say so of wrong PINs too, and the tries tell. */
+/** Operation not allowed, not supported. Modems answer so to wrong PINs too; the number of tries decides. */
 const CME_DOUBTFUL = new Set([3, 4]);
 
-/** What is used to enter PINs. */
+/** The parts that entering a PIN needs. */
 export interface PinParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
@@ -26,10 +26,10 @@ export interface PinParts {
   readonly pinTries: PinTriesQuery | undefined;
 }
 
-/** A locked card: what it is, where it says so, and the modem that holds it. */
+/** A locked card: its ICCID, where it returns one, and the modem that holds it. */
 interface LockedCard {
   readonly iccid: string | undefined;
-  /** Names the card while it does not tell its ICCID. */
+  /** Names the card while it does not return its ICCID. */
   readonly device: string;
 }
 
@@ -39,19 +39,18 @@ type PinRefusal =
   | 'sim_pin'
   /** The card has refused the configured one before. */
   | 'sim_pin_wrong'
-  /** It was entered, what became of it is not known, and it may have been wrong. */
+  /** It was entered, its result is not known, and it may have been wrong. */
   | 'sim_pin_unproved'
-  /** It tells no ICCID, and not that all its tries are left: it may have refused the PIN before. */
+  /** It returns no ICCID, and does not report that all its tries are left: it may have refused the PIN before. */
   | 'sim_pin_no_iccid'
   /** The card has too few tries left. */
   | 'sim_pin_last_try'
-  /** What cannot be remembered is not tried. */
+  /** The journal cannot keep the try, so the PIN is not entered. */
   | 'journal_unavailable';
 
 /**
- * Enters the PIN of a card, named by ICCID or, where a locked card tells none, by its device. What was
- * refused under either name counts. Resolves with `undefined` when
- * the modem took it. Rejects with `AtTimeoutError` and `PortClosedError`.
+ * Enters the PIN of a card, named by ICCID or, where a locked card returns none, by its device. A refusal under either name counts.
+ * Resolves with `undefined` when the modem took the PIN. Rejects with `AtTimeoutError` and `PortClosedError`.
  */
 export async function enterPin(
   parts: PinParts,
@@ -75,7 +74,7 @@ export async function enterPin(
   const refusal =
     refusalOf(known, triesLeft) ??
     (iccid === undefined && !isWhole ? 'sim_pin_no_iccid' : undefined) ??
-    // With all its tries left it is not the card that was refused in this device before it told its ICCID.
+    // With all its tries left it is not the card that was refused in this device before it returned its ICCID.
     (isWhole ? undefined : refusalOf(journal.state.pins.get(digestOf(device, pin)), triesLeft));
   if (refusal === 'sim_pin_wrong' && known?.result === 'trying') await journal.append(record('refused'));
   if (refusal !== undefined) return refusal;
@@ -103,7 +102,7 @@ export async function enterPin(
   return undefined;
 }
 
-/** Tries before the card asks for its PUK; `undefined` where the modem does not tell. */
+/** Tries before the card asks for its PUK; `undefined` where the modem does not return them. */
 async function readPinTries(
   channel: AtChannel,
   query: PinTriesQuery | undefined,

@@ -1,14 +1,14 @@
-// Opening a locked card: who it is, which PIN it gets, and when it is too early to say.
+// Opens a locked card: its identity, the PIN that it gets, and when it is too early to decide.
 import type { Clock } from '#shared/clock.ts';
 import type { SimSettings } from '../../config/sim-settings.ts';
 import type { ModemProfile } from '../profiles/profile.ts';
 import { LOCKED_BY_PIN, readIccid } from './sim-card.ts';
 import { enterPin, type PinParts } from './sim-pin.ts';
 
-/** Cards are ready within 20 s of power (Quectel's advice): those that tell their ICCID locked do by then. */
+/** Cards are ready within 20 s of power (Quectel's advice). Cards that return their ICCID while locked do so by then. */
 const ICCID_WAIT_MS = 20_000;
 
-/** What is used to open cards. */
+/** The parts that opening a card needs. */
 interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
   readonly clock: Clock;
   readonly sims: SimSettings;
@@ -26,7 +26,7 @@ export class SimUnlock {
   readonly #parts: SimUnlockParts;
   /** Cards that were opened by this session: one that locks itself again is not tried twice. */
   readonly #opened = new Set<string>();
-  /** Since when the locked card has not told its ICCID. */
+  /** Since when the locked card has returned no ICCID. */
   #namelessSince: number | undefined;
 
   constructor(parts: SimUnlockParts) {
@@ -36,7 +36,7 @@ export class SimUnlock {
   /** Enters the PIN where that is allowed. Rejects with `AtTimeoutError` and `PortClosedError`. */
   async open(lock: string): Promise<Unlocked> {
     const { channel, clock, imei, profile, sims } = this.#parts;
-    // Most cards tell their ICCID before they are opened.
+    // Most cards return their ICCID before they are opened.
     const iccid = (await readIccid(channel, profile.iccidCommands))?.iccid;
     const locked = (reason: string): Unlocked => ({ kind: 'locked', reason, iccid });
     if (lock !== LOCKED_BY_PIN) return locked(lock);

@@ -18,7 +18,7 @@ const SIM_BUSY_POLL_MS = 1_000;
 /** Cards are ready within 20 s of power (Quectel's advice); then the modem is to be restarted. */
 export const SIM_BUSY_MAX_MS = 60_000;
 
-/** What the wait works on. */
+/** The parts that the wait uses. */
 interface SimWaitParts {
   readonly channel: AtChannel;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 // Which slot a modem is in: the one that names the modem, else the one that names its place. Pure.
 import type { NamedSlot } from '../../config/node-config.ts';
 
-/** What is known of a modem. */
+/** The facts that locate a modem. */
 interface Located {
   readonly imei: string | null;
   readonly usbPath: string | null;
@@ -37,8 +37,8 @@ export class SlotNames {
   }
 
   /**
-   * The name of a slot that nobody named: its USB path. A place is known before its modem answers, and needs
-   * no memory to be the same after a restart.
+   * The default name of a slot without a configured name: its USB path. A place is known before its modem answers, and stays the same after
+   * a restart without any memory.
    */
   defaultName(usbPath: string): string {
     return this.all.includes(usbPath) ? `usb-${usbPath}` : usbPath;

@@ -1,4 +1,4 @@
-// What is known of one slot, and for how long its modem answered.
+// The state of one slot, and for how long its modem answered.
 import type { Clock } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Place } from '../place/place.ts';
@@ -9,16 +9,16 @@ const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent
 /** Fields that change all the time: sent with the next report. */
 const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
 
-/** What a modem that is not in service reports in place of its network and its storage. */
+/** The values that a modem out of service reports in place of its network and its storage. */
 export const UNKNOWN_SERVICE = { operator: null, signal_dbm: null, storage: null, swept_at: null } as const;
 
 /** A slot without its name. */
 type NamelessSlot = Omit<Slot, 'slot'>;
 
-/** What a session reports of its slot. */
+/** The part of its slot that a session reports. */
 export type SlotReport = Partial<NamelessSlot>;
 
-/** Keeps the last reports of a slot; of a lost modem what was there last. */
+/** Keeps the last reports of a slot; of a lost modem, the last ones before it was lost. */
 export class SlotRecord {
   readonly #clock: Clock;
   readonly #onChange: (before: NamelessSlot) => void;

@@ -16,7 +16,7 @@ export class AcceptingEntries {
     return entries;
   }
 
-  /** Has the entry accepted, unless it is under way: then what comes of that is what comes of this. */
+  /** Has the entry accepted, unless that is under way already: then both share one result. */
   once(entry: StorageEntry, accept: () => Promise<void>): Promise<void> {
     const key = `${entryKey(entry)}/${entry.digest}`;
     const known = this.#accepting.get(key);

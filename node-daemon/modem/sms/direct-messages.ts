@@ -16,12 +16,12 @@ const PHASE_2_PLUS = /^\+CSMS: ?1/;
 const POSITIVE = 1;
 const NEGATIVE = 2;
 
-/** What direct messages work on. */
+/** The parts that direct messages use. */
 interface DirectMessagesParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves when the SIM is still the one whose messages these are taken for. */
+  /** Resolves when the SIM is still the one that these messages are accepted for. */
   readonly confirmSim: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class DirectMessages {
       this.#acknowledge(kind).catch((error: unknown) =>
         log.warn({ err: error }, 'a message given directly was not acknowledged'),
       );
-    // Whoever waits for an answer of the modem goes first.
+    // Tasks that wait for an answer of the modem go first.
     const accepted = new Promise((resolve) => setImmediate(resolve))
       .then(confirmSim)
       .then(() => this.#acceptance.accept(readPdu(pdu)));

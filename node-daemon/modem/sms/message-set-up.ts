@@ -12,7 +12,7 @@ import { choice, onOneLine, type StorageForm } from './storage-access.ts';
 /** SMS commands can fail for seconds after the SIM is ready. */
 const BUSY_ATTEMPTS_MAX = 20;
 const BUSY_PAUSE_MS = 1_000;
-/** SIM busy, PIN required, not inserted: what a card that is about to be ready answers (27.007 §9.2, 27.005 §3.2.5). */
+/** SIM busy, PIN required, not inserted: the errors of a card that is about to be ready (27.007 §9.2, 27.005 §3.2.5). */
 const CME_BUSY = new Set([10, 11, 13, 14]);
 const CMS_BUSY = new Set([302, 310, 311, 313, 314, 500]);
 /** Another error may pass, too, and a worse form has its price: this often each form is refused before. */
@@ -23,7 +23,7 @@ const IMPROVEMENTS_MAX = 3;
 
 const TEXT_MODE = /^\+CMGF: ?1/;
 
-/** What the set-up works on. */
+/** The parts that the set-up uses. */
 interface MessageSetUpParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
@@ -33,11 +33,11 @@ interface MessageSetUpParts {
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
-/** What was settled. */
+/** The result of the set-up. */
 export interface MessageSetUp {
   readonly storages: Storages;
   readonly storageForm: StorageForm;
-  /** Position of what was taken in the profile's `indications`; their number when none was. */
+  /** Position of the accepted value in the profile's `indications`; their number when none was accepted. */
   readonly indications: number;
   readonly improvementsLeft: number;
   readonly settings: Settings;
@@ -67,8 +67,8 @@ export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSe
 }
 
 /**
- * Tries once more what was refused: an error that lasted longer than the set-up leaves a modem that is slow to
- * be ready without reports. Rejects with `AtTimeoutError` and `PortClosedError`.
+ * Tries refused settings once more. An error that lasts longer than the set-up leaves a slow modem without reports. Rejects with
+ * `AtTimeoutError` and `PortClosedError`.
  */
 export async function improveIndications(
   { channel, log, profile }: Omit<MessageSetUpParts, 'pause'>,
@@ -84,14 +84,14 @@ export async function improveIndications(
   return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };
 }
 
-/** Reads what a restart puts back to the maker's values. */
+/** Reads the settings that a restart puts back to the maker's values. */
 export async function readSettings(channel: AtChannel): Promise<Settings> {
   const format = await ask(channel, atQuery('AT+CMGF?', '+CMGF:'), 'background');
   const indications = await ask(channel, atQuery('AT+CNMI?', '+CNMI:'), 'background');
   return [format?.[0], indications?.[0]];
 }
 
-/** Whether the modem has restarted without a word. */
+/** Whether the modem has restarted without notice. */
 export function haveChanged(before: Settings, after: Settings): boolean {
   return before.some(
     (line, index) => line !== undefined && after[index] !== undefined && line !== after[index],
@@ -113,8 +113,8 @@ async function untilReady({ channel, pause }: MessageSetUpParts, command: AtComm
 }
 
 /**
- * Some firmware has a storage of no places, and some takes only the first argument: what arrives elsewhere
- * is found there all the same, for every storage is swept.
+ * Some firmware has a storage of no places, and some takes only the first argument. Messages that arrive elsewhere are still found, because
+ * every storage is swept.
  */
 async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages): Promise<string> {
   const order = parts.profile.receiving.filter((name) => receiving.includes(name));

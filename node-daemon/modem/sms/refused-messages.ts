@@ -1,4 +1,4 @@
-// Messages that the journal refuses, told together: a full disk refuses all that wait, at each look at them.
+// Messages that the journal refuses, logged together: a full disk refuses all that wait, each time they are read.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { JournalUnavailableError } from '../../journal/journal.ts';
@@ -9,7 +9,7 @@ export const REFUSED_LOG_MS = 60_000;
 /** More of them are not counted. */
 const COUNTED_MAX = 10_000;
 
-/** Those of one modem, and the line that tells them. */
+/** The refused messages of one modem, and the line that logs them. */
 export class RefusedMessages {
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -25,7 +25,7 @@ export class RefusedMessages {
     this.#line = line;
   }
 
-  /** A message was refused; `key` is the same when it is refused again. What is no refusal is told at once. */
+  /** A message was refused; `key` is the same when it is refused again. Any other error is logged at once. */
   refused(key: string, error: unknown): void {
     if (!(error instanceof JournalUnavailableError)) {
       this.#log.error({ err: error }, this.#line);
@@ -39,7 +39,7 @@ export class RefusedMessages {
     this.#keys.delete(key);
   }
 
-  /** Tells those that were refused, unless others were told just now. */
+  /** Logs the refused messages, unless others were logged just now. */
   tell(): void {
     const now = this.#clock.now();
     if (this.#keys.size === 0 || now - this.#toldAt < REFUSED_LOG_MS) return;

@@ -1,4 +1,4 @@
-// How many messages may be sent, per SIM and per destination: sliding windows over what the journal remembers.
+// How many messages may be sent, per SIM and per destination: sliding windows over the commands in the journal.
 import type { SendLimitSettings, SendRate } from '../../config/node-config.ts';
 import type { ReadonlyCommandMap } from '../../journal/command-map.ts';
 import { CommandRefusal } from '../slot/command-refusal.ts';
@@ -13,8 +13,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Counts messages when they are let in. A restart counts again from the commands in the journal, whatever
- * became of them; those that were withdrawn are not there.
+ * Counts messages when they are admitted. A restart counts again from the commands in the journal, with any outcome; withdrawn ones are not
+ * there.
  */
 export class SendLimits {
   readonly #sims: Windows;

@@ -4,7 +4,7 @@ export class SharedLock {
   #holders = 0;
   #waiting: (() => void)[] = [];
 
-  /** Holds up until what it returns is called, once or more often. */
+  /** Holds up until the returned function is called, once or more often. */
   take(): () => void {
     let isHeld = true;
     this.#holders += 1;
@@ -17,7 +17,7 @@ export class SharedLock {
     };
   }
 
-  /** Resolves while nobody holds. */
+  /** Resolves while there is no holder. */
   async ended(): Promise<void> {
     while (this.#holders > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

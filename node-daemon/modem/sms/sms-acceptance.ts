@@ -1,4 +1,4 @@
-// What a received PDU means for the journal: messages, parts of messages, reports, and what is no message.
+// Turns a received PDU into journal records: messages, parts of messages, reports, and PDUs that are no message.
 import type { Clock } from '#shared/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
@@ -14,10 +14,10 @@ const PID_TYPE_0 = 0x40;
 /** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
 const REPORT_WAIT_MS = 10_000;
 const STRANDED = 'it lay in the modem when the card was exchanged';
-/** Messages of which some parts came: more of them in their waiting time are told as they are. */
+/** Maximum of incomplete messages. While there are so many, the parts of further ones are reported as they are. */
 export const GROUPS_MAX = 10_000;
 
-/** What acceptance works on. */
+/** The parts that acceptance uses. */
 interface SmsAcceptanceParts {
   readonly iccid: string;
   readonly journal: Journal;
@@ -26,7 +26,7 @@ interface SmsAcceptanceParts {
   readonly sendingDone: () => Promise<void>;
 }
 
-/** Puts what one SIM received into the journal. */
+/** Puts the received PDUs of one SIM into the journal. */
 export class SmsAcceptance {
   readonly #parts: SmsAcceptanceParts;
 
@@ -55,7 +55,7 @@ export class SmsAcceptance {
     }
     const { text } = content;
     const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
-    // Nothing for anybody to read: a silent message, or a lamp of a telephone that is to be lit.
+    // There is no text to read: a silent message, or one that lights a lamp of a telephone.
     const isForNobody = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
     if (isForNobody) return this.#parts.journal.append(...readRecords(entry));
     if (concatenation !== undefined && concatenation.total > 1) {
@@ -67,8 +67,8 @@ export class SmsAcceptance {
   }
 
   /**
-   * As `accept`, for what lies in a modem whose card was exchanged meanwhile. Whose it is nobody can tell, and no customer
-   * may read another one's message: it is kept for the operator. `formerIccid`: the card before.
+   * As `accept`, for a message in a modem whose card was exchanged meanwhile. Its owner is unknown, and no customer may read another one's
+   * message, so it is kept for the operator. `formerIccid`: the card before.
    */
   acceptStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();

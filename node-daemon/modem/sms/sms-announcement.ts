@@ -1,4 +1,4 @@
-// What the modem says of messages by itself: where one lies, that one lies somewhere, or the message itself. Pure.
+// Announcements of messages by the modem: the place of one, one without a known place, or the message itself. Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { Urc } from '../../at/urc.ts';
 import { UNION_STORAGE } from './sms-storage.ts';
@@ -11,12 +11,12 @@ export interface Announced {
 
 /** +CMTI for messages, +CDSI for reports, and some modems +CDSI for both (3GPP TS 27.005 §3.4.1). */
 const STORED = /^\+(?:CMTI|CDSI):/;
-/** +CLASS0: a flash message, which some modems give directly whatever AT+CNMI says. */
+/** +CLASS0: a flash message, which some modems give directly under any AT+CNMI. */
 const DIRECT = /^\+(?:CMT|CDS|CLASS0):/;
 
 /**
- * What a line announces: a message in a place, one `somewhere` (some firmware tells index -1 or no storage
- * when it could not store), or nothing. `swept`: the storages that are read as a whole.
+ * The announcement in a line: a message in a place, one `somewhere` (some firmware sends index -1 or no storage when it could not store),
+ * or none. `swept`: the storages that are read as a whole.
  */
 export function announcedBy(line: string, swept: readonly string[]): Announced | 'somewhere' | undefined {
   if (!STORED.test(line)) return undefined;

@@ -5,7 +5,7 @@ import { entryKey } from '../../journal/journal-state.ts';
 import type { StorageEntry } from '../../journal/record.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 
-/** What deletions work on. */
+/** The parts that deletions use. */
 interface SmsDeletionsParts {
   readonly journal: Journal;
   readonly access: StorageAccess;
@@ -19,7 +19,7 @@ type DeletionState = 'unknown' | 'accepted' | 'deleted';
 /** Deletions on one modem, for one SIM. */
 export class SmsDeletions {
   readonly #parts: SmsDeletionsParts;
-  /** By `entryKey`: places in which, when they were last read, lay what may be deleted. */
+  /** By `entryKey`: places that held, at their last reading, a message that may be deleted. */
   readonly #due = new Map<string, StorageEntry>();
   /** By `entryKey`: digests of entries whose deletion the modem confirmed, until the journal has it. */
   readonly #confirmed = new Map<string, string>();

@@ -1,9 +1,8 @@
-// What the error codes of AT+CMGS mean for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22,
-// 27.007 §9.2). Data.
+// The meaning of the error codes of AT+CMGS for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22, 27.007 §9.2). Data.
 
 /**
- * `retry`, `wait`, `final`: the message was not taken, and what is worth doing with a new command: the same
- * soon, the same once SIM or modem were mended, nothing. `ambiguous`: it may be on its way.
+ * `retry`, `wait`, `final`: the message was not taken. The advice for a new command: the same soon; the same once SIM or modem were mended;
+ * none. `ambiguous`: it may be on its way.
  */
 export type ErrorClass = 'retry' | 'wait' | 'final' | 'ambiguous';
 
@@ -41,7 +40,7 @@ const CMS: Table = {
   99: ['retry', 'information element not implemented'],
   111: ['retry', 'protocol error'],
   127: ['retry', 'interworking'],
-  // TP failure causes of the service centre (23.040 §9.2.3.22).
+  // TP failure causes of the service center (23.040 §9.2.3.22).
   128: ['final', 'telematic interworking not supported'],
   129: ['final', 'short message type 0 not supported'],
   130: ['final', 'cannot replace short message'],
@@ -58,7 +57,7 @@ const CMS: Table = {
   194: ['retry', 'service centre system failure'],
   195: ['final', 'invalid address'],
   196: ['final', 'destination barred'],
-  // The service centre has a message like it, and we never give one twice: the network repeated this one.
+  // The service center has a message like it. The daemon never gives one twice, so the network repeated this one.
   197: ['ambiguous', 'rejected as a duplicate'],
   198: ['final', 'TP-VPF not supported'],
   199: ['final', 'TP-VP not supported'],
@@ -135,7 +134,7 @@ const CME: Table = {
   100: ['ambiguous', 'unknown error'],
 };
 
-/** 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve these: refusals of the network, whatever their reason. */
+/** 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve these: refusals of the network, for any reason. */
 const NETWORK_CODE_MAX = 255;
 
 /** The meaning of `+CMS ERROR: <code>`. */

@@ -5,9 +5,9 @@ import type { JoinedMessage } from '../../sms/concatenation.ts';
 
 /** A body that is this long as JSON fits into a frame with the fields around it. */
 const BODY_BYTES_MAX = 60_000;
-/** A body of this many units does so whatever its characters: JSON writes none with more than 6 bytes. */
+/** A body of this many units fits with any characters: JSON writes none with more than 6 bytes. */
 const BODY_UNITS_MAX = 10_000;
-/** What the wire takes. */
+/** Limits of the link's message format. */
 const UNREADABLE_PDU_MAX = 1024;
 const REASON_MAX = 512;
 
@@ -33,7 +33,7 @@ export function factRecords(
   return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? settled : {}) }));
 }
 
-/** The fact of a PDU that cannot be told as text. */
+/** The fact of a PDU that cannot be decoded to text. */
 export function unreadableFact(iccid: string, pdu: string, reason: string, receivedAt: string): Fact {
   return {
     kind: 'sms_unreadable',
@@ -44,7 +44,7 @@ export function unreadableFact(iccid: string, pdu: string, reason: string, recei
   };
 }
 
-/** Cuts a text to what fits into frames, and replaces what no store takes: NUL and halves of pairs. */
+/** Cuts a text to bodies that fit into frames, and replaces characters that no store takes: NUL and halves of pairs. */
 function bodiesOf(text: string): string[] {
   const storable = text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
   if (Buffer.byteLength(JSON.stringify(storable)) <= BODY_BYTES_MAX) return [storable];

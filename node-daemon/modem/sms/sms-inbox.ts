@@ -45,7 +45,7 @@ export const SWEEP_AFTER_URC_MS = 2_000;
 /** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
 const CMS_INVALID_INDEX = 321;
 
-/** What the inbox of one SIM works on. */
+/** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;
   /** IMEI of the modem; a modem without one is not recognized again. */
@@ -56,7 +56,7 @@ interface SmsInboxParts {
   readonly log: Logger;
   readonly storages: readonly string[];
   readonly access: StorageAccess;
-  /** Resolves when the SIM is still this one: what was read before is its own, what is deleted next, too. */
+  /** Resolves when the SIM is still this one: messages read before are its own, messages deleted next, too. */
   readonly confirmSim: () => Promise<void>;
   /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
   readonly sendingDone: () => Promise<void>;
@@ -64,8 +64,8 @@ interface SmsInboxParts {
 }
 
 /**
- * One worker takes reads first, deletions next, sweeps last, so that what was announced is soon a fact and no storage changes under a
- * command. The first sweep of a storage goes before all: it holds what is older. Journal writes never delay the next read.
+ * One worker takes reads first, deletions next, sweeps last, so that an announced message is soon a fact and no storage changes under a
+ * command. The first sweep of a storage goes before all: it holds older messages. Journal writes never delay the next read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
@@ -75,7 +75,7 @@ export class SmsInbox {
   readonly #reads: Announced[] = [];
   readonly #deletions: SmsDeletions;
   readonly #sweeps = new Set<string>();
-  /** Storages that were not swept yet: what is announced there comes with the first sweep. */
+  /** Storages that were not swept yet: messages announced there come with the first sweep. */
   readonly #unswept: Set<string>;
   readonly #sweepTimes: SweepTimes;
   readonly #owner: StorageOwner;
@@ -85,7 +85,7 @@ export class SmsInbox {
   readonly #settling = new Set<Promise<boolean>>();
   readonly #refused: RefusedMessages;
   #canList = true;
-  /** What the next sweep of each storage finds, while somebody wants to know. */
+  /** The result of the next sweep of each storage, while a caller waits for it. */
   #found: Map<string, FoundInStorage> | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -115,7 +115,7 @@ export class SmsInbox {
     }
   }
 
-  /** Sweeps, and resolves with what lay in each storage. Only the inbox reads it, because reading marks messages as read. */
+  /** Sweeps, and resolves with the contents of each storage. Only the inbox reads it, because reading marks messages as read. */
   async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
     const found = this.#found ?? new Map<string, FoundInStorage>();
     this.#found = found;
@@ -124,7 +124,7 @@ export class SmsInbox {
     return found;
   }
 
-  /** Takes nothing more. What was read and is not journalled yet stays on the modem. */
+  /** Takes nothing more. A message that was read but not journalled yet stays on the modem. */
   stop(): void {
     this.#stopped = true;
     this.#sweepTimer?.cancel();
@@ -231,7 +231,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads what was announced in a storage in one go. */
+  /** Reads the announced messages of a storage in one go. */
   async #readMany(storage: string): Promise<void> {
     try {
       await this.#takeAll(storage, 'urgent');
@@ -241,7 +241,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take what was read. */
+  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take the messages. */
   async #takeAll(
     storage: string,
     priority: 'urgent' | 'background',
@@ -250,7 +250,7 @@ export class SmsInbox {
     const announced = this.#reads.filter((read) => read.storage === storage);
     const entries = await this.#list(storage, priority);
     const messages = parseList(entries);
-    // What was announced meanwhile may be in the list, or not: it has its place in the order, and is read.
+    // A message that was announced meanwhile may be in the list or not. It has its place in the order, and is read.
     const rest = this.#reads.filter((read) => !announced.includes(read));
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
@@ -309,7 +309,7 @@ export class SmsInbox {
       digest: this.#parts.journal.digestOf(digestOf(pdu)),
     };
     const key = entryKey(entry);
-    // What was to be deleted there may be gone: this reading decides.
+    // A message that was to be deleted there may be gone: this reading decides.
     this.#deletions.forget(entry);
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))

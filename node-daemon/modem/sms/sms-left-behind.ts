@@ -1,4 +1,4 @@
-// What an earlier process left behind: commands whose end the journal does not know.
+// Settles the commands of an earlier process whose end the journal does not know.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandState } from '../../journal/command-map.ts';
 import { appendPersistently, type PersistentAppendParts } from '../../journal/persistent-append.ts';
@@ -15,12 +15,11 @@ const NEVER_GIVEN = 'the node stopped before the modem had the message';
 export const MAYBE_GIVEN = 2;
 
 /**
- * Ends what an earlier process left behind. Of each SIM the first commands without outcome may have reached
- * the network, so that they are `unknown`; those behind them certainly have not, as long as the system runs
- * on: what was written before a kill is there. After a power cut it may not be, and all are `unknown`. One of
- * which all references are known is `accepted`: answers or reports told them.
- * Called before new commands are taken. Resolves after the first attempt; where the disk refuses it is tried
- * again.
+ * Settles the commands that an earlier process did not finish. Of each SIM, the first commands without outcome may have reached the
+ * network, so they are `unknown`. The commands after them certainly have not, as long as the system has not restarted: records written
+ * before a kill are on the disk. After a power cut they may be missing, and all commands are `unknown`. A command is `accepted` if all its
+ * references are known from answers or reports.
+ * Called before new commands are taken. Resolves after the first attempt; where the disk refuses, the daemon tries again.
  */
 export async function settleIntents(parts: PersistentAppendParts): Promise<void> {
   const { journal, clock, log } = parts;

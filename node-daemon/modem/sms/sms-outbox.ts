@@ -1,9 +1,9 @@
-// Sending: the intent durable before the modem sees the message, its outcome durable before it is told.
+// Sends messages. The intent is durable before the modem gets the message; the outcome is durable before it is reported.
 //
 //   queued ──intent──► prepared ──its turn──► with the modem ──► outcome
 //      └──deadline, no service──► refused ◄──'withdrawn'──┘
 //
-// The disk is off the modem's way: intents are made durable ahead, outcomes while the modem has the next message.
+// The modem does not wait for the disk: intents are made durable ahead, outcomes while the modem has the next message.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -22,7 +22,7 @@ import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms
 export const OUTBOX_LENGTH_MAX = 64;
 /** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
 const LOOK_AHEAD_MAX = 16;
-/** What the modem sends in this time is prepared; on the air that is the next message. */
+/** The messages that the modem sends in this time are prepared ahead; on the air that is the next one. */
 const LOOK_AHEAD_MS = 20;
 /** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
 const WAIT_MAX_MS = 60 * 60 * 1000;
@@ -35,11 +35,11 @@ interface SendRequest {
   readonly params: CommandParams<'send_sms'>;
   /** Milliseconds since the epoch; a request that waits until then is refused. */
   readonly deadlineAt: number;
-  /** Of the text: kept, so that a repetition can be told from another message with its id. */
+  /** Digest of the text. Kept to distinguish a repetition from another message with the same id. */
   readonly digest?: string | undefined;
 }
 
-/** What the outbox of one SIM works on. */
+/** The parts that the outbox of one SIM uses. */
 interface SmsOutboxParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
@@ -68,11 +68,11 @@ export class SmsOutbox {
   readonly #parts: SmsOutboxParts;
   readonly #queue: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** Messages that the modem has or had and whose outcomes are not told yet. */
+  /** Messages that the modem has or had and whose outcomes are not reported yet. */
   readonly #untold = new Set<Promise<void>>();
   /**
-   * Of all messages that left the queue but the last one, what became of them is written. With it, after a
-   * kill, `MAYBE_GIVEN` commands at most can have been with the modem.
+   * The outcomes of all messages that left the queue but the last one are written. With it, after a kill, `MAYBE_GIVEN` commands at most
+   * can have been with the modem.
    */
   #earlierWritten: Promise<void> = Promise.resolve();
   #lastWritten: Promise<void> = Promise.resolve();
@@ -97,8 +97,8 @@ export class SmsOutbox {
   }
 
   /**
-   * Sends one message once. Resolves with what became of it; rejects with `CommandRefusal` when it was
-   * not tried. The caller keeps command ids apart: a second call with one would send again.
+   * Sends one message once. Resolves with its outcome; rejects with `CommandRefusal` when it was not tried. The caller keeps command ids
+   * apart: a second call with one would send again.
    */
   send(request: SendRequest): Promise<SmsOutcome> {
     const segmentation = segmentText(request.params.body);
@@ -132,7 +132,7 @@ export class SmsOutbox {
     });
   }
 
-  /** Gives the modem no other message until what it returns is called. */
+  /** Gives the modem no other message until the returned function is called. */
   hold(): () => void {
     return this.#hold.take();
   }
@@ -142,7 +142,7 @@ export class SmsOutbox {
     await Promise.all(this.#untold);
   }
 
-  /** Refuses what waits; what the modem has already ends by itself or with the port. Idempotent. */
+  /** Refuses waiting messages; a message that the modem has ends by itself or with the port. Idempotent. */
   close(): void {
     this.#closed = true;
     const gone = new CommandRefusal('slot_unavailable', 'the modem went away');
@@ -271,7 +271,7 @@ export class SmsOutbox {
     this.#submitMs = clock.now() - startedAt;
   }
 
-  /** Never rejects: a mistake of ours costs one message its outcome, and no modem its daemon. */
+  /** Never rejects: a bug costs one message its outcome, and no modem its daemon. */
   async #submit(commandId: string, pdus: readonly SubmitPdu[] | Error): Promise<Submitted> {
     const { channel, clock, log } = this.#parts;
     const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
@@ -325,13 +325,13 @@ export class SmsOutbox {
     else this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: commandId, outcome } });
   }
 
-  /** While other messages wait nobody is in a hurry: the modem has the next one long before the disk is done. */
+  /** While other messages wait, the record can wait too: the modem has the next message long before the disk is done. */
   #append(record: NewRecord): PersistentAppended {
     return appendPersistently(this.#parts, [record], { isLazy: this.#queue.length > 0 });
   }
 }
 
-/** Keeps nothing of what it waited for: it is chained for as long as the modem sends. */
+/** Keeps nothing of the promises that it waited for: it is chained for as long as the modem sends. */
 async function both(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
   await Promise.all([one, other]);
 }

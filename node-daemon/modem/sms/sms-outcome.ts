@@ -1,17 +1,17 @@
-// What became of a message that the modem did not take as it should. Pure.
+// The outcome of a message that the modem did not take normally. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sms-errors.ts';
 
-/** The wire takes 512; what is put before it needs room. */
+/** The link takes 512; the text put before it needs room. */
 const MESSAGE_MAX = 400;
 
 /** The outcomes that say why. */
 type FailedOutcome = Extract<SmsOutcome, { message: string }>;
 
 /**
- * What a failed AT+CMGS means for a message of one segment: rejected when it certainly was not sent, unknown
- * when nobody can say. Before the PDU was given everything is certain.
+ * The outcome of a message of one segment after a failed AT+CMGS: rejected when it certainly was not sent, unknown when that is uncertain.
+ * Before the PDU was given, it certainly was not sent.
  */
 export function failedOutcome(error: unknown, at: string): FailedOutcome {
   if (!(error instanceof AtError)) return { status: 'unknown', message: textOf(error), at };
@@ -30,7 +30,7 @@ export function failedOutcome(error: unknown, at: string): FailedOutcome {
     : rejected('modem_refused', 'retry', { at, message: textOf(error) });
 }
 
-/** A failure in a message of several segments: what went out before it cannot be called back. */
+/** A failure in a message of several segments: segments that went out before it cannot be called back. */
 export function failedSegmentOutcome(
   failure: FailedOutcome,
   { sent, total }: { sent: number; total: number },

@@ -1,4 +1,4 @@
-// Whose is a status report: found by SIM, reference, recipient and time. Pure.
+// Finds the message of a status report by SIM, reference, recipient and time. Pure.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { CommandState, ReadonlyCommandMap } from '../../journal/command-map.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
@@ -8,17 +8,17 @@ const RECIPIENT_DIGITS = 8;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Service centres know their own zone, and not all of them know it well; yesterday's message is further away. */
+/** Service centers know their own zone, some of them wrongly; yesterday's message is further away. */
 const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
 /** A message that is further from the time of a report is probably not its own. */
 const CLOSE_MS = MINUTE_MS;
-/** Messages with equal references whose times differ by less are told apart by which one has its report. */
+/** Messages with equal references whose times differ by less are distinguished by which one has its report. */
 const SAME_TIME_MS = 10_000;
 /** A message without a reference is only matched where the clocks agree: from shortly before its intent … */
 const DOUBT_BEFORE_MS = MINUTE_MS;
 /** … to when a modem and a network have surely given it up, for each segment. */
 const DOUBT_AFTER_MS = 5 * MINUTE_MS;
-/** No service centre tries for longer than this; a report of an older message is one of a wrong clock. */
+/** No service center tries for longer than this; a report of an older message is one of a wrong clock. */
 const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 
 /** The segment that a report is about. */
@@ -33,7 +33,7 @@ interface ReportOwner {
   readonly part: number;
 }
 
-/** What owners are looked for with. */
+/** The data that a search for the owner uses. */
 export interface ReportSearch {
   readonly iccid: string;
   readonly commands: ReadonlyCommandMap;
@@ -42,8 +42,8 @@ export interface ReportSearch {
 }
 
 /**
- * The segment that went out with the report's reference to its recipient, at about the time at which the
- * service centre took it: references wrap at 256, and some modems give each message the same one.
+ * The segment that went out with the report's reference to its recipient, at about the time at which the service center took it: references
+ * wrap at 256, and some modems give each message the same one.
  */
 export function acceptedOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -58,10 +58,7 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
   return near.find(isUnreported) ?? near[0];
 }
 
-/**
- * Whether a message that is being sent at this moment, whose reference nobody knows yet, might be a better
- * owner than the one that was found.
- */
+/** Whether a message that is being sent now, with a reference not known yet, might be a better owner than the one that was found. */
 export function isUncertain(
   owner: ReportOwner | undefined,
   report: StatusReport,
@@ -94,9 +91,8 @@ function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
 }
 
 /**
- * Of a report that `acceptedOwner` finds no owner for: the one segment of which nobody knows the reference,
- * if there is exactly one that it can be about. Such are those whose answer never came, and those of modems
- * that tell 0 as the reference of all messages.
+ * The owner of a report for which `acceptedOwner` finds none: the one segment with an unknown reference, if the report can be about exactly
+ * one. Such segments are those whose answer never came, and those of modems that return 0 as the reference of all messages.
  */
 export function doubtfulOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -151,7 +147,7 @@ export function areAllKnown(references: readonly number[], segments: number): bo
   return references.length === segments && new Set(references).size === segments;
 }
 
-/** What a TP-Status octet means (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as it asks. */
+/** The meaning of a TP-Status octet (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as the standard asks. */
 export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
   if (status < 0x20) return 'delivered';
   if (status < 0x40) return 'pending';
@@ -213,7 +209,7 @@ function isUnreported({ command, part }: ReportOwner): boolean {
   return !command.reported.includes(part);
 }
 
-/** When the service centre took the message; `undefined` where its clock and ours cannot both be right. */
+/** When the service center took the message; `undefined` where its clock and ours cannot both be right. */
 function usableTime({ acceptedAt }: StatusReport, now: number): number | undefined {
   if (acceptedAt === null) return undefined;
   const time = Date.parse(acceptedAt);

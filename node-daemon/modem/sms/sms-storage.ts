@@ -1,4 +1,4 @@
-// Message storage on the modem: which there are, what lies in them (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+// Message storage on the modem: the storages and their contents (3GPP TS 27.005 §3.2.2, §3.4). Pure.
 import { createHash } from 'node:crypto';
 import type { Information } from '../../at/exchange.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
@@ -7,7 +7,7 @@ import { readPdu } from './sms-pdu.ts';
 /** A received message in a storage. */
 export interface StoredMessage {
   readonly index: number;
-  /** True when nobody has read it before. */
+  /** True when it was not read before. */
   readonly unread: boolean;
   /** Hexadecimal. */
   readonly pdu: string;
@@ -21,7 +21,7 @@ export interface FoundInStorage {
   readonly entries: readonly Information[];
 }
 
-/** <stat> in PDU mode. 2 and 3 are messages to send, which somebody stored. */
+/** <stat> in PDU mode. 2 and 3 are stored messages to send. */
 const RECEIVED_UNREAD = 0;
 const RECEIVED_READ = 1;
 
@@ -37,7 +37,7 @@ export function parseList(information: readonly Information[]): StoredMessage[] 
   });
 }
 
-/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems tell in three ways. */
+/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems report in three ways. */
 export function parseRead(index: number, information: readonly Information[]): StoredMessage | undefined {
   const [answer] = information;
   if (answer?.body === undefined) return undefined;
@@ -46,18 +46,15 @@ export function parseRead(index: number, information: readonly Information[]): S
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
 }
 
-/** What is known of the order in which messages came. */
+/** The known order in which messages came. */
 export interface Announcements {
   /** Places, first one first. */
   readonly places: readonly number[];
-  /** What was not announced lay there before anybody listened. Else its announcement was lost. */
+  /** True: an unannounced message was there before the daemon listened. False: its announcement was lost. */
   readonly beginHere: boolean;
 }
 
-/**
- * Messages in the order in which they came: by the service centre's time, then as they were announced, then
- * by place.
- */
+/** Messages in the order in which they came: by the service center's time, then as they were announced, then by place. */
 export function inOrderOfArrival(
   messages: readonly StoredMessage[],
   { places, beginHere }: Announcements,
@@ -73,13 +70,13 @@ export function inOrderOfArrival(
   return known.map(({ message }) => message);
 }
 
-/** The service centre's time of a message, milliseconds since the epoch; 0 where there is none. */
+/** The service center's time of a message, milliseconds since the epoch; 0 where there is none. */
 function sentAtOf(pdu: string): number {
   const { decoded } = readPdu(pdu);
   return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;
 }
 
-/** What AT+CPMS=? offers. */
+/** The storages that AT+CPMS=? offers. */
 export interface Storages {
   /** Where messages can be read and deleted: every one is swept. */
   readonly readable: readonly string[];
@@ -87,13 +84,13 @@ export interface Storages {
   readonly receiving: readonly string[];
 }
 
-/** The card's own storage: what lies there goes with the card. */
+/** The card's own storage: its messages go with the card. */
 export const SIM_STORAGE = 'SM';
-/** Modem memory is larger and faster, and says nothing of whose message it holds when the card was exchanged. */
+/** Modem memory is larger and faster, but does not show which card its messages belong to after an exchange. */
 const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
-/** The union of others: what lies there is found there. */
+/** The union of others: its messages are found there. */
 export const UNION_STORAGE = 'MT';
-/** Cell broadcasts are no messages to anybody; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
+/** Cell broadcasts are not messages to a subscriber; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
 const NOT_SWEPT = /^BM$|_P$/;
 
 /** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */

@@ -11,14 +11,14 @@ import { failedOutcome, failedSegmentOutcome } from './sms-outcome.ts';
 
 /** Networks take 1 to 5 s; a shorter time-out would call accepted messages unknown. */
 export const SUBMIT_TIMEOUT_MS = 60_000;
-/** TP-VP: the service centre tries for 24 hours. */
+/** TP-VP: the service center tries for 24 hours. */
 const VALIDITY_24_HOURS = 167;
 
-/** The PDUs of a message. All are made before the first is given: what cannot be encoded has reached nobody. */
+/** The PDUs of a message. All are made before the first is given, so a message that cannot be encoded is not sent in part. */
 export function encodeMessage(
   to: string,
   { encoding, segments }: Segmentation,
-  /** 8 bits; what joins the segments at the recipient. */
+  /** 8 bits; joins the segments at the recipient. */
   concatenationReference: number,
 ): SubmitPdu[] {
   const total = segments.length;
@@ -35,7 +35,7 @@ export function encodeMessage(
   });
 }
 
-/** What came of giving a message to the modem. */
+/** The result of giving a message to the modem. */
 export interface Submitted {
   readonly outcome: SmsOutcome;
   /** TP-Message-References of the segments that the network took. */
@@ -69,7 +69,7 @@ export async function submitMessage(
   return { outcome, references, isUnanswered: false };
 }
 
-/** The reference in `+CMGS: <mr>[,<scts>]`; 0 where the modem tells none. */
+/** The reference in `+CMGS: <mr>[,<scts>]`; 0 where the modem returns none. */
 export function referenceIn(line: string): number {
   return (integerField(fieldsOf(line), 0) ?? 0) & 0xff;
 }

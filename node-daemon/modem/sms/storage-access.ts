@@ -1,5 +1,5 @@
-// Commands for one storage of messages. Which one stands on the line of each: a modem that restarts without a word
-// forgets what was chosen, and the next deletion would hit a message that nobody has read.
+// Commands for one storage of messages. The line of each command names the storage. A modem that restarts without notice forgets the
+// choice, and the next deletion would hit an unread message.
 import { ask } from '../../at/ask.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { type AtCommand, atCommand, quoted } from '../../at/command.ts';
@@ -20,27 +20,27 @@ export interface StorageForm {
   readonly receiving?: string;
 }
 
-/** What sends to the storages of one modem. */
+/** Sends commands to the storages of one modem. */
 export class StorageAccess {
   readonly #channel: AtChannel;
   readonly #form: StorageForm;
   readonly #onUsage: (usage: StorageUsage) => void;
 
-  /** `onUsage` is told with each choice how full the storage of arriving messages is, where the modem says so. */
+  /** `onUsage` is called with each choice, with how full the storage of arriving messages is, where the modem says so. */
   constructor(channel: AtChannel, form: StorageForm, onUsage: (usage: StorageUsage) => void) {
     this.#channel = channel;
     this.#form = form;
     this.#onUsage = onUsage;
   }
 
-  /** How full a storage is; null where the modem does not say. Nobody else may choose a storage meanwhile. */
+  /** How full a storage is; null where the modem does not say. No other task may choose a storage meanwhile. */
   async usage(storage: string): Promise<{ readonly used: number | null; readonly total: number | null }> {
     const [line = ''] = (await ask(this.#channel, choice(this.#form, storage), 'background')) ?? [];
     const fields = fieldsOf(line);
     return { used: integerField(fields, 0) ?? null, total: integerField(fields, 1) ?? null };
   }
 
-  /** As `AtChannel.send`. Nobody else may choose a storage meanwhile. */
+  /** As `AtChannel.send`. No other task may choose a storage meanwhile. */
   async send(
     storage: string,
     command: AtCommand,

@@ -1,9 +1,9 @@
-// Whose the messages in the storages of a modem are: those of the SIM in it, or of the one that was in it before.
+// Finds the owner of the messages in the storages of a modem: the SIM in it, or the one that was in it before.
 import type { Journal } from '../../journal/journal.ts';
 import type { StorageEntry } from '../../journal/record.ts';
 import { SIM_STORAGE } from './sms-storage.ts';
 
-/** What the owner is found by. */
+/** The data that the owner is found by. */
 interface StorageOwnerParts {
   readonly iccid: string;
   /** IMEI of the modem; a modem without one is not recognized again. */

@@ -1,4 +1,4 @@
-// When each message storage of a modem was last read as a whole: what is read later and was not there came after that.
+// When each message storage of a modem was last read as a whole. A message that is read later and was not there came after that.
 
 /** The control plane hears of a sweep this often: each report repeats all slots of the node. */
 const REPORT_EVERY_MS = 5 * 60_000;
@@ -7,7 +7,7 @@ const REPORT_EVERY_MS = 5 * 60_000;
 export class SweepTimes {
   readonly #storages: readonly string[];
   readonly #report: (at: string) => void;
-  /** When the last reading began of which everything is journalled, milliseconds since the epoch. */
+  /** When the last reading began whose messages are all journalled, milliseconds since the epoch. */
   readonly #began = new Map<string, number>();
   #reportedPeriod: number | undefined;
 

@@ -3,7 +3,7 @@ import type { MakeVoice } from './make-voice.ts';
 
 export const GENERIC_VOICE: MakeVoice = {
   setUp: [
-    // Who calls; calls by kind; no second call while one is up (§7.6, §6.11, §7.12); call control also by ATH (§6.20).
+    // Caller numbers; calls by kind; no second call while one is up (§7.6, §6.11, §7.12); call control also by ATH (§6.20).
     'AT+CLIP=1',
     'AT+CRC=1',
     'AT+CCWA=0,0,1',

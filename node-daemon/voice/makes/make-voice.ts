@@ -1,4 +1,4 @@
-// How a make of modems tells of calls and gives their audio, as data.
+// How a make of modems reports calls and gives their audio, as data.
 import type { CallEvent } from '../state/call-event.ts';
 
 /** Audio on a serial port: S16LE frames of 20 ms, each way, as long as it is switched on. */
@@ -8,9 +8,9 @@ export interface SerialAudio {
   readonly off: readonly string[];
   /** When `on` is accepted: at any time, or once the call is answered. */
   readonly from: 'dialing' | 'answer';
-  /** A query that tells whether it is on, and what its answer looks like then. */
+  /** A query whether it is on, and the form of its answer then. */
   readonly confirm?: { readonly command: string; readonly isOn: RegExp };
-  /** Samples a second; `measured`: 8,000 or 16,000, which only the number of octets a second tells. */
+  /** Samples a second; `measured`: 8,000 or 16,000, which only the number of octets a second shows. */
   readonly rateHz: 8_000 | 16_000 | 'measured';
 }
 
@@ -28,7 +28,7 @@ export interface MakeVoice {
   readonly event: (line: string) => CallEvent | undefined;
   /** Presses one key during a call. */
   readonly keyCommand: (digit: string) => string;
-  /** Whether it tells the keys of the far end; else they are looked for in the audio. */
+  /** Whether the modem reports the keys of the far end; otherwise they are detected in the audio. */
   readonly tellsKeys: boolean;
   readonly serial: SerialAudio;
   /** Where the device has a sound card, it is used. */

@@ -55,7 +55,7 @@ export const QUECTEL_VOICE: MakeVoice = {
     const flow = /^\+QPCMV: ?([01]), ?0$/.exec(line);
     return flow === null ? undefined : { kind: 'audioFlow', isPaused: flow[1] === '0' };
   },
-  // Anew for each call, or there is silence.
+  // Switched on again for each call; otherwise there is silence.
   serial: { on: ['AT+QPCMV=0', 'AT+QPCMV=1,0'], off: ['AT+QPCMV=0'], from: 'dialing', rateHz: 8_000 },
   card: { on: ['AT+QPCMV=0', 'AT+QPCMV=1,2'], off: ['AT+QPCMV=0'], rateHz: 8_000 },
 };

@@ -30,7 +30,7 @@ export const SIMCOM_VOICE: MakeVoice = {
     off: ['AT+CPCMREG=0,1'],
     from: 'answer',
     confirm: { command: 'AT+CPCMREG?', isOn: /^\+CPCMREG: ?1/ },
-    // What is read back is the setting and not what the call got.
+    // The value that is read back is the setting, not the rate that the call got.
     rateHz: 'measured',
   },
 };

@@ -1,4 +1,4 @@
-// What a modem says of calls, in one form for all makes: the call list (3GPP TS 27.007 §7.18) and unsolicited lines.
+// Reads a modem's lines about calls into one form for all makes: the call list (3GPP TS 27.007 §7.18) and unsolicited lines.
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 
@@ -10,19 +10,19 @@ export interface ListedCall {
   readonly index: number;
   readonly direction: 'inbound' | 'outbound';
   readonly state: ListedState;
-  /** As told; null where it is withheld or not told. */
+  /** As the modem sent it; null where it is withheld or missing. */
   readonly number: string | null;
 }
 
 export type CallEvent =
   | { readonly kind: 'listed'; readonly call: ListedCall }
-  /** RING, +CRING: somebody calls; comes again every few seconds. */
+  /** RING, +CRING: an incoming call rings; comes again every few seconds. */
   | { readonly kind: 'rings' }
-  /** +CLIP: who calls; null where it is withheld. */
+  /** +CLIP: the caller's number; null where it is withheld. */
   | { readonly kind: 'caller'; readonly number: string | null }
   | { readonly kind: 'alerting' }
   | { readonly kind: 'answered' }
-  /** `cause`: ITU-T Q.850, where the line tells it. */
+  /** `cause`: ITU-T Q.850, where the line contains it. */
   | { readonly kind: 'released'; readonly cause?: number }
   /** A key that the far end pressed. */
   | { readonly kind: 'digit'; readonly digit: string }
@@ -33,8 +33,8 @@ const LISTED: readonly ListedState[] = ['active', 'held', 'dialing', 'alerting',
 const VOICE_MODE = 0;
 
 /**
- * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of what looks like it: index, direction, state, mode, multiparty,
- * number, type. Undefined for data calls, which LTE modems list as well, and for what cannot be read.
+ * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of lines like it: index, direction, state, mode, multiparty, number, type. Undefined
+ * for data calls, which LTE modems list as well, and for lines that cannot be read.
  */
 export function listedCall(fields: readonly string[]): ListedCall | undefined {
   const [index, direction, state, mode] = [0, 1, 2, 3].map((position) => integerField(fields, position));
@@ -64,7 +64,7 @@ export function numberOf(text: string | undefined, type?: string): string | null
 
 /** Lines that all makes have. */
 export function commonCallEvent(line: string): CallEvent | undefined {
-  // Also told of data calls: "+CRING: REL ASYNC", "+CRING: GPRS".
+  // Also sent for data calls: "+CRING: REL ASYNC", "+CRING: GPRS".
   if (line === 'RING' || /^\+CRING:.*VOICE/.test(line)) return { kind: 'rings' };
   if (line.startsWith('+CLIP:')) {
     const [number, type] = fieldsOf(line);
@@ -82,7 +82,7 @@ export function commonCallEvent(line: string): CallEvent | undefined {
   }
 }
 
-/** Text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Undefined where it tells no cause. */
+/** Text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Undefined where it contains no cause. */
 export function causeOfReport(line: string): number | undefined {
   const numbers = line.slice(line.indexOf(':') + 1).match(/\b\d{1,3}\b/g) ?? [];
   const cause = Number(numbers.at(-1));

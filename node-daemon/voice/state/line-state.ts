@@ -1,23 +1,23 @@
-// The call of one line as a pure function of what was and what the modem says. A line has one call at most.
+// The call of one line as a pure function of its earlier state and the modem's lines. A line has one call at most.
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { CallEvent, ListedCall } from './call-event.ts';
 
 export interface LineCall {
   readonly direction: CallDirection;
   readonly state: LiveCallState;
-  /** Undefined while the modem has not told it; null where it is withheld. */
+  /** Undefined while the modem has not sent it; null where it is withheld. */
   readonly peer: string | null | undefined;
 }
 
 export type Step =
   | { readonly call: LineCall | undefined }
-  /** The call has ended. `cause`: where the modem told it with that. */
+  /** The call has ended. `cause`: where the modem sent it with that. */
   | { readonly ended: true; readonly cause: number | undefined };
 
-/** An incoming call that the modem just began to tell of. */
+/** An incoming call that the modem just began to report. */
 const RINGING: LineCall = { direction: 'inbound', state: 'ringing', peer: undefined };
 
-/** What an event of the modem makes of the call. Events that are about no call of ours change nothing. */
+/** The call after an event of the modem. Events about other calls change nothing. */
 export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
   switch (event.kind) {
     case 'rings':
@@ -38,9 +38,7 @@ export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
   }
 }
 
-/**
- * What the whole list makes of the call: one that it does not have any more has ended, whatever line about it was lost.
- */
+/** The call after a reading of the whole list. A call that is missing from it has ended, even if the line about its end was lost. */
 export function nextCallOfList(call: LineCall | undefined, list: readonly ListedCall[]): Step {
   const ours = list.find((listed) => call === undefined || isOurs(call, listed));
   if (ours !== undefined) return { call: listed(call, ours) };
@@ -52,9 +50,9 @@ const isOurs = (call: LineCall, { direction, state }: ListedCall): boolean =>
   direction === call.direction && state !== 'waiting' && !(state === 'incoming' && call.state === 'active');
 
 function listed(call: LineCall | undefined, { direction, state, number }: ListedCall): LineCall | undefined {
-  // What comes late about a call that has ended must not bring it back: only a call that comes in begins so.
+  // A late line about a call that has ended must not bring it back: only an incoming call begins so.
   if (call === undefined) return state === 'incoming' ? { ...RINGING, peer: number ?? undefined } : undefined;
-  // A second call while one is up: the network was told that there is no call waiting, and it will ring out.
+  // A second call while one is up: the network knows that there is no call waiting, and it will ring out.
   if (direction !== call.direction) return call;
   switch (state) {
     case 'active':

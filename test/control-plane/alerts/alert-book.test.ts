@@ -1,4 +1,4 @@
-// When a trouble counts and when it is over: what swings, what comes and goes, what nobody looked at.
+// When a trouble counts and when it is over: swinging values, short troubles, and gaps between checks.
 import t from 'tap';
 import { afterLook } from '#control-plane/alerts/alert-book.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from '#control-plane/alerts/conditions.ts';
@@ -18,7 +18,7 @@ const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, claims: CLAIMS };
 const SLOT = { nodeId: 'rack-1', slot: 'm1', state: 'registered', reason: null, storage: null };
 
-/** Looks again and again; what it tells, as "second +kind", "second !kind" (critical now) and "second -kind". */
+/** Checks repeatedly. Returns its alerts as "second +kind", "second !kind" (critical now) and "second -kind". */
 function book() {
   const open = new Map<string, OpenAlert>();
   const told: string[] = [];

@@ -1,4 +1,4 @@
-// Each trouble provoked on a running service: it is told once, and once that it is over.
+// Each trouble provoked on a running service: the service reports it once, and reports its end once.
 import t from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -46,7 +46,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   const list = (...args: string[]) =>
     runProgram('control-plane', ['alert', 'list', ...args], { DATABASE_URL: databaseUrl });
   t.match(await list(), { status: 0, stdout: /^20.* - +critical +node_offline +node rack-1 is offline/m });
-  // Its proof tells the time.
+  // The node's proof contains the time.
   clock.set(Date.now());
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await pass(10 * MINUTE_MS);
@@ -300,7 +300,7 @@ t.test('a payment that comes to no end while the chain is away', TIMEOUT, async 
   };
   const answer = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
   t.equal(answer.status, 503);
-  // The chain itself may be reported, too, where looking at it took long enough.
+  // The chain itself may be reported, too, where checking it took long enough.
   const stuck = () => hook.told().filter((each) => each.includes('payment_stuck'));
   await pass(9 * MINUTE_MS);
   t.same(stuck(), []);

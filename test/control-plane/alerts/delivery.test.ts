@@ -1,4 +1,4 @@
-// Alerts on their way: each is told once on each channel, whatever the other side does.
+// The delivery of alerts: each is sent once on each channel, whatever the other side does.
 import { sql } from 'kysely';
 import t from 'tap';
 import { signatureOf } from '#control-plane/alerts/webhook.ts';

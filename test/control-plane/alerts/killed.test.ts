@@ -1,4 +1,4 @@
-// An instance that dies at any await of a look or of a delivery: the next one goes on, and each alert is told, as one message.
+// An instance that dies at any await of a check or of a delivery: the next one goes on, and each alert is sent, as one message.
 import t from 'tap';
 import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
 

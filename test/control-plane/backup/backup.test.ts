@@ -26,7 +26,7 @@ const [ALICE] = BUYERS as [Wallet];
 const control = (args: string[], env: Record<string, string>, onStart?: Parameters<typeof runProgram>[3]) =>
   runProgram('control-plane', args, env, onStart);
 
-/** What an old token is given: messages that nobody has claimed yet. */
+/** The messages that an old token gets: those that are not claimed yet. */
 async function receivedBy(url: string, token: string): Promise<string[]> {
   const answer = await fetch(`${url}/sms/receive?limit=100`, {
     headers: { Authorization: `Bearer ${token}` },
@@ -92,7 +92,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
     await rowsOf({ url: elsewhere, connectionsMax: 1 }),
   ];
   t.same([...is.keys()], [...was.keys()]);
-  // What came after the moment, and what a stop changes.
+  // Tables that change after that moment, or at a stop.
   const moving = ['messages', 'journals', 'nodes', 'sims', 'kysely_migration', 'alerts', 'pool'];
   for (const [name, rows] of was) if (!moving.includes(name)) t.same(is.get(name), rows, name);
   const late = new Set(was.get('messages'));

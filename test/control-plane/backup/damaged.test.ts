@@ -95,7 +95,7 @@ t.test(
     const dataDir = join(folder, 'data');
     const again = () => runProgram('control-plane', ['restore', file], { DATA_DIR: dataDir });
     t.match(await again(), { status: 1, stdout: '', stderr: /cannot be opened: no space is left/ });
-    // What a kill leaves.
+    // The files that a kill leaves.
     mkdirSync(join(dataDir, 'pglite.new'));
     writeFileSync(join(dataDir, 'pglite.new', 'PG_VERSION'), '');
     mount('remount,size=200M');

@@ -1,4 +1,4 @@
-// What one instance publishes the others on its Postgres hear, also after their connections broke.
+// An event that one instance publishes reaches the others on its Postgres, also after their connections broke.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { BusEvent } from '#control-plane/bus/bus.ts';

@@ -1,4 +1,4 @@
-// How `simrack` ends when it cannot do what it is told: exit codes, closed pipes, Ctrl-C; and what a terminal shows.
+// The end of `simrack` when it cannot carry out its command: exit codes, closed pipes, Ctrl-C, and the output on a terminal.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
-/** Nobody listens there. */
+/** No server listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
 async function alice(t: Test, service: Parameters<typeof rig.start>[1] = {}) {

@@ -1,4 +1,4 @@
-// What operators do from the console: with a mouse, with keys only, without JavaScript; each asked once more, and written down.
+// Operators' actions in the console: with a mouse, with keys only, without JavaScript. Each asks for confirmation, and is recorded.
 import t from 'tap';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import {

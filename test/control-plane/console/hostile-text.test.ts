@@ -1,4 +1,4 @@
-// What a node, a carrier, a customer or an operator may write anywhere is text on every page, and in the live stream.
+// Text that a node, a carrier, a customer or an operator may write anywhere is text on every page, and in the live stream.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';

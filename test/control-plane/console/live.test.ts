@@ -1,4 +1,4 @@
-// What changes is seen by everybody who looks, at once; and a stream ends with the session that opened it.
+// A change is seen at once by all who watch; and a stream ends with the session that opened it.
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';

@@ -1,4 +1,4 @@
-// What the console shows of probes, alerts, nodes that wait for approval and numbers in quarantine, and does about them.
+// The console shows probes, alerts, nodes that wait for approval and numbers in quarantine, and acts on them.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Who gets into the console, and who does not: keys, sessions, names, forms of other pages, and the public port.
+// The access to the console: keys, sessions, names, forms of other pages, and the public port.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';

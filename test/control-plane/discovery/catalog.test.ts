@@ -1,4 +1,4 @@
-// What the service says of itself, before anybody pays.
+// The description that the service gives of itself, before any payment.
 import t from 'tap';
 import { catalogSchema, demoSchema } from '#shared/api/answers.ts';
 import { createRig } from '../../fixtures/rig.ts';

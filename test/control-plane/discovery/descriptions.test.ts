@@ -94,7 +94,7 @@ t.test('Redocly and Spectral find nothing', async (t) => {
   };
   const [openApi, asyncApi] = [await fileOf('openapi.json'), await fileOf('asyncapi.json')];
   const rules = join(folder, 'rules.yaml');
-  // A contact has a URL here; nobody has to give an address away.
+  // A contact has a URL here; an e-mail address is not required.
   const off = 'rules: { asyncapi-info-contact-properties: off }';
   writeFileSync(rules, `extends: ["spectral:oas", "spectral:asyncapi"]\n${off}\n`);
   const spectral = programOf('@stoplight/spectral-cli', 'spectral');

@@ -1,4 +1,4 @@
-// What the served description says an operation can be answered with.
+// The answers that the served description documents for an operation.
 import type { Schema } from '@cfworker/json-schema';
 
 interface Response {

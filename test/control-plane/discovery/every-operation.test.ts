@@ -15,7 +15,7 @@ const OWN: Record<string, Provocation> = { ...SERVICE, ...SUBSCRIBER, ...REVOKIN
 const stages = await setStages(t, rig);
 const document = (await (await fetch(`${stages.good.url}/openapi.json`)).json()) as Described;
 const documented = documentedAnswers(document);
-// What takes the token comes last.
+// Operations that revoke the token come last.
 const isLast = (answer: Documented): boolean => nameOf(answer) in REVOKING;
 const inOrder = [...documented.filter((answer) => !isLast(answer)), ...documented.filter(isLast)];
 

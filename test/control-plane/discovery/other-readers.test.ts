@@ -1,4 +1,4 @@
-// What we publish is read by other people's programs: patterns by Python and RE2, front matter by every YAML parser, voice by agents.
+// Programs of others read what we publish: patterns by Python and RE2, front matter by every YAML parser, voice by agents.
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { parse } from 'yaml';

@@ -121,7 +121,7 @@ async function setup(t: Test) {
   t.teardown(close);
   const left = async (): Promise<string[]> =>
     (await db.selectFrom('nonces').select('nonce').execute()).map(({ nonce }) => nonce);
-  /** What the service answers while the nonce is fresh, and whether the nonce is still there afterwards. */
+  /** The service's answer while the nonce is fresh, and whether the nonce is still there afterwards. */
   async function attempt({ wallet = ALICE.address, nonce, signature }: Case) {
     const issued = nonce.replaceAll('\u0000', '');
     await db.deleteFrom('nonces').execute();

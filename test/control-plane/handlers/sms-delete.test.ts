@@ -256,7 +256,7 @@ t.test('what comes late for a deleted message fails nothing and brings nothing b
   t.match(await history(), [{ body: 'the next' }]);
   t.same(await tablesWith(SECRET), []);
 
-  // The acknowledgement is lost: the node tells all of it again.
+  // The acknowledgement is lost: the node sends all of it again.
   await remove('/sms/messages');
   await node.drop();
   const again = await relink(t, url, { journalId: 'journal-1', oldestSequence: 1 });
@@ -287,7 +287,7 @@ t.test(
         acknowledge: () => undefined,
         fail: (error) => failures.push(error),
       });
-    // Both have been told that nothing is committed yet.
+    // Both inboxes know that nothing is committed yet.
     const [left, next] = [inbox(), inbox()];
     left.push(1, received(SECRET));
     await left.settled();

@@ -201,7 +201,7 @@ t.test('a send that waits in the node when it is asked about, and is refused the
   await until('asked', () => back.commands('send_sms').length === 1);
   clock.advance(30_000);
   const [{ id } = { id: '' }] = back.commands('send_sms');
-  // The question is over, and nobody hears this.
+  // The request is over, so this answer reaches no client.
   back.send({ type: 'refusal', id, code: 'deadline_passed', message: 'the deadline passed in the queue' });
   t.match(await history(), [{ status: 'unknown' }]);
   clock.advance(60_000);

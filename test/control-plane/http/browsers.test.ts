@@ -1,4 +1,4 @@
-// What a page of another origin may do, in headers and in a real Chromium.
+// The rights of a page of another origin, in headers and in a real Chromium.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';

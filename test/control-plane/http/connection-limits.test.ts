@@ -1,4 +1,4 @@
-// What a connection may take: time, octets, answers that it does not read, and sockets of one token.
+// The limits of a connection: time, octets, answers that it does not read, and sockets of one token.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

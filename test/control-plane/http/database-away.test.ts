@@ -32,7 +32,7 @@ type Telephone = Awaited<ReturnType<typeof telephone>>;
 const present = (ask: Telephone['ask'], header: string) =>
   ask('/subscribe', '', { Authorization: '', 'X-PAYMENT': header });
 
-/** What a refused upgrade is answered. */
+/** The answer to a refused upgrade. */
 async function upgrade(url: string, path: string, headers: Record<string, string>) {
   const socket = new WebSocket(url.replace(/^http/, 'ws') + path, { headers });
   socket.on('error', () => undefined);

@@ -16,7 +16,7 @@ import { startServiceChild } from './fuzz/service-child.ts';
 
 const ROUND_MS = Number(process.env['FUZZ_MS'] ?? 4_000);
 const GROWTH_MEGABYTES = 96;
-/** What RFC 6455 and the README know; 1005 and 1006 are said by the client's library where no code came. */
+/** The codes of RFC 6455 and the README; the client's library uses 1005 and 1006 where no code came. */
 const isCode = (code: number): boolean =>
   [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1012].includes(code) ||
   (code >= 4000 && code < 5000);

@@ -94,7 +94,7 @@ const octets: Arbitrary<string[]> = fc.oneof(
     .map(([start, lines, rest]) => [start, 'Host: x\r\n', ...lines, '\r\n\r\n', ...rest]),
 );
 
-/** Writes the parts one by one, ends, and tells what is wrong with what comes back. */
+/** Writes the parts one by one, ends, and returns the problem of the answer. */
 async function problemOf(some: readonly string[]): Promise<string | undefined> {
   const connection = new RawConnection(url);
   for (const part of some) connection.write(part);

@@ -14,7 +14,7 @@ import { startServiceChild } from './fuzz/service-child.ts';
 /** Of each kind of request; the first round only warms up. */
 const ROUND_MS = Number(process.env['FUZZ_MS'] ?? 3_000);
 const AT_ONCE = 16;
-/** What a process may gain that has seen some thousand requests and sees some thousand more. */
+/** The memory that a process may gain after some thousand requests and some thousand more. */
 const GROWTH_MEGABYTES = 96;
 
 const rig = await createRig();
@@ -89,7 +89,7 @@ t.test('calls of tools', async () => {
         arguments: fc.oneof(objectsOf(Object.keys(inputSchema.properties ?? {})), values),
       }),
     )
-    // Nobody has to wait here.
+    // No call has to wait here.
     .map(({ arguments: some, ...call }) => ({
       ...call,
       arguments: typeof some === 'object' && some !== null ? { ...some, wait_seconds: 0 } : some,

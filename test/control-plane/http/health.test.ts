@@ -1,4 +1,4 @@
-// What a proxy and a supervisor are told.
+// The answers to a proxy and a supervisor.
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';

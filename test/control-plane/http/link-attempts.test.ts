@@ -1,4 +1,4 @@
-// Who tries to open links of nodes without being one: so many attempts of an address reach the database, and no others.
+// Clients that are not nodes try to open links of nodes: so many attempts of an address reach the database, and no others.
 import t from 'tap';
 import WebSocket from 'ws';
 import { makeProof } from '#node-daemon/link/proof.ts';
@@ -15,7 +15,7 @@ const MAX = 20;
 
 type Answer = { status: number; rateLimit: string; retryAfter: string };
 
-/** What an upgrade is answered. */
+/** The answer to an upgrade. */
 function open(url: string, headers: Record<string, string>): Promise<Answer> {
   const socket = new WebSocket(url, { headers });
   return new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
 
-/** What docs/internals/decisions.md promises of an instance that was not notified. */
+/** The promise of docs/internals/decisions.md for an instance that was not notified. */
 const OTHERS_LEARN_WITHIN_MS = 1_000;
 
 const statusOf = async (url: string, token: string): Promise<number> =>

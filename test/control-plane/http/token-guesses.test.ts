@@ -1,4 +1,4 @@
-// Who tries tokens: counted by address over requests, tools and sockets, and of no cost once there were too many.
+// Clients that try tokens: counted by address over requests, tools and sockets, and without cost once there were too many.
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { mintToken } from '#control-plane/domain/bearer-token.ts';

@@ -1,4 +1,4 @@
-// kill -9 of an instance that is mailing the waitlist: the next one goes on, and the one mail that nobody knew of comes twice at most.
+// kill -9 of an instance that is mailing the waitlist: the next one goes on, and only the one unrecorded mail may come twice.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ const START_TIMEOUT_MS = 60_000;
 /** The claims of a dead instance are. */
 const LEASE_IS_OVER_MS = 10 * 60_000;
 
-/** A database with a list that waits, and numbers on sale that nobody has been told of. */
+/** A database with a list that waits, and numbers on sale that were not announced yet. */
 async function prepare(t: Test, script: MailServerScript) {
   const mail = await startMailServer(t, script);
   const databaseUrl = await rig.postgres.createDatabase();
@@ -110,7 +110,7 @@ t.test('killed between the server’s word and ours: that one comes twice, as on
   const { databaseUrl, mail, stock } = await prepare(t, {});
   const { db } = stock;
   const holder = await db.startTransaction().execute();
-  // What is claimed cannot be noted as done any more.
+  // A claimed mail cannot be marked as done any more.
   mail.script = {
     onMail: async ({ to }) => {
       if (to.startsWith('n2')) await sql`select from waitlist where email = ${to} for update`.execute(holder);

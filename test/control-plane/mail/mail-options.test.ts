@@ -1,4 +1,4 @@
-// What an operator who mistypes an option of mail is told, and that it is not shown.
+// The error for an operator who mistypes an option of mail; it does not show the value.
 import t from 'tap';
 import { OPTIONS } from '#control-plane/config/config.ts';
 import { runProgram } from '../../fixtures/run-program.ts';

@@ -66,7 +66,7 @@ t.test('whoever waits is told when a node brings numbers, and once', async (t) =
   const aWeekPasses = () =>
     sql`update waitlist set notified_at = notified_at - interval '8 days'`.execute(db);
   await aWeekPasses();
-  // Its proof tells the time.
+  // The node's proof contains the time.
   clock.set(Date.now());
   await rig.connect(t, url);
   await pass();

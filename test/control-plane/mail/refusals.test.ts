@@ -1,4 +1,4 @@
-// What an SMTP server may answer, and what becomes of who waits for the mail.
+// The answers of an SMTP server, and their effect on the people who wait for the mail.
 import t from 'tap';
 import { MINUTE_MS } from '../../fixtures/housekeeping.ts';
 import {

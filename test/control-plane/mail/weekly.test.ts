@@ -1,4 +1,4 @@
-// Somebody registers the address of somebody else again and again while the pool opens and closes: one mail a week, no more.
+// A person registers another person's address repeatedly while the pool opens and closes: one mail a week, no more.
 import t from 'tap';
 import { MINUTE_MS } from '../../fixtures/housekeeping.ts';
 import { join, type MailingService, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';

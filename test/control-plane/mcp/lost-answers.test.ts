@@ -82,7 +82,7 @@ const PHASES: Record<string, Phase> = {
     await isWaiting(alice);
     const told = once(socket, 'data');
     alice.clock.advance(10_000);
-    // Who has not asked for progress is told nothing.
+    // A client that has not asked for progress gets none.
     if (responses.at(-1)?.headersSent === true) await told;
     await leave();
     await alice.deliver('hello');
@@ -151,7 +151,7 @@ for (const [kind, requestOf] of Object.entries(KINDS)) {
   }
 }
 
-/** Holds up whoever needs the lock until it is released. */
+/** Holds up every statement that needs the lock until it is released. */
 async function holdUp(t: Test, { databaseUrl }: WaitingSubscriber, statement: string) {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

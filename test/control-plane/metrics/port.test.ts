@@ -1,4 +1,4 @@
-// Where the metrics are served: on loopback unless told otherwise, on a port of their own, and on none that is taken.
+// Where the metrics are served: on loopback by default, on a port of their own, and on none that is taken.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Two SIMs of two nodes report one number, and nobody has proven either: it is not sold until an operator or a probe says whose it is.
+// Two SIMs of two nodes report one number, and neither has proven it: it is not sold until an operator or a probe decides.
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { Slot } from '#shared/link/messages.ts';

@@ -1,4 +1,4 @@
-// A control plane that stops: it tells its nodes, lets commands end, refuses new links, and hands over to another.
+// A control plane that stops: it notifies its nodes, lets commands end, refuses new links, and hands over to another.
 import { once } from 'node:events';
 import t from 'tap';
 import WebSocket from 'ws';

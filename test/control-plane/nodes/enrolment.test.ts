@@ -1,4 +1,4 @@
-// Enrolment over HTTP: a code is good once, for one key; what is refused tells nothing; keys are replaced and revoked.
+// Enrolment over HTTP: a code is good once, for one key; a refusal reveals nothing; keys are replaced and revoked.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-// What becomes of sent messages when reports and outcomes come in any order.
+// The state of sent messages when reports and outcomes come in any order.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { applyFacts } from '#control-plane/nodes/facts.ts';

@@ -53,7 +53,7 @@ t.test('what a former holder makes long after the move does not count', async (t
   node.sendFact(1, received('forged an hour later'));
   const then = hourAgo.toISOString();
   node.sendFact(2, { ...received('it had this then'), received_at: then, sent_at: then });
-  // One time of its own tenure and another of today: as a service centre in a wrong zone stamps, and as a forger does.
+  // One time of its own tenure and another of today: as a service center in a wrong zone stamps, and as a forger does.
   const now = new Date().toISOString();
   node.sendFact(3, { ...received('sent today'), received_at: hourAgo.toISOString(), sent_at: now });
   node.sendFact(4, {

@@ -1,4 +1,4 @@
-// SIMs that nobody knew are sold once an operator or a probe has admitted them.
+// Unknown SIMs are sold once an operator or a probe has admitted them.
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
@@ -71,7 +71,7 @@ t.test(
     air.set(String(one.number), { node: () => nodes['first'] as ScriptedNode, iccid: String(one.iccid) });
     air.set(String(two.number), { node: () => nodes['second'] as ScriptedNode, iccid: String(two.iccid) });
     nodes['first'] = await ScriptedNode.connect(url, { nodeId: 'first', slots: [one], onCommand: carry('') });
-    // The made-up SIM has a number that its node does not hold: a text to it comes to nobody here.
+    // The made-up SIM has a number that its node does not hold: a text to it arrives nowhere here.
     nodes['second'] = await ScriptedNode.connect(url, {
       nodeId: 'second',
       slots: [two, made],

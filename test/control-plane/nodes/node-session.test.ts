@@ -193,7 +193,7 @@ t.test('alarms and slots are kept as they were told last, events in their order 
   const told = 1_200;
   for (let n = 1; n <= told; n += 1) {
     node.send({ type: 'event', event: { slot: 'm1', kind: 'recovery_step', detail: `step ${n}`, at } });
-    // As fast as a rack could ever tell them, not as fast as a loop can.
+    // As fast as a rack could ever report them, not as fast as a loop can.
     if (n % 100 === 0) await until('they are kept', async () => (await newest()) === `step ${n}`);
   }
   async function newest() {

@@ -110,7 +110,7 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
   t.match((await listed('rogue'))?.refused, { facts: 3, calls: 1 });
 });
 
-/** Accepts everything; what is dialled rings. */
+/** Accepts everything; what is dialed rings. */
 const rings: ScriptedNodeOptions['onCommand'] = (command) =>
   command.name === 'dial'
     ? { type: 'result', id: command.id, ok: true, result: { status: 'ringing' } }
@@ -223,7 +223,7 @@ t.test('the key of a former rack takes no card back that its new node has report
     .where('node_id', '=', 'new')
     .execute();
   await db.updateTable('sim_tenures').set({ until: hoursAgo }).where('node_id', '=', 'honest').execute();
-  // A modem that starts anew takes nothing of that away.
+  // A modem that restarts takes nothing of that away.
   tell(honest, ...cards.map((card) => ({ ...card, state: 'lost' as const })));
   tell(honest, ...cards);
   await heard(honest, 1);
@@ -252,7 +252,7 @@ t.test('a claim that was contested gets nothing when the modem of the holder is 
   tell(rogue, claimOf(1, { signal_dbm: -40 }));
   await heard(rogue, 2);
   t.same(rogue.commands('bind_sim'), []);
-  // A daemon that starts anew does not know its SIM yet.
+  // A daemon that restarts does not know its SIM yet.
   tell(node, slotAt(1, { state: 'starting', iccid: null, number: null }));
   await heard(node, 2);
   tell(rogue, claimOf(1, { signal_dbm: -50 }));

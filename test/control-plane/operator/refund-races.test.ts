@@ -35,7 +35,7 @@ t.test('killed anywhere between the first look and the receipt: once', TIMEOUT, 
 t.test('two operators at once: of one payment, and of two with the same nonce', TIMEOUT, async (t) => {
   const { control, ids, operatorLine, order, sentBack } = await unhonoured(t, rig, { count: 3 });
   const [one, two, three] = ids as [string, string, string];
-  /** Both have looked at the account before either signs. */
+  /** Both have read the account before either signs. */
   const together = (...both: [string, string]) => {
     let waiting = 0;
     operatorLine.interfere = async (method, forward) => {

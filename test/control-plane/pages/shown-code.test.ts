@@ -15,7 +15,7 @@ const PROGRAM_TIMEOUT_MS = 60_000;
 const [ALICE] = BUYERS as [Wallet];
 const rig = await createRig();
 
-/** What a browser would copy of the block with this title. */
+/** The text that a browser would copy from the block with this title. */
 async function shownCode(url: string, title: string): Promise<string> {
   const html = await (await fetch(url, { headers: { Accept: 'text/html' } })).text();
   const code = new RegExp(`<pre [^>]*"Code: ${title}">([^<]+)</pre>`).exec(html)?.[1];

@@ -28,7 +28,7 @@ interface Receipt402 {
 interface Payer {
   name: string;
   pay(url: string, key: Hex, chainId: ChainId): Promise<Response>;
-  /** What its own decoder reads in the answer. */
+  /** The receipt that its own decoder reads in the answer. */
   receipt(response: Response): Receipt402;
 }
 

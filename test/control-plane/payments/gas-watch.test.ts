@@ -1,4 +1,4 @@
-// What the relayer has for gas: measured, and a warning before it runs dry, told once.
+// The relayer's balance for gas: measured, with one warning before it runs dry.
 import t from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

@@ -25,13 +25,13 @@ const stranger = { account: privateKeyToAccount(MINTER.privateKey), chain: null 
 /** So deep a log shows what the state shows, however far it lags. */
 const SETTLED_BLOCKS = 70;
 
-/** What an RPC shows of logs that are older than a search goes back: 45,000 blocks, 25 hours on Base. */
+/** The RPC's answer about logs older than a search goes back: 45,000 blocks, 25 hours on Base. */
 const hideLogs: RpcProxy['interfere'] = async (method, forward) =>
   method === 'eth_getLogs' ? { jsonrpc: '2.0', id: 1, result: [] } : forward();
 
 const secondsOf = (clock: ManualClock): number => Math.floor(clock.now() / 1000);
 
-/** A service with three numbers. Whatever the test does to the chain is undone after it. */
+/** A service with three numbers. All changes of the test to the chain are undone after it. */
 async function setUp(t: Test) {
   const snapshot = await chain.snapshot();
   t.teardown(() => chain.revert({ id: snapshot }));

@@ -1,4 +1,4 @@
-// Once an authorization is on chain, or on its way there, anybody can read and send it: what that must not do.
+// Once an authorization is on chain, or on its way there, anyone can read and send it: the test checks that this does no harm.
 import t, { type Test } from 'tap';
 import { concat, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

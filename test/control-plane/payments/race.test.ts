@@ -1,4 +1,4 @@
-// More buyers than numbers, on an RPC that is none too good: what is there is sold at once, and nobody pays for nothing.
+// More buyers than numbers, on a mediocre RPC: available numbers are sold at once, and no buyer pays for nothing.
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -23,7 +23,7 @@ t.teardown(() => rpc.stop());
 
 const paid = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 
-/** All of them at once, each of whom comes again after a "not now" as it is told. No time passes for the service. */
+/** All buyers at once; each comes again after a "not now" as the answer asks. No time passes for the service. */
 async function race(t: Test, interfere: RpcProxy['interfere']) {
   rpc.interfere = undefined;
   const wallets = Array.from({ length: BUYERS }, (): Hex => generatePrivateKey());

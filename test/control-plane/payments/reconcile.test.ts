@@ -1,4 +1,4 @@
-// What a crash leaves behind in the ledger, written as the crash would leave it, and what the service makes of it.
+// Ledger entries that a crash leaves behind, written as the crash would leave them, and the service's reaction to them.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import { connectChain } from '#control-plane/payments/chain/chain.ts';

@@ -1,4 +1,4 @@
-// Another transaction in the place of ours, with its nonce: what it did is found out, and nobody is asked to pay again.
+// Another transaction in the place of ours, with its nonce: the service finds out its effect, and no payer is asked to pay again.
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

@@ -20,7 +20,7 @@ type Interference = typeof rpc.interfere;
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** What may happen to one call. */
+/** The troubles of one call. */
 const TROUBLES: Record<string, NonNullable<Interference>> = {
   'is lost on its way': () => Promise.reject(new Error('lost')),
   'arrives, and its answer is lost': async (_, forward) => {
@@ -34,7 +34,7 @@ const TROUBLES: Record<string, NonNullable<Interference>> = {
   }),
 };
 
-/** A broken connection is made anew three times, and then all of it is done once more; an answer is one. */
+/** The service retries a broken connection three times, and then repeats the whole call once. An answer counts as one try. */
 const triesOf = (trouble: string): number =>
   trouble.endsWith('lost') || trouble.startsWith('is lost') ? 8 : 2;
 

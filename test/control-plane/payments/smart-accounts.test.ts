@@ -123,7 +123,7 @@ t.test('a chain that does not answer is no wrong signature', async (t) => {
   t.equal(summary(await signedIn(url, safe)), '200 ok');
 });
 
-// They see whether somebody pays for gas: a simulation is free.
+// Contracts that detect whether a transaction pays for gas: a simulation is free.
 const LIARS = {
   'a contract that burns': [accounts.lying1271, TRANSFER_GAS_MAX],
   'an EIP-7702 account that burns': [accounts.lying7702, TRANSFER_GAS_MAX],

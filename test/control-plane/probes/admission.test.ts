@@ -1,4 +1,4 @@
-// Texts that prove the numbers of new SIMs: to nobody who did not text first, so many a day and node, in fair turns.
+// Texts that prove the numbers of new SIMs: only to SIMs that texted first, limited per day and node, in fair turns.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { createLocalBus } from '#control-plane/bus/bus.ts';
@@ -19,7 +19,7 @@ t.teardown(() => postgres.stop());
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** What a node may be asked for a day, as the README promises. */
+/** The most texts a day that a node is asked for, as the README promises. */
 const TEXTS_A_DAY = 32;
 
 interface Sim {

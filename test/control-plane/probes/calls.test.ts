@@ -1,4 +1,4 @@
-// Rounds of probes on a schedule: texts, and calls that are answered here; they are nobody's calls, also where a number was sold.
+// Rounds of probes on a schedule: texts, and calls that are answered here. The calls have no owner, even where a number was sold.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';

@@ -1,4 +1,4 @@
-// Probes of more than one process on one database: each SIM has its turn once, and one that dies in the middle harms nobody.
+// Probes of more than one process on one database: each SIM has its turn once, and one that dies in the middle does no harm.
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
@@ -10,7 +10,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 const SLOTS = [1, 2, 3, 4].map((index) => slotAt(index));
 
-/** The text of a `send_sms` as the SIM that it goes to tells of it. */
+/** The text of a `send_sms` as the SIM that gets it reports it. */
 function arrivalOf({ params }: Command): Extract<Fact, { kind: 'sms_received' }> {
   const { iccid, to, body } = params as { iccid: string; to: string; body: string };
   const sender = SLOTS.find((slot) => slot.iccid === iccid);

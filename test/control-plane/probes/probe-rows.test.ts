@@ -1,4 +1,4 @@
-// Probes in the store, on both databases: recognised, ended once, abandoned when their process died, and one instance at a time.
+// Probes in the store, on both databases: recognized, ended once, abandoned when their process died, and one instance at a time.
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';

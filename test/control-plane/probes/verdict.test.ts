@@ -1,4 +1,4 @@
-// Who probes whom, and what probes say of a slot: the guilty end is found, and no pool is emptied.
+// The pairs of SIMs for probes, and the verdict on a slot: the guilty end is found, and no pool is emptied.
 import t from 'tap';
 import { pairsOf } from '#control-plane/probes/pairs.ts';
 import { mayLeave, type Partners, verdictOf } from '#control-plane/probes/verdict.ts';

@@ -1,4 +1,4 @@
-// Emergency, service, short and premium numbers, in every form that a dial string can take: none is ever dialled.
+// Emergency, service, short and premium numbers, in every form that a dial string can take: none is ever dialed.
 import t from 'tap';
 import { checkDestination } from '#control-plane/domain/destination-policy.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
@@ -123,8 +123,8 @@ function* writings(): Generator<string> {
 }
 
 /**
- * What a telephone network could make of it, found out without the rules under test: digits of any script, prefixes of
- * dialling taken off again and again; an emergency or service code is at its beginning.
+ * How a telephone network could read the number, found without the rules under test. Digits of any script count, and dialing prefixes are
+ * removed repeatedly. An emergency or service code is at its beginning.
  */
 function reachesService(dialled: string): boolean {
   const digits = [...dialled.normalize('NFKC')].map((each) => digitOf(each)).join('');

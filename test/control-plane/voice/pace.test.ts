@@ -1,4 +1,4 @@
-// What is live and what is sent ahead, by when it comes.
+// Distinguishes live audio from audio that is sent ahead, by its arrival times.
 import t from 'tap';
 import { Pace } from '#control-plane/voice/pace.ts';
 import { randomFrom } from '../../fixtures/seeded-random.ts';

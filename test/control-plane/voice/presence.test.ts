@@ -1,4 +1,4 @@
-// GET /voice/presence: who may watch, what is told of calls, and when the socket is closed.
+// GET /voice/presence: who may watch, which events of calls it sends, and when the socket is closed.
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import WebSocket from 'ws';

@@ -10,7 +10,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
-/** What ITU-T G.712 §9 asks of a PCM channel at this level. */
+/** The requirement of ITU-T G.712 §9 for a PCM channel at this level. */
 const G712_SINAD_DB = 33;
 
 async function bot(t: Parameters<typeof telephone>[0]) {

@@ -16,7 +16,7 @@ import { measureTone } from '../fixtures/tone-meter.ts';
 
 const FAR = '+15550001111';
 const skip = skipWithout('arecord', '--version');
-/** What a program must say: the modem's rate, one channel, and periods of one frame. */
+/** The arguments that a program must give: the modem's rate, one channel, and periods of one frame. */
 const FORMAT = ['-q', '-f', 'S16_LE', '-c', '1', '-t', 'raw', '--fatal-errors'];
 const AT_8_KHZ = [...FORMAT, '-r', '8000', '--period-size=160', '--buffer-size=320'];
 

@@ -1,4 +1,4 @@
-// What a modem says about itself, its SIM and its network, over a real terminal.
+// A modem's answers about itself, its SIM and its network, over a real terminal.
 import t from 'tap';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 

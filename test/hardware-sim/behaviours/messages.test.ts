@@ -2,7 +2,7 @@
 import t from 'tap';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 
-/** python3-gammu: "Hello world" to +15550001234. 24 octets behind the service centre address. */
+/** python3-gammu: "Hello world" to +15550001234. 24 octets behind the service center address. */
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';
 const SUBMIT_LENGTH = 24;
 /** The same, to the second modem of the rack, with a status report wanted. */

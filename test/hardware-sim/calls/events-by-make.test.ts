@@ -1,4 +1,4 @@
-// What each make says about a call, in the order in which the parsers of other programs know it from real modems.
+// The lines of each make about a call, in the order in which the parsers of other programs know them from real modems.
 import t from 'tap';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
 import { putFarEnd } from '../fixtures/call-terminal.ts';

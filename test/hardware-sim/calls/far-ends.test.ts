@@ -1,4 +1,4 @@
-// What numbers that are no modem do with a call, as a modem, the record and the events see it.
+// The behavior of numbers that are not modems in a call, as a modem, the record and the events see it.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

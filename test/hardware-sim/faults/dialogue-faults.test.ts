@@ -121,7 +121,7 @@ t.test('not_reading: the port fills up, and what is in it is read when the fault
   t.equal(await terminal.quietFor(30), '');
   modem.clearFaults();
   for (let answered = 0; answered < 100; answered++) await terminal.expect('\r\nOK\r\n');
-  // A modem that is plugged in anew does not read either, as long as the fault lasts.
+  // A modem that is plugged in again does not read either, as long as the fault lasts.
   modem.play(parseFault({ kind: 'not_reading' }));
   modem.power.unplug();
   modem.power.plugIn();

@@ -54,7 +54,7 @@ t.test('slow_network: registering, sending and receiving take their time', async
   const { rack, modem, terminal } = await startModem(t, { clock });
   const delayMs = 80;
   modem.play(parseFault({ kind: 'slow_network', ms: delayMs }));
-  /** What comes only when the time is over. */
+  /** An event that comes only when the time is over. */
   const comesInTime = async (wanted: string): Promise<void> => {
     await until('a wait', () => clock.untilNextMs <= delayMs);
     clock.advance(clock.untilNextMs - 1);

@@ -20,7 +20,7 @@ async function stuckModem(t: Test, cured_by: Cure): Promise<OneModem> {
   return one;
 }
 
-/** What an operator does to a hanging modem, not knowing whether it listens. */
+/** An operator's steps for a hanging modem, without knowing whether it listens. */
 const STEPS: Record<Cure, (t: Test, one: OneModem) => Promise<void>> = {
   reopen: async (t, { modem, terminal }) => {
     await terminal.close();

@@ -1,4 +1,4 @@
-// GET /events from outside: what is told, in order, and to clients that come back or are slow.
+// GET /events from outside: the events, in order, also for clients that come back or are slow.
 import { connect } from 'node:net';
 import t from 'tap';
 import { EventSource } from '../fixtures/event-source.ts';

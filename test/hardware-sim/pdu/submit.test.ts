@@ -7,7 +7,7 @@ import { PduError } from '#hardware-sim/pdu/octets.ts';
 import { decodeSubmit, withDestination } from '#hardware-sim/pdu/submit.ts';
 import { concatenationOf, textOf } from '#hardware-sim/pdu/user-data.ts';
 
-/** python3-gammu writes an empty service centre as 0181. */
+/** python3-gammu writes an empty service center as 0181. */
 const GOLDEN: [name: string, pdu: string, text: string, concatenation?: object][] = [
   ['plain text', '018111000B915155001032F40000000BC8329BFD06DDDF723619', 'Hello world'],
   ['extension table', '018111000B915155001032F40000000D1BDEA6BCF18136A84D6F9302', '[€] {~}'],

@@ -1,4 +1,4 @@
-// The simulated USB tree as a program that looks for modems sees it: files, folders, links.
+// The simulated USB tree as a program that searches for modems sees it: files, folders, links.
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -18,7 +18,7 @@ function attribute(rack: Simulator, device: string, name: string): string {
   return readFileSync(join(devicesOf(rack), device, name), 'latin1');
 }
 
-/** Terminals of a device by interface number, as its folders tell. */
+/** Terminals of a device by interface number, as its folders show them. */
 function ttysOf(rack: Simulator, device: string): Record<string, string> {
   const folders = readdirSync(devicesOf(rack)).filter((name) => name.startsWith(`${device}:`));
   return Object.fromEntries(

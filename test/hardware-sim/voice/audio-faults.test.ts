@@ -121,7 +121,7 @@ t.test('pcm_stall: the modem writes nothing, or reads nothing', async (t) => {
   await pcm.receive(pcm.bytes.length + 640);
   modem.play(parseFault({ kind: 'pcm_stall', direction: 'from_host' }));
   let taken = 0;
-  // What the terminal and one read in flight hold is taken; then there is no room.
+  // The terminal and one read in flight hold this much; then there is no room.
   await until('a full terminal', () => {
     const written = pcm.write(Buffer.alloc(4096));
     taken += written;

@@ -29,7 +29,7 @@ for (const [make, rateHz, options] of CASES) {
     pcm.answerWith((samples) => tone.next(samples));
     const id = await call();
     const far = await FarEndClient.open(t, rack.url, id);
-    // What comes first is the silence in front of the tone, and of the filters.
+    // The silence in front of the tone, and of the filters, comes first.
     const received = (await pcm.receiveSamples(rateHz)).slice(rateHz / 5);
     const down = medianTone(received, 1000, rateHz);
     t.ok(Math.abs(down.levelDbfs + 12) < 0.5, `to the host: ${down.levelDbfs} dBFS`);

@@ -15,7 +15,7 @@ const PDU = '07915155000000F0040B915155000010F200005211211100000002C834';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What modems say, and what they should not. */
+/** Lines that modems send, and lines that they should not send. */
 const said = fc.constantFrom(
   'OK',
   'ERROR',
@@ -131,7 +131,7 @@ t.test('garbage between the lines changes no answer, and the URCs in it keep the
       fc.constantFrom('+CMTI: "SM",1', 'RING', '^RSSI:17', '+CREG: 1', 'BUSY'),
     )
     .map((text) => text.trim())
-    // What would be an answer, an end or a prompt is not garbage.
+    // Text that would be an answer, an end or a prompt is not garbage.
     .filter(
       (text) =>
         text !== '' &&

@@ -1,4 +1,4 @@
-// Who goes first, and that everybody goes.
+// The order of commands: priorities count, and every command has its turn.
 import t from 'tap';
 import { CommandQueue, PASSED_OVER_MAX, QUEUE_LENGTH_MAX } from '#node-daemon/at/command-queue.ts';
 

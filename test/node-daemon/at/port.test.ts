@@ -110,7 +110,7 @@ t.test('a port closes at once although the modem has not taken its bytes', async
   const { open, plug } = await setUp(t);
   plug();
   const { port } = await open();
-  // Nobody can write that much before the other end reads: part of it waits in the kernel.
+  // This is more than the kernel takes before the other end reads: part of it waits.
   port.write(Buffer.alloc(256 * 1024, 'x')).catch(() => undefined);
   const startedAt = performance.now();
   await port.close();

@@ -58,7 +58,7 @@ t.test('a lost octet, or a sentence of odd length, makes noise of a fifth of a s
       ['NMEA', Buffer.concat([all.subarray(0, at), Buffer.from('$GPGSV,1,1,00*79\r'), all.subarray(at)])],
     ] as const) {
       const cutter = new FrameCutter(rateHz);
-      // Whatever is cut ends where a piece does: nothing is left over to begin anew with.
+      // A cut ends where a piece does: nothing is left over for the next start.
       const piece = rateHz / 25;
       const frames: Int16Array[] = [];
       for (let from = 0; from < broken.length; from += piece)
@@ -102,7 +102,7 @@ t.test('the rate is that of the octets, where nothing else tells it', async (t) 
   ] as const) {
     const cutter = new FrameCutter(undefined);
     let nowMs = 0;
-    // What had waited in the modem comes at once.
+    // Octets that had waited in the modem come at once.
     cutter.push(new Uint8Array(4 * octets), nowMs);
     while (cutter.rateHz === undefined && nowMs < 2_000) {
       nowMs += 20 + (nowMs % 3) - 1;

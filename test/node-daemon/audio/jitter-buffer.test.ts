@@ -1,4 +1,4 @@
-// What a client sends unevenly, or by another clock, is played evenly: nothing lost, no click, no growing delay.
+// Audio that a client sends unevenly, or by another clock, is played evenly: nothing lost, no click, no growing delay.
 import t from 'tap';
 import { HELD_FRAMES_MAX, JitterBuffer } from '#node-daemon/audio/jitter-buffer.ts';
 import { randomFrom } from '../../fixtures/seeded-random.ts';
@@ -153,7 +153,7 @@ for (const isLive of [true, false]) {
     const buffer = new JitterBuffer();
     const next = toneFrames(1000);
     const played: Int16Array[] = [];
-    // What was not granted waits at the sender, as everything did for half a second.
+    // Frames that were not granted wait at the sender, as everything did for half a second.
     let waiting = 25;
     let given = 0;
     for (let tick = 0; tick < 200; tick += 1) {

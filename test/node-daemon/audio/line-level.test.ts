@@ -1,4 +1,4 @@
-// What a modem has to play, and when it has too much.
+// The frames that a modem still has to play, and when it has too many.
 import t from 'tap';
 import { LineLevel } from '#node-daemon/audio/line-level.ts';
 

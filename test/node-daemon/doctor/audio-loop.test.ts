@@ -1,4 +1,4 @@
-// What comes back of a tone: all of it, nothing, or something else.
+// The audio that comes back of a tone: all of it, nothing, or something else.
 import t from 'tap';
 import { judgeTone, toneFrame } from '#node-daemon/doctor/audio-loop.ts';
 

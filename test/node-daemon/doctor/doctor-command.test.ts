@@ -1,4 +1,4 @@
-// `node-daemon doctor` as an operator runs it: with a daemon and without, as root and as nobody, with what is wrong.
+// `node-daemon doctor` as an operator runs it: with a daemon and without, as root and as an unprivileged user, with problems.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -146,7 +146,7 @@ t.test('as a user without rights on the ports: which group is missing', async (t
   }
   const nobody = 65_534;
   for (const each of ['data', 'data/identity.json']) chownSync(join(folder, each), nobody, nobody);
-  // By way of env: the runner of these tests would have the process write into this folder, which nobody may.
+  // Through env: the runner of these tests would have the process write into this folder, which has no write permission.
   const variables = Object.entries({ PATH, ...env, DEV_ROOT: devRoot }).map(
     ([name, value]) => `${name}=${value}`,
   );

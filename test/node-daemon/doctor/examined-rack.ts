@@ -81,7 +81,7 @@ export function findingOf({ findings }: Report, check: string, slot: string | nu
   return finding;
 }
 
-/** What is a warning or a problem in a slot, by check. */
+/** The warnings and problems in a slot, by check. */
 export function unwellIn({ findings }: Report, slot: string): string[] {
   return findings
     .filter((each) => each.slot === slot && (each.verdict === 'warning' || each.verdict === 'problem'))

@@ -1,4 +1,4 @@
-// What a doctor sees of a host and a modem that are well; tests say what differs.
+// The facts that doctor sees on a host and a modem without problems; each test changes some of them.
 import type { DeskView, Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { HostView } from '#node-daemon/doctor/seen/host-view.ts';
 import { ModemView } from '#node-daemon/doctor/seen/modem-view.ts';

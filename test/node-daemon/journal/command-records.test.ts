@@ -1,4 +1,4 @@
-// What is remembered of a command is the same after compaction.
+// The state of a command is the same after compaction.
 import t from 'tap';
 import { CommandMap } from '#node-daemon/journal/command-map.ts';
 import { applyCommandRecord, applyOutcome, commandRecords } from '#node-daemon/journal/command-records.ts';

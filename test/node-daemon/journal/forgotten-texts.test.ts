@@ -1,4 +1,4 @@
-// What the control plane has taken leaves no text behind: the bytes of every file in the journal's folder are searched.
+// Facts that the control plane has acknowledged leave no text behind: the bytes of every file in the journal's folder are searched.
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a file says after a kill, a power cut, a broken disk, and of an older program.
+// The contents of a file after a kill, a power cut, a broken disk, and of an older program.
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

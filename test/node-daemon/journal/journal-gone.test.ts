@@ -1,4 +1,4 @@
-// Somebody deletes or replaces the file under the running journal: nothing counts that a kill would lose.
+// The file is deleted or replaced under the running journal: no record counts that a kill would lose.
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { type Journal, JournalUnavailableError } from '#node-daemon/journal/journal.ts';
@@ -16,7 +16,7 @@ async function setUp(t: Test) {
   const rig = await setUpJournal(t, log);
   const journal = await rig.open();
   await journal.append(received('a'));
-  /** What a kill leaves is read without closing. */
+  /** The state after a kill is read without closing. */
   const isWrittenAnew = () =>
     stat(rig.path).then(
       (file) => file.isFile() && file.size > 100,

@@ -1,4 +1,4 @@
-// What a modem has done gets into the journal, however often the disk refuses; that it waits is told once.
+// Records of a modem's work get into the journal, however often the disk refuses; the wait is logged once.
 import t from 'tap';
 import { appendPersistently } from '#node-daemon/journal/persistent-append.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';

@@ -52,14 +52,14 @@ export class RecordedDisk {
     };
   };
 
-  /** What a kill leaves: all that is written, and of the write under way what the system took so far. */
+  /** The contents after a kill: all that is written, and the part of the current write that the system took so far. */
   killed(random: (below: number) => number): Buffer {
     if (this.#torn === undefined) return this.#contents;
     const { bytes, position } = this.#torn;
     return patched(this.#contents, { bytes: bytes.subarray(0, random(bytes.length + 1)), position });
   }
 
-  /** What a power cut leaves: what is durable, and any pages of what is not. */
+  /** The contents after a power cut: all that is durable, and any pages of the rest. */
   powerless(random: (below: number) => number): Buffer {
     let left = this.#durable;
     for (const { bytes, position } of [...this.#pending, ...(this.#torn === undefined ? [] : [this.#torn])]) {

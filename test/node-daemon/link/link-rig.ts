@@ -62,7 +62,7 @@ export class ScriptedIdentity {
   }
 }
 
-/** What a test does before there is a link: `journal` is as an earlier process left it. */
+/** The steps of a test before there is a link: `journal` is as an earlier process left it. */
 type Prepare = (plane: ScriptedControlPlane, journal: Journal) => unknown;
 
 export async function createLink(t: Test, prepare: Prepare = () => undefined, time: Clock = systemClock) {

@@ -1,4 +1,4 @@
-// A control plane of frames for tests of the daemon: it records what a node says and answers as it is told.
+// A control plane of frames for tests of the daemon: it records a node's frames and answers as the test sets it.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +27,7 @@ export class ScriptedControlPlane {
   window = 32;
   heartbeatMs = 60_000;
   pings = true;
-  /** What a link gets after its hello; `undefined` leaves it waiting. */
+  /** The frame that a link gets after its hello; `undefined` leaves it waiting. */
   welcome: () => ServerFrame | undefined = () => ({
     type: 'welcome',
     version: LINK_VERSION,
@@ -111,19 +111,19 @@ export class ScriptedControlPlane {
     );
   }
 
-  /** The state that the node told last of a slot. */
+  /** The state of a slot that the node reported last. */
   slotState(slot: string): string | undefined {
     const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
     return tellers.at(-1)?.slots.find((each) => each.slot === slot)?.state;
   }
 
-  /** The state of the slot in which a modem is, as the node told it last. */
+  /** The state of the slot in which a modem is, as the node reported it last. */
   modemState(imei: string): string | undefined {
     const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
     return tellers.at(-1)?.slots.find((each) => each.device_id === imei)?.state;
   }
 
-  /** What the node told last of its troubles. */
+  /** The alarms that the node reported last. */
   get alarms(): readonly string[] {
     const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
     return tellers.at(-1)?.alarms ?? [];

@@ -1,4 +1,4 @@
-// A card that was exchanged: what lies in the card goes with it, what lies in the modem is told to no other customer.
+// A card that was exchanged: messages in the card go with it, messages in the modem go to no other customer.
 import t, { type Test } from 'tap';
 import type { Journal } from '#node-daemon/journal/journal.ts';
 import { isEmpty, setUpInbox } from '../../fixtures/scripted-inbox.ts';

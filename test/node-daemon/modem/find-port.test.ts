@@ -12,11 +12,11 @@ const IMEI = '350000000000017';
 
 const answering = () => new ScriptedPort().on(/^AT/, lines('OK')).on(/^AT\+CGSN$/, lines(IMEI, 'OK'));
 const mute = () => new ScriptedPort().on(/(?:)/, () => undefined);
-/** As the serial library tells it of a port that is locked. */
+/** The serial library's error for a port that is locked. */
 const taken = (): Error => new Error('Error: Error Resource temporarily unavailable Cannot lock port');
 const gone = (): Error => Object.assign(new Error('no such device'), { code: 'ENODEV' });
 
-/** What comes of looking at ports, by their order. */
+/** The result of a search through ports, by their order. */
 async function find(ports: readonly (ScriptedPort | Error)[]) {
   const clock = new ManualClock();
   const openPort = async (path: string): Promise<Port> => {

@@ -1,4 +1,4 @@
-// What is done to a device that is plugged in and shows no modem.
+// The steps for a device that is plugged in and shows no modem.
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ModemLocation } from '#node-daemon/modem/place/location.ts';

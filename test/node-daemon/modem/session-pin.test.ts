@@ -16,7 +16,7 @@ const ENTERED = /^AT\+CPIN="/;
 class Card {
   tries = 3;
   isOpen = false;
-  /** Makes of modems tell the tries or do not. */
+  /** Some makes of modems report the tries, some do not. */
   isMute = false;
   /** The modem is cut off when it has the PIN: before or after the card saw it. */
   cut: 'before' | 'after' | undefined;
@@ -57,7 +57,7 @@ async function setUp(t: Test) {
   return { rig, card: new Card() };
 }
 
-/** Lets the card be looked at for some minutes, and the disk answer. */
+/** Lets the daemon check the card for some minutes, and the disk answer. */
 async function waitLong(rig: SessionRig): Promise<void> {
   rig.startTime();
   await until('a reason', () => typeof rig.slot.reason === 'string' && rig.slot.state === 'sim_locked');
@@ -122,7 +122,7 @@ t.test('killed while the card judged a wrong PIN: the tries tell, and it is not 
     void rig.run(card.prepare, configured(WRONG));
     await waitLong(rig);
     t.equal(rig.slot.reason, 'sim_pin_wrong');
-    // Somebody opens the card with another device: its tries are whole again.
+    // The card is opened with another device: its tries are whole again.
     card.tries = 3;
   }
   t.same(card.entered, [WRONG]);

@@ -23,7 +23,7 @@ export class SessionRig {
   readonly clock = new ManualClock(Date.parse('2026-11-21T08:00:00Z'));
   readonly device = new ScriptedModem();
   readonly slot: SlotReport = {};
-  /** What was told of the slot, in order. */
+  /** The reports of the slot, in order. */
   readonly reports: SlotReport[] = [];
   journal: Journal;
   channel: AtChannel | undefined;

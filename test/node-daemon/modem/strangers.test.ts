@@ -42,7 +42,7 @@ async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<R
   return { clock, host, pass, rack, resets };
 }
 
-/** Takes every byte and says nothing; what it was told is kept. */
+/** Takes every byte and answers nothing; the commands are kept. */
 function mute(said: string[]): ScriptedPort {
   const port = new ScriptedPort();
   return port.on(/(?:)/, ({ input }) => {

@@ -4,12 +4,12 @@ import { ScriptedPort } from '../../fixtures/scripted-port.ts';
 
 interface Entry {
   readonly command: RegExp;
-  /** What the modem says each time that it gets the command; the last one also every time after. */
+  /** The modem's answers to the command, one each time; the last one also every time after. */
   readonly answers: string[][];
 }
 
 interface Scene {
-  /** What the modem says by itself when the scene begins. */
+  /** The lines that the modem sends by itself when the scene begins. */
   readonly opening: string[];
   readonly entries: Map<string, Entry>;
 }

@@ -132,7 +132,7 @@ const EXPECTED: readonly Expected[] = [
   },
 ];
 
-/** What the operator has configured: only the card of the EG25-G has a PIN and does not know its number. */
+/** The operator's configuration: only the card of the EG25-G has a PIN and does not know its number. */
 const SIMS = simSettings({ '8914800000123456789': { pin: '1234', number: '+12025550100' } });
 
 async function setUp(t: Test, { transcript, usbId }: Expected) {
@@ -172,7 +172,7 @@ for (const expected of EXPECTED) {
     const ended = session.run().catch((error: unknown) => error);
 
     await until('service', () => slot.state === 'registered');
-    // What is announced before all storages were swept comes with the sweep.
+    // A message that is announced before all storages were swept comes with the sweep.
     const storages = WITH_REPORT_STORAGE.has(expected.transcript) ? 3 : 2;
     await until('the first sweep', () => port.count(/^AT\+CMGL=4$/) >= storages);
     await until('the operator', () => slot.operator);

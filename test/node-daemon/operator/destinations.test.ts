@@ -1,4 +1,4 @@
-// Where a host lets its modems text and call, whoever asks: the service over the link, or an operator by hand.
+// Where a host lets its modems text and call, for every source of a request: the service over the link, or an operator by hand.
 import t from 'tap';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { ended, startToolRig } from './tool-rig.ts';

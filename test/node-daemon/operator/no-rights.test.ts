@@ -1,4 +1,4 @@
-// A user who is in no group of the daemon is told how to get there, whatever it is that keeps him out.
+// A user who is in no group of the daemon gets instructions to join it, whatever keeps the user out.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

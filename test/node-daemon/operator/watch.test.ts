@@ -20,7 +20,7 @@ const rig = await startToolRig(t, { modems: 8 });
 const { env, simulator } = rig;
 let daemon = await rig.startDaemon();
 
-/** What was drawn last, without colours. */
+/** The last drawn screen, without colors. */
 const screenOf = (output: string): string[] =>
   stripVTControlCharacters(output.split('\u001b[H').at(-1) ?? '')
     .split('\r\n')

@@ -24,7 +24,7 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     packageOf('0.1.1', packages),
   ]);
   t.teardown(() => plane.stop());
-  // The unit's 30 s are 3 s here, so that nobody waits for them.
+  // The unit's 30 s are 3 s here, so that the test does not wait for them.
   const { host, simulator } = await startRackedHost(t, 2, ['WatchdogSec=3']);
   const put = (file: string): string => {
     copyFileSync(file, join(host.shared, 'package.deb'));

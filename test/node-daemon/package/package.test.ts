@@ -1,4 +1,4 @@
-// What is in the package: reproducible, in order by Debian's own checks, with rules for exactly the modems that the daemon knows.
+// The contents of the package: reproducible, in order by Debian's own checks, with rules for exactly the modems that the daemon knows.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What the package says at the end of its installation, with systemd's and dpkg's programs played.
+// The output of the package at the end of its installation, with systemd's and dpkg's programs played.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What the service manager is told by the real daemon, on a real datagram socket.
+// The notifications that the service manager gets from the real daemon, on a real datagram socket.
 import { once } from 'node:events';
 import t from 'tap';
 import { startDaemonOnRack } from '../../fixtures/daemon-on-rack.ts';

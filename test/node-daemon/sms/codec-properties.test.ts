@@ -1,4 +1,4 @@
-// What holds for every text and for all octets: cut and joined it is the text; decoded, it is one or a TpduError.
+// Rules for every text and for all octets. A text that is cut and joined is the same text. Octets decode to a text or a TpduError.
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import t from 'tap';
@@ -37,7 +37,7 @@ check(
       encoding === 'gsm7' ? (septetsOf(part)?.length ?? Number.NaN) : part.length;
     const torn = segments.some((part) => /^[\udc00-\udfff]/.test(part) || /[\ud800-\udbff]$/.test(part));
     const most = segments.length === 1 ? (max[0] ?? 0) : (max[1] ?? 0);
-    // What does not fit into a segment is one character of two units at most.
+    // A segment stays at most one unit short, where a character of two units does not fit.
     const least = Math.ceil(units / most);
     return (
       segments.join('') === text &&

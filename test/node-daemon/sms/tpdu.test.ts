@@ -243,7 +243,7 @@ t.test('several elements in one header, unknown ones and cut ones', async (t) =>
 });
 
 t.test('lengths that lie', async (t) => {
-  // TP-UDL tells of less than there is: the rest is no text.
+  // TP-UDL announces less than there is: the rest is no text.
   t.equal(textOf(withData('00', '01C834')), 'H');
   t.equal(textOf(withData('08', '020041004200')), 'A');
   t.equal(textOf(withData('08', '0300410042')), 'A', 'half a character');

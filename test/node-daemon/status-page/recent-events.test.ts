@@ -1,4 +1,4 @@
-// What a host remembers of what happened: newest first, in bounds, and nothing private.
+// The events that a host remembers: newest first, in bounds, and nothing private.
 import t, { type Test } from 'tap';
 import type { HostObserver } from '#node-daemon/host/host.ts';
 import { EVENTS_MAX, EVENTS_PER_SLOT_MAX, RecentEvents } from '#node-daemon/status-page/recent-events.ts';

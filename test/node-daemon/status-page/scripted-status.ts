@@ -1,4 +1,4 @@
-// What a status page shows, made up: racks of any size with a day behind them, in states of every kind.
+// Made-up contents of a status page: racks of any size with a day behind them, in states of every kind.
 
 import { Registry } from 'prom-client';
 import type { Test } from 'tap';
@@ -11,7 +11,7 @@ import { slotAt } from '../../fixtures/scripted-node.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
-/** What is unlike the others in a rack: every ninth is searching, and so on. */
+/** The slots of a rack that differ from the others: every ninth is searching, and so on. */
 const EXCEPTIONS: [every: number, change: Partial<Slot>][] = [
   [9, { state: 'searching', reason: 'no_coverage', signal_dbm: null, operator: null }],
   [13, { state: 'sim_locked', reason: 'sim_pin', signal_dbm: null, operator: null, storage: null }],
@@ -37,7 +37,7 @@ export function hubSlots(count: number): Slot[] {
   });
 }
 
-/** A day that goes up and down, with an hour in which nothing was told. */
+/** A day that goes up and down, with an hour in which nothing was reported. */
 export function dayOfSignal(seed: number): (number | null)[] {
   return Array.from({ length: MINUTES }, (_, minute) => {
     if (minute > 500 && minute < 560) return null;

@@ -1,4 +1,4 @@
-// A day of signal in a ring: what was told when, and what nobody knows.
+// A day of signal in a ring: the values that were reported, at their times, and the gaps.
 import t from 'tap';
 import { MINUTES, SignalHistory } from '#node-daemon/status-page/signal-history.ts';
 import { binned, describedSignal, signalPlot } from '#node-daemon/status-page/signal-plot.ts';

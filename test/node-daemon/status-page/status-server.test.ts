@@ -1,4 +1,4 @@
-// The port of the status page: who gets an answer, to what, and what nobody gets.
+// The port of the status page: the requests that get an answer, and those that get none.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';

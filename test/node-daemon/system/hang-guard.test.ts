@@ -14,7 +14,7 @@ import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT_MS = 200;
 
-/** FIFOs that nobody reads: opening one for writing blocks in the kernel until `release`. */
+/** FIFOs without a reader: opening one for writing blocks in the kernel until `release`. */
 function setUp(t: Test, runningMax: number) {
   const folder = mkdtempSync(join(tmpdir(), 'hang-'));
   const paths = Array.from({ length: 8 }, (_, index) => join(folder, `fifo-${index}`));

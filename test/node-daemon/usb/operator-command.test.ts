@@ -1,4 +1,4 @@
-// What is run for the operator: places filled in, no shell, an end in any case; and resets through sysfs.
+// The operator's commands: places filled in, no shell, an end in any case; and resets through sysfs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

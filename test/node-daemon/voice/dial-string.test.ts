@@ -1,5 +1,5 @@
-// Emergency numbers never reach a modem, in whatever form; nothing else is dialled than "+", 7 to 15 digits and ";".
-// The forms are those that 3GPP TS 27.007 §6.2 (ATD), V.250 §6.3.1, TS 22.030 (MMI) and RFC 3966 (tel:) give a number.
+// Emergency numbers never reach a modem, in any form. Only "+", 7 to 15 digits and ";" is dialed. The forms are those that 3GPP TS 27.007
+// §6.2 (ATD), V.250 §6.3.1, TS 22.030 (MMI) and RFC 3966 (tel:) give a number.
 import fc from 'fast-check';
 import t from 'tap';
 import { dialString } from '#node-daemon/voice/dial-string.ts';
@@ -187,7 +187,7 @@ const anything = fc.oneof(mixture, repeated, fc.string(), fc.string({ unit: 'bin
 
 const COUNTRY_CODES = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
 
-/** What is wrong with what would be dialled; undefined for nothing. */
+/** The fault of the string that would be dialed; undefined for none. */
 function fault(number: string): string | undefined {
   const dialled = dialString(number);
   if (dialled === undefined) return undefined;

@@ -28,7 +28,7 @@ export class LineRig {
   readonly clock = new ManualClock(0);
   readonly port = portWithCalls(this);
   readonly line: VoiceLine;
-  /** What was told, in order. */
+  /** The reports of the call, in order. */
   readonly told: LineCall[] = [];
   readonly ends: CallEnd[] = [];
   readonly keys: string[] = [];
@@ -52,7 +52,7 @@ export class LineRig {
     });
   }
 
-  /** What it was told, without what it is asked again and again. */
+  /** The commands that it got, without those that are repeated all the time. */
   get written(): string[] {
     return this.port.received.filter((text) => !IDLE.test(text));
   }

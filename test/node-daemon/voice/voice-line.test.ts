@@ -1,4 +1,4 @@
-// A line whose modem says things at the wrong time: no call is left up that nobody knows of, and each ends once.
+// A line whose modem sends lines at the wrong time: no unknown call is left up, and each call ends once.
 import t from 'tap';
 import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
 import { HUAWEI_VOICE } from '#node-daemon/voice/makes/huawei-voice.ts';

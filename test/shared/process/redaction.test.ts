@@ -1,4 +1,4 @@
-// The last gate of the log: what people write is taken out in every form, and what operators need stays.
+// The last gate of the log: people's texts are removed in every form, and the data that operators need stays.
 import t from 'tap';
 import { redacted } from '#shared/process/redaction.ts';
 

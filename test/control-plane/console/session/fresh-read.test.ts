@@ -1,4 +1,4 @@
-// What a thousand wrong keys at once cost the database.
+// The cost of a thousand wrong keys at once for the database.
 import t from 'tap';
 import { FreshRead } from '#control-plane/console/session/fresh-read.ts';
 

@@ -41,7 +41,7 @@ export async function ask(
 export const post = (url: string, path: string, body?: object | string, headers = {}): Promise<Answer> =>
   ask(url, { method: 'POST', path }, { headers, ...(body === undefined ? {} : { body }) });
 
-/** What octets that are no whole request are answered before the connection ends. */
+/** The answer to octets that are no whole request, before the connection ends. */
 export async function askRaw(url: string, text: string): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -14,7 +14,7 @@ const BODIES: Record<string, object> = {
 };
 
 let askers = 0;
-/** An address from which nobody has asked. */
+/** An address without earlier requests. */
 const newAddress = (): Record<string, string> => {
   askers += 1;
   return { 'X-Forwarded-For': `198.51.100.${askers}` };

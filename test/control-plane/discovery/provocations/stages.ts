@@ -67,7 +67,7 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
   };
 }
 
-/** Until the node tells of its slots again. */
+/** Until the node reports its slots again. */
 async function unbind(databaseUrl: string, account: Account): Promise<Account> {
   const { subscriptionId } = account;
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });

@@ -68,7 +68,7 @@ export const values: Arbitrary<unknown> = fc.oneof(
   fc.json({ maxDepth: 3 }).map((text) => JSON.parse(text) as unknown),
 );
 
-/** Objects with these keys, some of them missing, some that nobody knows. */
+/** Objects with these keys, some of them missing, and some unknown keys. */
 export const objectsOf = (keys: readonly string[]): Arbitrary<unknown> =>
   fc
     .tuple(
@@ -114,7 +114,7 @@ const bodies = (described: Described): Arbitrary<Buffer> => {
   );
 };
 
-/** What Node's client sends of a header: latin1 without controls. */
+/** The form in which Node's client sends a header: latin1 without controls. */
 const headerValue = (text: string): string =>
   Buffer.from(text)
     .toString('latin1')

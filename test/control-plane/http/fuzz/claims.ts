@@ -1,4 +1,4 @@
-// What holds of every answer, whatever was asked.
+// Rules for every answer, whatever the request.
 import { Agent, request } from 'node:http';
 import type { Documented } from '../../discovery/documented.ts';
 import type { FuzzRequest } from './arbitraries.ts';
@@ -50,7 +50,7 @@ export function send(url: string, asked: FuzzRequest): Promise<FuzzAnswer> {
   });
 }
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** The problem of an answer; undefined when there is none. */
 export function problemOf(
   { method, target }: Pick<FuzzRequest, 'method' | 'target'>,
   { body, headers, status }: FuzzAnswer,

@@ -8,7 +8,7 @@ export interface Frame {
   opcode: number;
   isMasked: boolean;
   payload: Uint8Array;
-  /** What the header says in place of the length of the payload. */
+  /** The value of the header in place of the length of the payload. */
   length?: bigint | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface ServiceChild {
   /** Resident memory, after its garbage was collected as far as it does it by itself. */
   megabytes(): number;
   isAlive(): boolean;
-  /** What it wrote that is no log line, and lines of the level error. */
+  /** Its output that is no log line, and lines of the level error. */
   complaints(): string[];
 }
 

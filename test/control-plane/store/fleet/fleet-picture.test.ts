@@ -1,4 +1,4 @@
-// What the picture of the fleet says of numbers: who has them, and whether they can be sold where they sit.
+// The fleet snapshot of numbers: their holders, and whether they can be sold in their place.
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';

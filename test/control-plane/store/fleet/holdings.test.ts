@@ -1,5 +1,5 @@
-// To whom a text belongs: to the holder of the number at the time at which the service centre had it, and where that cannot be known,
-// to nobody.
+// The owner of a text: the holder of the number at the time at which the service center had it. A text whose time cannot be known has no
+// owner.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { applyFacts } from '#control-plane/nodes/facts.ts';
@@ -56,9 +56,9 @@ async function setUp(
 
 interface Case {
   what: string;
-  /** By the service centre; undefined where its stamp is none. */
+  /** By the service center; undefined where its stamp is none. */
   sent: number | undefined;
-  /** By the node; 08:00 unless told. */
+  /** By the node; 08:00 by default. */
   read?: number;
   arrivedAfter?: number;
   is: 'stored' | 'unheld' | 'undated';

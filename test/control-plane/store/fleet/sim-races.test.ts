@@ -1,4 +1,4 @@
-// Reports of nodes and transfers by operators that meet: nobody ends what another began, and nobody waits in a circle.
+// Reports of nodes and transfers by operators that meet: none ends the other's work, and there is no deadlock.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';

@@ -1,4 +1,4 @@
-// What happens to a subscription after its grace time: everything that it held is gone, the number is on sale again.
+// A subscription after its grace time: everything that it held is gone, the number is on sale again.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Config } from '#control-plane/config/config.ts';
@@ -21,7 +21,7 @@ import { until } from '../../../fixtures/until.ts';
 const rig = await createRig();
 const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const [HOUR_MS, DAY_MS] = [60 * MINUTE_MS, 24 * 60 * MINUTE_MS];
-/** Of a transfer that nobody looks for. */
+/** Of a transfer that no process searches for. */
 const HASH = `0x${'ab'.repeat(32)}` as const;
 
 async function connected(t: Test, url: string): Promise<Database> {
@@ -280,7 +280,7 @@ t.test('two instances at once purge each subscription once', async (t) => {
   t.same([...purged, later].flat().sort(), all.map(({ id }) => id).sort(), 'each once');
 });
 
-/** What a wallet signs to pay; the ledger does not look at the rest. */
+/** The part that a wallet signs to pay; the ledger ignores the rest. */
 const authorizationOf = (from: `0x${string}`) => ({
   chainId: 84532,
   asset: `0x${'aa'.repeat(20)}` as const,

@@ -1,4 +1,4 @@
-// What an alert message says: its text stays as it was composed.
+// The text of an alert message stays as it was composed.
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';

@@ -1,4 +1,4 @@
-// What doctor reads in udev rules: the vendors for which ModemManager is kept away and autosuspend is off.
+// The facts that doctor reads in udev rules: the vendors for which ModemManager is kept away and autosuspend is off.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// What registration, operator and signal lines say.
+// The meaning of registration, operator and signal lines.
 import t from 'tap';
 import {
   dbmOf,
@@ -10,7 +10,7 @@ import {
   signalOf,
 } from '#node-daemon/modem/network/network.ts';
 
-/** What modems say, one line for each domain. */
+/** Lines of a modem, one for each domain. */
 const said = (...lines: string[]): Registration => Object.assign({}, ...lines.map(parseRegistration));
 
 t.test('the answer to a query and the URC of the same name are told apart', async (t) => {

@@ -1,4 +1,4 @@
-// What a USB device is to the rack: a modem with ports in the right order, a disk that will be one, or nothing.
+// The rack's view of a USB device: a modem with ports in the right order, a disk that will be one, or nothing.
 import t from 'tap';
 import { isModem, mayBeModem, placeOf } from '#node-daemon/modem/place/place.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';

@@ -1,4 +1,4 @@
-// Makes are recognised by USB id and by what they say; their lines are told apart.
+// Makes are recognized by USB id and by their identification; their lines are distinguished.
 import t from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
 import { modelOf } from '#node-daemon/modem/identity.ts';

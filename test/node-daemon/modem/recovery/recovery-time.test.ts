@@ -56,7 +56,7 @@ class StuckDevice {
   }
 
   #open(): ScriptedPort {
-    // The other port of a modem that is served is only looked at.
+    // The other port of a modem that is served is only checked.
     if (this.#port?.closed === false) return new ScriptedPort();
     if (this.#stuckUntil === 'reopen') this.#stuckUntil = undefined;
     const port = this.#device.plug();
@@ -65,7 +65,7 @@ class StuckDevice {
     return port;
   }
 
-  /** It answers nothing, but the processor behind it hears what it is told. */
+  /** It answers nothing, but the processor behind it takes its commands. */
   #deafen(port: ScriptedPort): void {
     port.on(/(?:)/, () => undefined);
     port.on(/^AT\+CFUN=0$/, () => {

@@ -1,4 +1,4 @@
-// What the SIM's lines say, and the lines of message storage.
+// The meaning of the SIM's lines, and of the lines of message storage.
 import t from 'tap';
 import { iccidOf, ownNumberOf, simStateOf } from '#node-daemon/modem/sim/sim-card.ts';
 import { digestOf, parseList, parseRead, parseStorages } from '#node-daemon/modem/sms/sms-storage.ts';

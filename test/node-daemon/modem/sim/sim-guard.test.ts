@@ -1,4 +1,4 @@
-// A SIM that is exchanged and a modem that restarts without a word: nothing is told, sent or deleted in the wrong name.
+// A SIM that is exchanged and a modem that restarts without notice: nothing is reported, sent or deleted under the wrong SIM.
 import t, { type Test } from 'tap';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
 import { PARAMS, PDU } from '../../../fixtures/scripted-outbox.ts';
@@ -18,7 +18,7 @@ async function inService(t: Test) {
   return { rig, ended };
 }
 
-/** Exchanged when nobody looked: the last reading of the card is just too old. */
+/** Exchanged between two checks: the last reading of the card is just too old. */
 async function exchange(rig: SessionRig): Promise<void> {
   await rig.pass(SIM_READING_MAX_MS);
   rig.device.iccid = OTHER_ICCID;

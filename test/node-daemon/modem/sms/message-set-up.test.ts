@@ -18,7 +18,7 @@ async function inService(t: Test, prepare: (port: ScriptedPort) => void) {
   return { rig, ended: () => ended };
 }
 
-/** Refuses AT+CNMI with reports so often, and tells what it took. */
+/** Refuses AT+CNMI with reports so often, and returns the command that it took. */
 function refusing(times: number, error: string) {
   let left = times;
   let taken = '';

@@ -1,4 +1,4 @@
-// A disk that refuses for hours: what waits is told in a line a minute, with its number and the reason.
+// A disk that refuses for hours: waiting messages are logged in a line a minute, with their number and the reason.
 import t from 'tap';
 import { REFUSED_LOG_MS } from '#node-daemon/modem/sms/refused-messages.ts';
 import { recordedLog } from '../../../fixtures/recorded-log.ts';

@@ -1,4 +1,4 @@
-// Whose is a report: references wrap, stand still or are not known; clocks tell messages apart, or do not.
+// The owner of a report: references wrap, stand still or are not known; clocks distinguish messages, or do not.
 import t from 'tap';
 import { CommandMap, type CommandState } from '#node-daemon/journal/command-map.ts';
 import {

@@ -353,7 +353,7 @@ t.test('the last part in the same write as the end of its wait: whole or in part
     const busy = journal.append({ kind: 'intent', commandId: 'c', iccid: TEST_ICCID, to: '+1', at: '' });
     const part = (): void => modem.port.say(lines('+CMT: ,29', PART_2));
     if (expected[0] === 'ABAB') part();
-    // What is given directly is looked at after whoever waits for the modem.
+    // A directly delivered message is handled after the tasks that wait for the modem.
     await new Promise((resolve) => setImmediate(resolve));
     const ended = late.deliver();
     if (expected[0] === 'AB') part();

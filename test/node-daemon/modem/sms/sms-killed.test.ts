@@ -1,4 +1,4 @@
-// Killed or without power at any step of sending: what a modem saw is never called unsent, what was told stays.
+// Killed or without power at any step of sending: a message that a modem saw is never called unsent, and reported outcomes stay.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const RUNS = 12;
 /** Moments of each run at which the process is imagined to end. */
 const MOMENTS = 25;
 
-/** What was so at a moment: what the modem had, what callers were told, what the disk would show. */
+/** The state at a moment: the messages that the modem had, the outcomes that callers had, the contents of the disk. */
 interface Moment {
   readonly given: readonly string[];
   readonly told: ReadonlyMap<string, SmsOutcome>;
@@ -72,7 +72,7 @@ async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
   return moments;
 }
 
-/** What the next process makes of what was left. */
+/** The outcomes that the next process reads from the remaining file. */
 async function outcomesAfter(
   t: Test,
   left: Buffer,
@@ -89,7 +89,7 @@ async function outcomesAfter(
   return outcomes;
 }
 
-/** What must hold whatever has ended the process. */
+/** The rules that hold after every end of the process. */
 function check(
   t: Test,
   { given, told }: Moment,

@@ -107,7 +107,7 @@ t.test(
       onUrc: () => undefined,
       send() {
         calls += 1;
-        // What an assertion that fails inside does: it throws, and rejects nothing.
+        // An assertion that fails inside behaves so: it throws, and rejects nothing.
         if (calls === 1) throw new TypeError('a mistake of ours');
         return Promise.resolve([{ line: '+CMGS: 4' }]);
       },

@@ -1,4 +1,4 @@
-// What becomes of a message: accepted, certainly refused with what is worth doing, or unknown.
+// The outcomes of a message: accepted, certainly refused with advice for a new command, or unknown.
 import t from 'tap';
 import { PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { SUBMIT_TIMEOUT_MS } from '#node-daemon/modem/sms/sms-submission.ts';

@@ -1,4 +1,4 @@
-// Delivery reports over a scripted port: matched to their command, or told without one.
+// Delivery reports over a scripted port: matched to their command, or reported without one.
 import t from 'tap';
 import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
 import { lines, TEST_ICCID } from '../../../fixtures/scripted-port.ts';
@@ -7,7 +7,7 @@ import { until } from '../../../fixtures/until.ts';
 /** STATUS-REPORT of message 7 from +15550000012, without its last octet, TP-ST. */
 const REPORT = '07915155000000F006070B915155000010F25211211100000052112111000000';
 const DELIVERED_7 = `${REPORT}00`;
-/** As above, taken by the service centre at 08:00:00 of that day, GMT. */
+/** As above, taken by the service center at 08:00:00 of that day, GMT. */
 const REPORT_AT_0800 = DELIVERED_7.replace('52112111000000', '62111280000000');
 
 const accepted = (command_id: string, at = '2026-11-21T08:00:00.000Z') => ({

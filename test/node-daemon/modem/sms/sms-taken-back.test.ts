@@ -1,4 +1,4 @@
-// A disk takes outcomes back that were written, then the process is killed: nobody calls their messages unsent.
+// A disk takes back outcomes that were written, then the process is killed: the next process does not call their messages unsent.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ async function refuseOutcomes(t: Test, { refusesMarks = false } = {}) {
   return { journal, read, uncut };
 }
 
-/** What the next process of the same boot makes of a file. */
+/** The outcomes that the next process of the same boot reads from a file. */
 async function outcomesOf(t: Test, left: Buffer): Promise<Map<string, SmsOutcome | undefined>> {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), left);

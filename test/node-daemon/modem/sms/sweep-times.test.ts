@@ -1,4 +1,4 @@
-// What a sweep proves: that everything before it is journalled, and that what is read later came after it.
+// A sweep proves that all messages before it are journalled, and that messages read later came after it.
 import t from 'tap';
 import { setUpInbox } from '../../../fixtures/scripted-inbox.ts';
 

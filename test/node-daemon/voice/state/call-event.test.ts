@@ -1,4 +1,4 @@
-// What modems say of calls, as their makers' manuals and those who listened to them have it. Sources:
+// Lines of modems about calls, as their makers' manuals and people who recorded them have them. Sources:
 //   [27.007]  3GPP TS 27.007 §6.10, §6.11, §7.6, §7.18
 //   [V.250]   ITU-T V.250 §5.7.1
 //   [EC2x]    Quectel's AT commands manual of EC2x, and of EG25-G (p. 114)
@@ -121,7 +121,7 @@ t.test(
     ['OK', undefined],
     ['+CCWA: "+15551234567",145,1', undefined],
     ['+COLP: "+15551234567",145', undefined],
-    // What another make says.
+    // Lines of another make.
     ['^CEND:1,6,67,16', undefined],
     ['VOICE CALL: END: 000041', undefined],
     ['+QIND: "ccinfo",2,0,3,0,0,"15551234567",129', undefined],
@@ -238,7 +238,7 @@ t.test('AT+CEER: a cause as number or word, or none', async (t) => {
     t.equal(causeOfReport(line), cause, line);
 });
 
-// Whole calls, as the makers' modems tell of them; what is told of an ended call brings it not back.
+// Whole calls, as the makers' modems report them. A report of an ended call does not bring it back.
 const TO = '+13105550188';
 const OUT: LineCall = { direction: 'outbound', state: 'dialing', peer: TO };
 for (const [what, voice, from, lines, expected] of [

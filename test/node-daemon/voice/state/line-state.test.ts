@@ -49,12 +49,12 @@ const callOf = (step: Step): LineCall | undefined => ('call' in step ? step.call
 const isEnd = (step: Step): boolean => 'ended' in step;
 const RANK = { dialing: 0, ringing: 1, active: 2 };
 
-/** What holds of every step. */
+/** The rules that hold for every step. */
 function check(call: LineCall | undefined, step: Step, what: string): void {
   const next = callOf(step);
   if (call === undefined) {
     assert(!isEnd(step), `${what}: what is not up does not end`);
-    // Only somebody who calls begins a call.
+    // Only an incoming call begins a call.
     assert(next === undefined || (next.direction === 'inbound' && next.state === 'ringing'), what);
     return;
   }
@@ -89,7 +89,7 @@ t.test('every list of up to two calls in every state', async () => {
       const what = `${JSON.stringify(call)} and ${JSON.stringify(list)}`;
       const step = nextCallOfList(call, list);
       check(call, step, what);
-      // Who waits, or rings while ours is active, is a second caller.
+      // A party that waits, or rings while ours is active, is a second caller.
       const isListed = list.some(
         ({ direction, state }) =>
           direction === call?.direction &&

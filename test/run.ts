@@ -57,6 +57,10 @@ async function run(): Promise<void> {
   t.teardown(() => postgres.stop());
   // Makes the template before the first test asks for it.
   await postgres.createMigrated();
+  // Postgres' package ends the process with 0.
+  process.once('exit', () => {
+    if (!t.passing()) process.exitCode = 1;
+  });
   // Each file has a time-out.
   t.setTimeout(0);
   t.jobs = Number(jobs);

@@ -1,0 +1,43 @@
+// The runner of the tests fails where a test fails, and only there.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { temporaryFolder } from './fixtures/started-stack.ts';
+
+// The compiled one where this file is compiled.
+const { filename } = import.meta;
+const RUNNER = join(dirname(filename), `run${extname(filename)}`);
+const LOADER = extname(filename) === '.ts' ? [`--import=${import.meta.resolve('tsx')}`] : [];
+
+function run(t: Test, tests: Readonly<Record<string, string>>, ...args: string[]) {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, '.tests/test'), { recursive: true });
+  for (const [name, source] of Object.entries(tests))
+    writeFileSync(join(folder, '.tests/test', name), source);
+  return spawnSync(process.execPath, [...LOADER, RUNNER, ...args], { cwd: folder, encoding: 'utf8' });
+}
+
+const FAILS = "console.log('not ok 1 - a claim'); console.log('1..1'); process.exitCode = 1;";
+const PASSES = "console.log('ok 1 - a claim'); console.log('1..1');";
+const CRASHES = "throw new Error('before any claim');";
+const SAYS_NOTHING = '';
+
+for (const reporter of ['tap', 'terse']) {
+  t.test(`with the reporter ${reporter}`, async (t) => {
+    const status = (tests: Record<string, string>): number | null =>
+      run(t, tests, `--reporter=${reporter}`).status;
+    t.equal(status({ 'a.test.js': PASSES }), 0);
+    t.equal(status({ 'a.test.js': PASSES, 'b.test.js': FAILS }), 1);
+    t.equal(status({ 'a.test.js': CRASHES, 'b.test.js': PASSES }), 1);
+  });
+}
+
+t.test('some of the tests, by the path of their source', async (t) => {
+  const tests = { 'a.test.js': FAILS, 'b.test.js': PASSES, 'c.test.js': SAYS_NOTHING };
+  t.equal(run(t, tests, '--reporter=tap', 'test/b.test.ts').status, 0);
+  t.match(run(t, tests, '--reporter=tap', 'test/none.test.ts'), {
+    status: 1,
+    stderr: /no test at test\/none/,
+  });
+});

@@ -63,7 +63,7 @@ export class Presence {
     for (const call of live.ringing(subscriptionId)) send(socket, this.#ringing(call));
     const stored = await findRinging(db, subscriptionId, new Date(clock.now() - RINGING_SEEN_MS));
     for (const call of stored) {
-      // Events that came in during the read, and calls that ring here.
+      // Skips calls that were answered or ended during the read, and calls that ring here.
       const isPast = ['answered', 'ended'].some((kind) => this.#told.has(`${kind} ${call.callId}`));
       const isHere = live.find(call.callId, subscriptionId) !== undefined;
       if (!isPast && !isHere) send(socket, this.#ringing(call));

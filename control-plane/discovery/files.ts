@@ -1,4 +1,4 @@
-// The files that programs look for before they call: each with its path, its media type and its text.
+// The files that programs fetch before they call: each with its path, its media type and its text.
 import type { Sale } from '../payments/offer.ts';
 import { API_CATALOG_PATH, apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
@@ -14,7 +14,7 @@ import { x402Manifest } from './x402-manifest.ts';
 export interface DiscoveryFile {
   path: `/${string}`;
   mediaType: string;
-  /** The text at a time: one tells until when it holds. */
+  /** The text at a time: one of the files says until when it is valid. */
   text(now: Date): string;
 }
 

@@ -5,7 +5,7 @@ import type { DiscoveryParts } from './discovery-parts.ts';
 import { pricesText } from './price.ts';
 import { voiceText } from './voice-text.ts';
 
-/** What nodes are told, and nobody else. */
+/** Refusals that only nodes get. */
 const OF_NODES = new Set(['enrolment_refused', 'node_revoked', 'approval_pending']);
 
 export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string {

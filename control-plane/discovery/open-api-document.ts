@@ -190,7 +190,7 @@ const challenge = (): Json => ({
   content: { [JSON_TYPE]: { schema: referenceTo(answers.challengeSchema) } },
 });
 
-/** draft-payment-discovery-00: what a registry shows before anybody calls. */
+/** draft-payment-discovery-00: the price that a registry shows before a client calls. */
 const paymentInfo = ({ offers }: Sale): Json => ({
   offers: offers.map(({ amountAtomic, asset, chainId }) => ({
     intent: 'charge',

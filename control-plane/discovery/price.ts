@@ -1,4 +1,4 @@
-// What a year costs, as people read it.
+// The price of a year, as people read it.
 import { formatUnits } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import type { Offer } from '../payments/offer.ts';

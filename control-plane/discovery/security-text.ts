@@ -1,4 +1,4 @@
-// /.well-known/security.txt: whom to tell of a flaw (RFC 9116).
+// /.well-known/security.txt: the contact for reports of a flaw (RFC 9116).
 
 /** RFC 9116 §2.5.5 advises less than a year. */
 const VALID_DAYS = 180;

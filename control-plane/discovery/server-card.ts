@@ -1,4 +1,4 @@
-// The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): where it is, before anybody connects.
+// The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): where it is, before a client connects.
 
 /** Newest first. */
 export const MCP_REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;

@@ -84,8 +84,9 @@ export async function signIn(
 }
 
 /**
- * The chain whose code speaks for a wallet: the one that its subscription was bought from, or is being bought from. On another one the
- * code at this address may be somebody else's. Undefined where only a key speaks for it.
+ * The chain whose code can sign for a wallet: the chain on which its subscription was bought, or is being bought. On
+ * another chain, the code at this address may belong to another party. Undefined where only a key can sign for the
+ * wallet.
  */
 async function accountChainOf(db: Database, wallet: Address): Promise<number | undefined> {
   const subscription = await findSubscriptionByWallet(db, wallet);

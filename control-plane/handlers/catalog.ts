@@ -28,7 +28,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
   };
 }
 
-/** What browsers are shown: name and path of each. */
+/** The files listed to browsers: name and path of each. */
 export const filesByName = (files: readonly DiscoveryFile[]): Record<string, string> =>
   Object.fromEntries(files.map(({ path }) => [nameOf(path), path]));
 

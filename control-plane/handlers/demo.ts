@@ -1,7 +1,7 @@
 // POST /demo: what subscribing, sending and receiving answer, with made-up contents.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 
-/** Numbers of nobody (NANP: 555-01XX). */
+/** Numbers reserved for fiction (NANP: 555-01XX). */
 const NUMBER = '+12065550142';
 const SENDER = '+12065550117';
 

@@ -16,7 +16,7 @@ export interface ServicesParts extends CatalogParts {
   sale: Sale;
 }
 
-/** Agents look at the list again and again; a count costs a query. */
+/** Agents poll the list; each count costs a query. */
 const COUNT_LIFETIME_MS = 1_000;
 
 export function createServices(parts: ServicesParts): () => Promise<z.input<typeof servicesSchema>> {

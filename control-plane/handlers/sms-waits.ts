@@ -1,4 +1,4 @@
-// Claims that wait: whoever finds an empty inbox is answered when a message is stored, or when the time is over.
+// Claims that wait: a caller that finds an empty inbox is answered when a message is stored, or when the time is over.
 import type * as z from 'zod';
 import type { receiveToolSchema } from '#shared/api/requests.ts';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -9,13 +9,13 @@ import { isActive, type Subscription } from '../domain/subscription.ts';
 import { observe } from '../metrics/observation.ts';
 import type { Inbox, Received } from './sms.ts';
 
-/** Of messages that other instances store nothing is told here: they are looked for. */
+/** Other instances do not report the messages that they store: the store is polled for them. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Clients that wait want a sign of life every 10 s. */
 const PROGRESS_EVERY_MS = 5_000;
 
-/** Of somebody who waits more and more often. */
+/** For a caller that opens more and more waits. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface SmsWaitsParts {
@@ -27,18 +27,18 @@ export interface SmsWaitsParts {
   waitsPerToken: number;
 }
 
-/** Who claims, and how to reach them. */
+/** The subscription that claims, and how to reach its client. */
 export interface Claimant {
   subscription: Subscription;
   /** The same for the same token. */
   key: string;
   /** Throws `Refusal` `unauthorized` once the token is not good any more. */
   check(): Promise<unknown>;
-  /** Aborted when nobody wants the answer any more. */
+  /** Aborted when the client no longer wants the answer. */
   signal: AbortSignal;
   /** Aborted when the connection was lost before all of the answer had left. */
   lost: AbortSignal;
-  /** Told every few seconds of a wait. */
+  /** Called every few seconds of a wait. */
   onProgress(seconds: number): void;
 }
 
@@ -74,14 +74,15 @@ export class SmsWaits {
     });
   }
 
-  /** Who waits. */
+  /** The number of claims that wait. */
   get size(): number {
     return this.#waiters.size;
   }
 
   /**
-   * Claims what is there, or the first that comes within `wait_seconds`. What is claimed and lost on its way out is
-   * given back. Throws `Refusal`: `unauthorized`, `rate_limited`, `restarting`; the signal's reason when it is aborted.
+   * Claims the messages that are there, or the first that comes within `wait_seconds`. Messages that are lost on their
+   * way out are given back. Throws `Refusal`: `unauthorized`, `rate_limited`, `restarting`; the signal's reason when it
+   * is aborted.
    */
   async receive(
     claimant: Claimant,

@@ -41,9 +41,9 @@ export type Received = AnswerOf<typeof OPERATION.receive>;
 export interface Inbox {
   /** Claims what has come in. */
   claim(subscription: Subscription, query: QueryOf<typeof OPERATION.receive>): Promise<Received>;
-  /** Undoes a claim whose answer nobody got: the messages can be claimed as before. */
+  /** Undoes a claim whose answer did not reach the client: the messages can be claimed as before. */
   giveBack(subscription: Subscription, claimed: Received): Promise<void>;
-  /** Those of the subscriptions that have something to claim, whoever stored it. */
+  /** Those of the subscriptions that have something to claim, from whichever instance stored it. */
   filled(subscriptionIds: readonly string[]): Promise<string[]>;
 }
 
@@ -80,7 +80,7 @@ export async function messages(
     since: query.since,
     until: query.until,
     after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
-    // One more than the page tells whether there is another.
+    // One more than the page shows whether there is another.
     limit: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);
@@ -91,7 +91,7 @@ export async function messages(
 
 type Deleting = Pick<SmsParts, 'db'>;
 
-/** Throws `Refusal` `message_not_found`, also for a message of somebody else. */
+/** Throws `Refusal` `message_not_found`, also for a message of another subscription. */
 export async function deleteOne(
   { db }: Deleting,
   { id: subscriptionId }: Subscription,

@@ -18,7 +18,7 @@ export interface VoiceParts extends DialParts {
   streamUrl: (callId: string) => string;
 }
 
-/** `signal`: aborted when nobody waits for the answer any more. */
+/** `signal`: aborted when the client no longer waits for the answer. */
 export async function dialCall(
   parts: VoiceParts,
   subscription: Subscription,
@@ -70,7 +70,7 @@ export async function calls(
     since: query.since,
     until: query.until,
     after: after && { startedAt: after.createdAt, position: after.id },
-    // One more than the page tells whether there is another.
+    // One more than the page shows whether there is another.
     limit: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);

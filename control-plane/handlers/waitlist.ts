@@ -15,7 +15,7 @@ export async function joinWaitlist(
   { email }: BodyOf<typeof OPERATION.waitlist>,
 ): Promise<AnswerOf<typeof OPERATION.waitlist>> {
   const now = new Date(clock.now());
-  // Who was told that the pool is empty is told when it is not, also where nobody else has noticed.
+  // Clients that heard that the pool is empty must hear when it is not, even if nothing else has noticed.
   const { opening } = await notePool(db, now);
   const registeredAt = await register(db, { email, opening, now });
   return { status: 'added', registered_at: registeredAt.toISOString() };

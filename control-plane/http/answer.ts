@@ -14,7 +14,7 @@ export interface AnswerParts {
   limits: { address: RequestLimit; subscription: RequestLimit };
 }
 
-/** What a handler is asked, checked. */
+/** The input of a handler, checked. */
 export interface Asked<O extends Operation> {
   ctx: Context;
   subscription: O['auth'] extends 'bearer' ? Subscription : undefined;
@@ -49,7 +49,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
         query: query && check(query, ctx.query),
         params: params && check(params, ctx['params']),
       };
-      // What the operation asks for is what it gets: the types of both cannot be followed through a field that may be missing.
+      // The handler gets the input that its operation declares: TypeScript cannot follow both types through an optional field.
       const answered = await handler(asked as unknown as Asked<typeof operation>);
       if (answer === undefined) ctx.status = 204;
       else ctx.body = answered;

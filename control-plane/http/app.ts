@@ -9,24 +9,27 @@ import { errorBody } from './error-body.ts';
 import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
 import { recordRequests } from './request-record.ts';
 
-/** Every answer as it goes out, for those who look on from outside (node:diagnostics_channel). */
+/** Every answer as it goes out, for subscribers of the channel (node:diagnostics_channel). */
 export const ANSWERS = channel('simrack.http.answers');
 
 export interface TellableAnswer {
   method: string;
   path: string;
   status: number;
-  /** What Koa was given: an object is sent as JSON. */
+  /** The body that Koa was given: an object is sent as JSON. */
   body: unknown;
 }
 
-/** `proxyHops` proxies in front tell the client's address, the last of them in the last entry of X-Forwarded-For. */
+/**
+ * `proxyHops`: the number of proxies in front. They give the client's address, the last of them in the last entry of
+ * X-Forwarded-For.
+ */
 export function createApp(
   router: Router,
   { baseUrl, log, proxyHops }: { baseUrl: string; log: Logger; proxyHops: number },
 ): Koa {
   const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
-  // What a client does to its own connection is no fault of ours.
+  // The server is not at fault when a client breaks its own connection.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
   app.use(tellAnswers);
   app.use(nameRequest);
@@ -39,7 +42,7 @@ export function createApp(
   return app;
 }
 
-/** The client's address of a request that does not come to the application, told as to it. */
+/** The client's address of a request that does not come to the application, found as the application finds it. */
 export const addressOf =
   (app: Koa) =>
   (request: IncomingMessage): string =>

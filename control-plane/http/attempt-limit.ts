@@ -4,9 +4,9 @@ import { Refusal } from '../domain/refusal.ts';
 import type { RequestLimit } from './request-limit.ts';
 
 /**
- * Runs `attempt`, which counts while it is under way and when it is refused: many at once are no more guesses than one
- * after the other. What fails for another reason, such as a database that is away, is no guess. Throws `Refusal`
- * `rate_limited` when there were too many. A refusal gets the headers that say how many are left.
+ * Runs `attempt`. An attempt counts while it is under way and when it is refused, so attempts at once give no more
+ * guesses than attempts in turn. A failure for another reason, such as an unavailable database, does not count. Throws
+ * `Refusal` `rate_limited` when there were too many. A refusal gets the headers that say how many are left.
  */
 export async function countRefused<T>(
   limit: RequestLimit,
@@ -28,7 +28,7 @@ export async function countRefused<T>(
   }
 }
 
-/** What was shown is not good, or not yet. */
+/** The credential is not good, or not yet. */
 const REFUSED: readonly RefusalCode[] = [
   'unauthorized',
   'enrolment_refused',

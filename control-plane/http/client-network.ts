@@ -1,10 +1,10 @@
-// Whom a limit counts: the network that one subscriber has, not the address that it may change at will.
+// The key of a limit: the network of one subscriber, not the address, which the subscriber may change at will.
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** As some proxies write them: `192.0.2.1:50001`, `[2001:db8::1]:443`. */
 const WITH_PORT = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
 
-/** What is no address is counted by so much of it: a client may have written it. */
+/** Text that is not an address is cut to this length and counted: a client may have written it. */
 const TEXT_LENGTH_MAX = 64;
 
 export interface ClientNetwork {

@@ -1,4 +1,4 @@
-// What becomes of a connection that stops making sense, or that nobody uses: answers under way come first.
+// Ends connections that send invalid HTTP or are idle. Answers under way are finished first.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -17,9 +17,9 @@ interface Exchange {
 interface Connection {
   /** In the order in which they were asked, which is that of the answers. */
   exchanges: Set<Exchange>;
-  /** What came after them and cannot be read. */
+  /** The error of the input after them that cannot be parsed. */
   error?: NodeJS.ErrnoException;
-  /** What waits for them. */
+  /** The step that waits for them. */
   next?: () => void;
 }
 
@@ -43,7 +43,7 @@ export class Connections {
     });
   }
 
-  /** What comes is no HTTP, is too long, or did not come in time. */
+  /** The input is not HTTP, is too long, or did not come in time. */
   fail(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === 'ECONNRESET') {
       socket.destroy();
@@ -61,7 +61,7 @@ export class Connections {
   /** Calls `next` when all requests so far are answered, unless that was the end of the connection. */
   whenAnswered(socket: Duplex, next: () => void): void {
     const connection = this.#connectionOf(socket);
-    // Nobody else hears of the end of a connection that is between two parsers.
+    // No other listener hears of the end of a connection that is between two parsers.
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
     connection.next = () => {
@@ -94,7 +94,7 @@ export class Connections {
       return;
     }
     const [first, ...others] = exchanges;
-    // Its body is what cannot be read: nobody else will answer it.
+    // The unreadable part is its own body: no other code will answer it.
     const isBroken = first?.request.complete === false;
     if (first !== undefined && (others.length > 0 || !isBroken)) return;
     if (first?.response.headersSent === true) socket.destroy();

@@ -1,4 +1,4 @@
-// A text that hardly ever changes: sent with an ETag, and not again to who has it.
+// A text that hardly ever changes: sent with an ETag, and not again to a client that already has it.
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 
@@ -11,7 +11,7 @@ export function serveDocument(textNow: () => string, mediaType: string): Middlew
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     ctx.set({ 'Cache-Control': CACHE_CONTROL, ETag: etag, 'Content-Type': mediaType });
     ctx.status = 200;
-    // Koa would look at Cache-Control as well, which browsers send beside a condition of one's own.
+    // Koa would also read Cache-Control, which browsers send beside a condition that the page sets.
     if (isKnown(ctx.get('If-None-Match'), etag)) ctx.status = 304;
     else ctx.body = text;
   };

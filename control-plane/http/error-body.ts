@@ -15,19 +15,19 @@ export interface ErrorAnswer {
   body: { error: RefusalCode; message: string; request_id: string } & Record<string, unknown>;
 }
 
-/** Seconds. A database that is started anew or fails over takes some. */
+/** Seconds. A database that restarts or fails over takes some. */
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
 /**
- * What a thrown thing is answered with; `requestId` finds it in the log. Anything but a `Refusal` and a database that is
- * away is our fault, and says nothing of the inside.
+ * The answer to a thrown value; `requestId` finds it in the log. Anything but a `Refusal` or an unavailable database is
+ * an internal error, and its answer reveals nothing internal.
  */
 export function answerOf(thrown: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
   const error = thrown instanceof DatabaseUnavailable ? unavailable(thrown) : thrown;
   if (error instanceof Refusal) {
     const { status } = REFUSALS[error.code];
     const { cause, code } = error;
-    // What is refused for a trouble of ours is refused to all: somebody must look at it.
+    // A refusal that the service itself causes affects every client: the operator must see it in the log.
     if (status >= 500 && cause !== undefined) log.warn({ err: cause, code, requestId }, 'request refused');
     else log.debug({ code, requestId }, 'request refused');
     observe({ kind: 'refused', code });

@@ -1,11 +1,11 @@
-// What HTTP asks of a request beyond its grammar, before anything is read of it.
+// Checks the rules of HTTP beyond its grammar, before the request is read.
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../domain/refusal.ts';
 
 /** RFC 3986 §3.2.2, and a port. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d{0,5})?$/i;
 
-/** Beyond these Node gives none to anybody, and says nothing. */
+/** Node passes no more headers than these to the program, and reports nothing. */
 export const HEADERS_MAX = 256;
 
 /**

@@ -7,14 +7,14 @@ import { requestIdOf } from './request-record.ts';
 /** A supervisor asks every few seconds, and gives up after as long. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Whoever asks more often is told the same. */
+/** A caller that asks more often gets the same answer. */
 const MEMORY_MS = 1_000;
 
 export interface HealthParts {
   log: Logger;
-  /** What must work for a request to be answered, by name; each rejects when it does not. */
+  /** The parts that every request needs, by name; each check rejects when its part does not work. */
   checks: Readonly<Record<string, () => Promise<void>>>;
-  /** What most requests do without, by name: what is wrong with it, undefined while nothing is. */
+  /** The parts that most requests do without, by name: what is wrong with the part, or undefined while nothing is. */
   concerns: Readonly<Record<string, () => string | undefined>>;
 }
 

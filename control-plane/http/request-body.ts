@@ -1,4 +1,4 @@
-// A request's body, checked before anybody trusts it.
+// A request's body, checked before any handler trusts it.
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
@@ -43,7 +43,9 @@ async function readBytes(ctx: Context): Promise<Buffer> {
   return readBounded(ctx);
 }
 
-/** A body that nobody wants, of any kind. Throws `Refusal`: `payload_too_large`, `invalid_request`. */
+/**
+ * Reads and drops a body that no handler wants, of any kind. Throws `Refusal`: `payload_too_large`, `invalid_request`.
+ */
 export async function skipBody(ctx: Context): Promise<void> {
   await readBounded(ctx);
 }

@@ -1,4 +1,4 @@
-// How often somebody may ask: policies, what is left of them in headers, and the refusal of what is too much.
+// How often a client may ask: policies, the remaining quota in headers, and the refusal of requests beyond it.
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type Limit, observe } from '../metrics/observation.ts';
@@ -10,7 +10,7 @@ const SITE_FACTOR = 8;
 
 /** A request that was counted. */
 export interface Counted {
-  /** What is left (draft-ietf-httpapi-ratelimit-headers). */
+  /** The remaining quota (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
   /** Takes it back. */
   giveBack(): void;
@@ -28,7 +28,7 @@ export interface LimitOptions {
   withinMs: number;
 }
 
-/** Of whoever is named: a subscription. */
+/** Counts by the given key: a subscription. */
 export function createRequestLimit(clock: Clock, options: LimitOptions): RequestLimit {
   const policy = policyOf(clock, options.name, options);
   return { count: (asker) => countAll(options.name, [{ policy, key: asker }]) };

@@ -1,4 +1,4 @@
-// What is kept of each request: a line of the log, for who asks for all of them, and its place in the metrics.
+// The record of each request: a line of the log, where all requests are logged, and its place in the metrics.
 import type { Context, Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { observe } from '../metrics/observation.ts';

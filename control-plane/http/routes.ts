@@ -67,7 +67,7 @@ export function createRouter(parts: RouteParts): Router {
       withinMs: MINUTE_MS,
     }),
   };
-  // Whose lines of the log have the id of the request.
+  // The log lines of these parts carry the id of the request.
   const partsOf = (ctx: Context) => ({ ...parts, log: parts.log.child({ requestId: requestIdOf(ctx) }) });
   const answer = createAnswer(router, { ...parts, limits });
   const linked: Middleware = (ctx, next) => {
@@ -78,7 +78,7 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set((await limits.address.count(ctx.ip)).headers);
     return next();
   };
-  // By address only: nobody can use up the attempts of another one's wallet.
+  // By address only: no client can use up the attempts of another client's wallet.
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
   const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);

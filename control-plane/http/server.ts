@@ -15,7 +15,7 @@ import { endWith, writeAnswer } from './raw-answer.ts';
 /** Of the request line and the headers together; the meaning of `headers_too_large` says it. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** How often connections are looked at: what a time-out may be late by. */
+/** How often connections are checked: a time-out may be this late. */
 const CHECK_SHARE = 0.25;
 const CHECK_MS = { min: 25, max: 1_000 };
 
@@ -93,7 +93,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
         void handle(request, response);
       };
       server.on('request', onRequest);
-      // An expectation that nobody knows may be passed over (RFC 9110 §10.1.1).
+      // An unknown expectation may be ignored (RFC 9110 §10.1.1).
       server.on('checkExpectation', onRequest);
       server.on('upgrade', (request, socket, head) => {
         if (!isWebSocket(request)) {

@@ -93,7 +93,7 @@ export class SlidingWindow {
     const isCurrent = last !== undefined && now < last.endsAt && last.endsAt <= now + this.#slotMs;
     if (isCurrent && last.keys.size < KEYS_MAX) return last;
     const { withinMs } = this.#options;
-    // What ends further away was counted by a clock that has been set back since.
+    // A slot that ends further away was counted before the clock was set back.
     const counted = this.#slots.filter(({ endsAt }) => endsAt + withinMs > now && endsAt <= now + withinMs);
     const slot: Slot = {
       endsAt: (Math.floor(now / this.#slotMs) + 1) * this.#slotMs,

@@ -89,7 +89,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
   };
 }
 
-/** Nothing is kept of a session. Calls that need no token are over before anybody gives them up. */
+/** No session is stored. Calls that need no token are over before a client gives them up. */
 function sessionOf(ctx: Context, caller: Caller | undefined): ToolSession | undefined {
   const id = ctx.get(SESSION_ID);
   return id === '' || caller === undefined ? undefined : { id, key: caller.key };
@@ -133,8 +133,8 @@ async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts)
 }
 
 /**
- * What the protocol reads of a request whose body is parsed already. A `Request` of Node costs a fifth of a small call:
- * it checks and copies what HTTP has checked, and follows the signal by one of its own.
+ * The parts of a request that the protocol reads; the body is parsed already. A `Request` of Node costs a fifth of a
+ * small call: it checks and copies what HTTP has checked, and follows the signal with one of its own.
  */
 function requestOf(ctx: Context, url: string, signal: AbortSignal): Request {
   const headers = { get: (name: string): string | null => ctx.get(name) || null };
@@ -153,7 +153,7 @@ async function copy(response: Response, ctx: Context): Promise<void> {
   ctx.body = isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text();
 }
 
-/** What an agent reads of a refusal that comes as a result: it sees no headers. */
+/** The refusal that an agent reads as a result: it sees no headers. */
 function toolRefusal({ body, headers }: ErrorAnswer): Record<string, unknown> {
   const seconds = headers['Retry-After'];
   return { ...body, ...(seconds === undefined ? {} : { retry_after: Number(seconds) }) };

@@ -6,7 +6,7 @@ export function untilGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const { socket } = response;
   let isSent = false;
-  // Node 20 tells of the end of an answer, too, when the connection that still had to take it was lost.
+  // Node 20 emits `finish` even when the connection was lost before it had taken the answer.
   response.prependOnceListener('finish', () => {
     isSent = socket?.destroyed === false;
   });

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../bus/bus.ts';
 
-/** Longer than any call; whoever gives up one that was answered a moment ago has not taken the answer either. */
+/** Longer than any call. A client that gives up a call answered a moment ago has not taken the answer either. */
 const REMEMBERED_MS = 180_000;
 const CALLS_MAX = 2_000;
 
 type RequestId = string | number;
 
-/** Whose request ids are meant: the client says its `id`, and has shown that `key`, its token's, is good. */
+/** The owner of the request ids: the client states its `id`, and has shown that `key`, its token's, is good. */
 export interface ToolSession {
   id: string;
   key: string;

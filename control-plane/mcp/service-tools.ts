@@ -1,4 +1,4 @@
-// Tools for whoever has no token yet: what is sold, and whether it is to be had.
+// Tools for a caller without a token: the services on sale, and whether they are available.
 import * as z from 'zod';
 import { servicesSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';

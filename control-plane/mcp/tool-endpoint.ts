@@ -35,7 +35,7 @@ export interface ToolRequest {
   session: ToolSession | undefined;
   /** Aborted when the connection was lost before all of the answer had left. */
   lost: AbortSignal;
-  /** What a refusal, or a failure of ours, is answered with. */
+  /** The answer to a refusal, or to an internal failure. */
   explain(error: unknown): Record<string, unknown>;
 }
 
@@ -67,7 +67,7 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
       'tools/list': { ttlMs: CACHE_MS, cacheScope: 'public' },
       'server/discover': { ttlMs: CACHE_MS, cacheScope: 'public' },
     },
-    // Made anew it costs more than all else of a request; nobody is asked anything that it would check.
+    // A new validator costs more than all else of a request. It would check what a server asks a client, and this one asks nothing.
     jsonSchemaValidator: new AjvJsonSchemaValidator(),
   };
   const createServer: McpServerFactory = ({ requestInfo }) => {
@@ -124,7 +124,10 @@ export function cancelledIn(message: unknown): (string | number)[] {
   });
 }
 
-/** `given`: given up by a message, which the client sends instead of leaving. What it is answered then it does not read. */
+/**
+ * `given`: aborted when the client gives the call up by a message instead of leaving. The client does not read the
+ * answer then.
+ */
 function callOf({ mcpReq }: ServerContext, lost: AbortSignal, given: AbortSignal | undefined): Call {
   const { signal } = mcpReq;
   const onProgress = progressOf(mcpReq);
@@ -136,7 +139,7 @@ async function run(tool: Tool, args: unknown, { caller, explain }: ToolRequest, 
   try {
     return resultOf(await tool.run(args, caller, call));
   } catch (error) {
-    // Nobody is there any more.
+    // The client is gone.
     if (call.signal.aborted) throw error;
     return resultOf(explain(error), true);
   }

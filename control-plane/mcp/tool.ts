@@ -1,4 +1,4 @@
-// A tool: what an agent is told of it, and how one call of it is checked, run and answered.
+// A tool: its description for an agent, and how one call of it is checked, run and answered.
 import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { refusalSchema } from '#shared/api/answers.ts';
@@ -7,7 +7,7 @@ import { check } from '../domain/checked-input.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Claimant } from '../handlers/sms-waits.ts';
 
-/** Who calls with a token. */
+/** The caller that a token identifies. */
 export interface Caller {
   subscription: Subscription;
   /** The same for the same token. */
@@ -19,7 +19,7 @@ export interface Caller {
 /** A call that is under way. */
 export type Call = Pick<Claimant, 'signal' | 'lost' | 'onProgress'>;
 
-/** What agents may conclude before they call: all four are said, for the defaults are the worst. */
+/** The hints that an agent may act on before it calls: all four are set, because the defaults are the worst. */
 type Annotations = Required<Omit<ToolAnnotations, 'title'>>;
 
 interface ToolParts<I extends z.ZodObject, O extends z.ZodObject, C> {

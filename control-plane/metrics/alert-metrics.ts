@@ -1,4 +1,4 @@
-// What is wrong now, and whether somebody could be told.
+// The alerts that are open now, and whether their messages reached the operator.
 
 import { ALERT_CHANNELS } from '../domain/alert.ts';
 import { ALERT_KINDS } from '../domain/alert-kinds.ts';

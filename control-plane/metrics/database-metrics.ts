@@ -6,7 +6,7 @@ const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5
 export interface Connections {
   busy: number;
   idle: number;
-  /** Who waits for one. */
+  /** Callers that wait for one. */
   waiting: number;
 }
 

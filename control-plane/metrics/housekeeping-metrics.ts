@@ -1,4 +1,4 @@
-// What is done every minute, and the mail to the waitlist.
+// The tasks of every minute, and the mail to the waitlist.
 import type { Instruments, Listeners } from './instruments.ts';
 import { TASKS } from './observation.ts';
 

@@ -5,7 +5,7 @@ import { LIMITS } from './observation.ts';
 
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Node's parser knows some dozens, and nobody needs to tell them apart. */
+/** Node's parser knows some dozens; the metrics do not need to distinguish them. */
 const methodLabel = (method: string): string => (USUAL_METHODS.has(method) ? method : 'other');
 
 export function httpMetrics(make: Instruments): Listeners {

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Observation } from './observation.ts';
 
-/** What a subject does with what happens; it leaves out what is not its own. */
+/** A subject's handlers of metric events; it leaves out those of other subjects. */
 export type Listeners = {
   readonly [K in Observation['kind']]?: (observation: Extract<Observation, { kind: K }>) => void;
 };
@@ -40,7 +40,7 @@ export class Instruments {
     return new Gauge({ name: `simrack_${name}`, help, labelNames, registers: this.#registers });
   }
 
-  /** Its labels and values are asked for when somebody looks; before them all are forgotten. */
+  /** Its labels and values are computed at each scrape; the old ones are cleared first. */
   view<L extends string = never>(
     name: string,
     help: string,

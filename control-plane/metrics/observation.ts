@@ -1,4 +1,4 @@
-// What happens, told by one line where it happens to whoever looks on (node:diagnostics_channel). Never who, whereto or what text.
+// In-process metric events (node:diagnostics_channel). They carry no numbers, wallets or message text.
 import { channel } from 'node:diagnostics_channel';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { CallDirection } from '#shared/voice/call.ts';
@@ -30,12 +30,12 @@ export const SEND_OUTCOMES = [
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * Not kept: `unheld`, nobody had the number when the service centre had the message; `undated`, nobody can say whether that was in
- * the time of the holder. `probe`: it was one of ours.
+ * Not stored: `unheld`, the number had no subscriber when the service centre had the message; `undated`, the message
+ * does not show whether that was in the time of the subscriber. `probe`: one of our own probes.
  */
 export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
 
-/** Whose turn it is not: of an address, of a token, of a SIM at its node, or of who signs in to the console. */
+/** The limited party: an address, a token, a SIM at its node, or a person who signs in to the console. */
 export const LIMITS = [
   ...(['address', 'token', 'nonce', 'auth', 'waitlist', 'enrolment', 'sockets', 'waits'] as const),
   ...(['sms', 'calls', 'console', 'link', 'connections'] as const),

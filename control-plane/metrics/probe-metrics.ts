@@ -4,7 +4,7 @@ import type { Instruments, Listeners } from './instruments.ts';
 /** Seconds; most texts are there within ten, and some carriers keep them for minutes. */
 const LATENCY_BUCKETS = [1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 900];
 
-/** A modem that does not tell its network. */
+/** A modem that does not report its network. */
 const NO_CARRIER = 'unknown';
 
 export function probeMetrics(make: Instruments): Listeners {

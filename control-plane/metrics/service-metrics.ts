@@ -14,7 +14,7 @@ import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 import { type Stock, type StockStates, stockMetrics } from './stock-metrics.ts';
 
-/** What is looked at when somebody asks for the metrics. */
+/** The state that is read at each scrape. */
 export interface ServiceView extends CallView {
   stock(): Promise<Stock>;
   stockStates: StockStates;
@@ -38,18 +38,21 @@ export class ServiceMetrics {
       try {
         for (const listener of this.#listeners.get(observation.kind) ?? []) listener(observation);
       } catch (error) {
-        // What is counted wrongly must not end what is counted.
+        // A failure of the metrics must not stop the work that they count.
         log.error({ err: error, kind: observation.kind }, 'cannot count');
       }
     });
   }
 
-  /** Adds the process: its memory, its time, the lag of its event loop. What watches that does not end before the process. */
+  /**
+   * Adds the process: its memory, its time, the lag of its event loop. The monitor of the event loop stops only with the
+   * process.
+   */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Adds what is looked at. */
+  /** Adds the state that is read at each scrape. */
   watch(view: ServiceView): void {
     const { stock: look, stockStates: states } = view;
     stockMetrics(this.#make, { look, states, clock: systemClock });

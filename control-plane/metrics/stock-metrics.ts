@@ -1,14 +1,17 @@
-// What is in the store: numbers, subscriptions, nodes, modems, those who wait for a number. The same on every instance.
+// The inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Instruments } from './instruments.ts';
 
-/** Scrapes are given up after some ten seconds; what is not of the database is to be told all the same. */
+/**
+ * A scraper gives up after some ten seconds. The metrics that do not come from the database must be returned all the
+ * same.
+ */
 const LOOK_TIMEOUT_MS = 3_000;
 
 /** By state. States that nothing is in may be left out. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** One look at the store. */
+/** One reading of the store. */
 export interface Stock {
   payments: Counts;
   numbers: Counts;
@@ -33,7 +36,10 @@ const HELP: Readonly<Record<keyof Stock, readonly [name: string, help: string]>>
 /** The states of each, so that none is missing while it has nothing. */
 export type StockStates = Readonly<Record<keyof Stock, readonly string[]>>;
 
-/** `look` is called once for a scrape, however many ask. Without an answer in time nothing of it is told. */
+/**
+ * `look` is called once for a scrape, however many gauges ask. Without an answer in time, the scrape returns nothing of
+ * it.
+ */
 export function stockMetrics(
   make: Instruments,
   { look, states, clock }: { look: () => Promise<Stock>; states: StockStates; clock: Clock },

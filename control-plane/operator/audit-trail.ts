@@ -1,4 +1,4 @@
-// Does what somebody asked for, and writes down that it was asked and what came of it.
+// Does what an operator asks for, and writes down the request and its result.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { type AuditEntry, endAudit, insertAudit } from '../store/operations/audit-log.ts';
@@ -26,7 +26,7 @@ export class AuditTrail {
         return answer;
       });
     } catch (error) {
-      // Where even that fails, the first error tells more.
+      // Where even that fails, the first error says more.
       await insertAudit(this.#db, { ...asked, at: this.#now(), ...endOf(error) }).catch(() => undefined);
       throw error;
     }

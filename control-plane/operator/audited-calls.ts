@@ -1,4 +1,4 @@
-// The calls of the desk that change something, and what the audit log has of each: on what, and with what, without secrets.
+// The operator procedures that change something, and the audit entry of each: its target and its values, without secrets.
 import { maskedNumber } from '../domain/masked-number.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 

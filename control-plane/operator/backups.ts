@@ -48,14 +48,17 @@ export async function restoreFrom(
   return restore(options, { file, name: file, key: key ?? (await askedFor(file)) });
 }
 
-/** It is read again by whoever restores it: a stream cannot be. */
+/** The restore verifies it: a stream cannot be read again here. */
 async function stream(write: WriteBackup): Promise<void> {
   if (process.stdout.isTTY) throw new Error('a backup is nothing to look at: send it to a file or a program');
   await write(process.stdout);
   process.stderr.write('written to standard output, and not read again\n');
 }
 
-/** What whoever sits at the terminal types for a file that needs it. What is wrong with the file is said when it is read. */
+/**
+ * The passphrase that a person types at the terminal, for a file that needs one. Errors of the file itself are reported
+ * when it is read.
+ */
 async function askedFor(file: string): Promise<BackupKey | undefined> {
   if (!process.stdin.isTTY || !(await needsPassphrase(file).catch(() => false))) return undefined;
   return { passphrase: await askPassphrase(`passphrase of ${file}: `) };
@@ -63,7 +66,7 @@ async function askedFor(file: string): Promise<BackupKey | undefined> {
 
 interface Source {
   readonly file: string;
-  /** What the reader of a message knows it by. */
+  /** The name that messages use for it. */
   readonly name: string;
   readonly key: BackupKey | undefined;
 }
@@ -129,7 +132,7 @@ async function* rowsOf({ file, key }: Source): AsyncGenerator<RowBatch> {
   for await (const part of readBackup(file, key)) if ('rows' in part) yield part;
 }
 
-/** A file may be anybody's. */
+/** The file may come from anyone. */
 const shown = ({ created_at, migration, tables }: BackupHeader): string =>
   onOneLine(
     `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`,

@@ -1,4 +1,4 @@
-// What each call of the desk answers.
+// The answer of each operator procedure.
 import type { AlertRow } from '../domain/alert.ts';
 import type { RefundLedger } from '../payments/refund.ts';
 import type { Database } from '../store/database/database.ts';
@@ -12,7 +12,7 @@ import type { OperatorRow } from '../store/operations/operators.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../store/operations/probe-list.ts';
 import type { DeskCall, DeskInput } from './desk-inputs.ts';
 
-/** What JSON makes of a value. */
+/** The type of a value after a round trip through JSON. */
 export type Told<T> = T extends Date | bigint
   ? string
   : T extends object
@@ -56,19 +56,19 @@ export interface DeskAnswers {
   revokeNode: null;
   /** The key that may connect now. */
   approveNode: { fingerprint: string };
-  /** The probe that is under way; `probe` tells its end. */
+  /** The probe that is under way; `probe` reports its end. */
   sendTest: { id: string };
   probe: ProbeRow;
   probes: Page<ProbeRow, number>;
   probeSummary: ProbeSummaryRow[];
   auditLog: Page<AuditRow, number>;
   operators: OperatorRow[];
-  /** The key is told this once. */
+  /** The key is returned this once. */
   addOperator: { key: string };
   removeOperator: null;
 }
 
-/** What some calls do, on the database or in the transaction that they are given. */
+/** Implementations of some procedures, on the database or in the transaction that they are given. */
 export type DeskCalls<C extends DeskCall> = {
   [K in C]: (input: DeskInput<K>, db: Database) => Promise<DeskAnswers[K]>;
 };

@@ -1,4 +1,4 @@
-// What an operator can ask for, and in what form: checked wherever it comes in, from a command or over the socket.
+// The operator procedures and their inputs: checked wherever they come in, from a command or over the socket.
 import * as z from 'zod';
 import { E164_PATTERN } from '#shared/e164.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
@@ -36,7 +36,7 @@ export const transactionHashSchema = z
   .transform((text) => text.toLowerCase() as `0x${string}`);
 
 export const nodeSchema = z.string({ error: 'must be the name of a node' }).pipe(nodeNameSchema);
-/** As a node tells it. */
+/** As a node reports it. */
 export const slotSchema = z
   .string({ error: 'must be the name of a slot' })
   .min(1, 'must be the name of a slot')
@@ -163,5 +163,5 @@ export const DESK_INPUTS = {
 
 export type DeskCall = keyof typeof DESK_INPUTS;
 export type DeskInput<C extends DeskCall> = z.output<(typeof DESK_INPUTS)[C]>;
-/** What may be left out has not to be given. */
+/** The input before the check: optional fields may be left out. */
 export type DeskQuestion<C extends DeskCall> = z.input<(typeof DESK_INPUTS)[C]>;

@@ -1,5 +1,4 @@
-// What an operator sees and does: on the database here, or through the service that has it. What changes something is written
-// down with who asked for it.
+// The operator API: on the database here, or through the service that has it. Each change is written down with its operator.
 import type { Clock } from '#shared/clock.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
 import type { Database } from '../store/database/database.ts';
@@ -15,7 +14,7 @@ import { operatorDesk } from './operator-desk.ts';
 import { paymentDesk } from './payment-desk.ts';
 import { probeDesk } from './probe-desk.ts';
 
-/** Whoever has a shell on the host of the service. */
+/** The actor of every command: a person with a shell on the host of the service. */
 export const COMMAND_LINE = 'command line';
 
 export interface Desk {
@@ -29,7 +28,7 @@ export interface DeskParts {
   nodes: NodeReach;
   /** Lets every instance forget what it remembers of a subscription. */
   subscriptionChanged(subscriptionId: string): void | Promise<void>;
-  /** Who asks, as the audit log has it. */
+  /** The operator's name in the audit log. */
   actor: string;
 }
 

@@ -6,8 +6,8 @@ const WAIT_MS = 60_000;
 const PAUSE_MS = 100;
 
 /**
- * What `open` gives, asked again while another process has the database: a command is over soon, and a service that starts
- * has its socket soon. Throws `FolderInUseError` after a minute.
+ * Returns the result of `open`. Retries while another process has the database: a command is over soon, and a service
+ * that starts opens its socket soon. Throws `FolderInUseError` after a minute.
  */
 export async function inTurn<T>(open: () => Promise<T>): Promise<T> {
   const deadlineMs = performance.now() + WAIT_MS;

@@ -1,4 +1,4 @@
-// What an operator does with nodes and their slots.
+// The operator procedures for nodes and their slots.
 
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';

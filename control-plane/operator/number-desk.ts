@@ -1,4 +1,4 @@
-// What an operator does with numbers, and sees of their subscriptions.
+// The operator procedures for numbers and their subscriptions.
 import { admitNumber } from '../store/fleet/number-admission.ts';
 import {
   importNumbers,

@@ -1,5 +1,5 @@
-// What an operator works with, from outside the service: on the same Postgres, or through the service that has the
-// embedded database, or on that database itself while no service runs.
+// Opens the operator API from outside the service: on the same Postgres, through the service that has the embedded
+// database, or on that database itself while no service runs.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import { tellInstances } from '../bus/shared-bus.ts';
@@ -15,7 +15,7 @@ import { publicRegistry, type UrlRegistry } from './url-registry.ts';
 export interface OperatorOptions {
   databaseUrl: string | undefined;
   dataDir: string;
-  /** Base URL that nodes are told, where no running service says it. */
+  /** Base URL that nodes are given, where no running service has one. */
   url: string;
 }
 

@@ -1,4 +1,4 @@
-// What operators do with a running service: its desk, the nodes that have their link here or to another instance, and probes.
+// The operations of a running service: the operator API, the nodes linked to this or another instance, and probes.
 import type { Clock } from '#shared/clock.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import type { Logger } from '#shared/log.ts';
@@ -36,7 +36,7 @@ export interface OperationsParts {
 }
 
 export interface Operations {
-  /** The desk for somebody, whose name the audit log has. */
+  /** The operator API in the name of `actor`, which the audit log records. */
   deskFor(actor: string): Desk;
   stop(): Promise<void>;
 }

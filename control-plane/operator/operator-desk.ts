@@ -1,4 +1,4 @@
-// Who may sign in to the console: added, listed, removed.
+// The operators who may sign in to the console: added, listed, removed.
 import { hashSecret, mintOperatorKey } from '../domain/operator-key.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { sessionLimitsAt } from '../domain/operator-session.ts';

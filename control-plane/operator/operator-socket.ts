@@ -31,7 +31,7 @@ export interface OperatorSocket {
  */
 export async function listenOperator(parts: {
   folder: string;
-  /** Base URL that nodes are told. */
+  /** Base URL that nodes are given. */
   url: string;
   registry: NodeRegistry;
   desk: Desk;
@@ -53,7 +53,7 @@ export async function listenOperator(parts: {
   return listenLocal(server, path);
 }
 
-/** What a running service does for an operator. */
+/** The operations of a running service for an operator. */
 export interface RunningOperator {
   registry: UrlRegistry;
   desk: Desk;
@@ -82,13 +82,13 @@ async function answer(
   } catch (error) {
     if (error instanceof OperatorRefusal) return send(409, { error: 'refused', message: error.message });
     log.error({ err: error }, 'an operator command failed');
-    // What was begun cannot be taken back: whoever reads it sees that it has no end.
+    // An answer that has begun cannot be taken back: without its end, the reader sees that it failed.
     if (response.headersSent) response.destroy();
     else send(500, { error: 'internal_error' });
   }
 }
 
-// What comes in is checked by the desk.
+// The operator API checks the input.
 const askDesk = (desk: Desk, call: string, input: unknown): Promise<unknown> =>
   desk.ask(call as Parameters<Desk['ask']>[0], input as Parameters<Desk['ask']>[1]);
 

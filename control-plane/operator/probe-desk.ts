@@ -1,4 +1,4 @@
-// What an operator sees of delivery probes, and one that is made now.
+// The operator procedures for delivery probes: the list, and a probe on request.
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { NodeReach } from '../nodes/node-reach.ts';
 import { findProbe, listProbes, summarizeProbes } from '../store/operations/probe-list.ts';

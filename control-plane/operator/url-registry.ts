@@ -1,4 +1,4 @@
-// The registry of nodes as an operator meets it: with the URL that nodes are to be told.
+// The registry of nodes as an operator sees it: with the URL that the nodes are to be given.
 import type { NodeCode, NodeRegistry } from '../nodes/registry.ts';
 
 export interface UrlRegistry extends Omit<NodeRegistry, 'add'> {

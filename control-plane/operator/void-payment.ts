@@ -48,7 +48,7 @@ interface Question {
   validBefore: bigint;
 }
 
-/** What proves it, in words. */
+/** The proof, in words. */
 async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Question): Promise<string> {
   const head = await chain.head();
   const safe = await chain.safeBlock();

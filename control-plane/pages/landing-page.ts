@@ -1,4 +1,4 @@
-// The page for people: what it is, what it costs, how it is done, and a look at it without paying.
+// The page for people: what the service is, what it costs, how to use it, and a demo without paying.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { Html, html } from '#shared/html.ts';
 import { page } from './page.ts';

@@ -2,7 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { type Frame, page } from './page.ts';
 
-/** `action` stands below the text: a form, or the way back. */
+/** `action` stands below the text: a form, or a link back. */
 export function messagePage(
   frame: Pick<Frame, 'serviceName' | 'files'>,
   { title, text, action }: { title: string; text: string; action: Html },

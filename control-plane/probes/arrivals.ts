@@ -1,4 +1,4 @@
-// Those who wait for a probe to arrive, told by the bus; the store knows it in any case.
+// Waits for probes to arrive. The bus reports each arrival; the store knows it in any case.
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 

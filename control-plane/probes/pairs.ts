@@ -1,4 +1,4 @@
-// Who probes whom in a round: each sends once and receives once, and has another partner the next time. Pure.
+// The pairs of a probe round: each SIM sends once and receives once, and has another partner the next time. Pure.
 
 /** `round` counts up. None for fewer than two. */
 export function pairsOf<S>(sims: readonly S[], round: number): Array<{ sender: S; recipient: S }> {

@@ -20,7 +20,7 @@ export const RING_MS = 30_000;
 const ANSWER_MS = 10_000;
 const TALK_MS = 1_000;
 const START_MS = 10_000;
-/** Both nodes tell the end of a call. */
+/** Both nodes report the end of a call. */
 const OVER_MS = 15_000;
 const OVER_POLL_MS = 200;
 
@@ -111,7 +111,7 @@ async function answered(
   return { result: 'delivered', latencyMs };
 }
 
-/** Both ends hang up; a call that was never tried is forgotten. What is not heard of is hung up again by the session. */
+/** Both ends hang up; a call that was never tried is forgotten. If no end is reported, the session hangs up again. */
 async function end({ db, live }: CallParts, id: string, arrivedId: string | undefined): Promise<void> {
   const caller = live.find(id, null);
   if (caller?.call.state === 'dialing') {
@@ -125,7 +125,7 @@ async function end({ db, live }: CallParts, id: string, arrivedId: string | unde
   if (arrivedId !== undefined) live.find(arrivedId, null)?.dismiss('local_hangup');
 }
 
-/** What the nodes tell of the call: that it rings at the other end, and that its caller sees it answered. */
+/** The nodes' reports of the call: that it rings at the other end, and that its caller sees it answered. */
 class CallStages {
   readonly ringing: Promise<CallRow>;
   readonly active: Promise<'active'>;

@@ -16,10 +16,13 @@ export interface TextParts {
 /** The node must begin within this part of that time. */
 const START_SHARE = 0.5;
 
-/** What 3GPP TS 24.011 annex E-2 says of the recipient: unassigned number, destination out of order. */
+/** Causes of 3GPP TS 24.011 annex E-2 about the recipient: unassigned number, destination out of order. */
 const RECIPIENTS_FAULT = new Set(['cms_1', 'cms_27', 'cms_28']);
 
-/** What became of it as far as this instance saw: a text that arrived has its end in the store, whatever is said here. */
+/**
+ * The outcome as far as this instance saw it. If the text arrived, the store already has the outcome, and this one does
+ * not count.
+ */
 export async function tryText(
   { fleet, arrivals, sendTimeoutMs }: TextParts,
   { id, token, sender, recipient, deadlineAt }: Probe,
@@ -43,7 +46,7 @@ export async function tryText(
   return signal.aborted ? { result: 'abandoned', why: 'the service stopped' } : outcome;
 }
 
-/** What is to be said unless it arrives. */
+/** The outcome to report unless the text arrives. */
 function failureBy(sent: SmsOutcome): Extract<ProbeOutcome, { result: 'failed' }> {
   switch (sent.status) {
     case 'accepted':

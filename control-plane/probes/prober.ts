@@ -71,7 +71,7 @@ export class Prober {
     await this.#admit(periodMs);
   }
 
-  /** Begins one text between two numbers that nobody has, and returns its id. Throws `OperatorRefusal`. */
+  /** Begins one text between two unassigned numbers, and returns its id. Throws `OperatorRefusal`. */
   async test(from: string, to: string): Promise<{ id: string }> {
     if (this.#tests.size >= TESTS_MAX)
       throw new OperatorRefusal(`${TESTS_MAX} tests are under way already: wait for one`);

@@ -1,4 +1,4 @@
-// The audio of one call, between the node's media link and whoever has the call's stream: queue, pacing, marks.
+// The audio of one call, between the node's media link and the client of the call's stream: queue, pacing, marks.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -18,12 +18,14 @@ import { PlayoutQueue } from './playout-queue.ts';
 /** Capture frames, and so 20 ms each, after which a begun frame is played with silence behind it. */
 const REST_WAIT_FRAMES = 2;
 
-/** Who sends too fast is told once a second. */
+/** A client that sends too fast is notified once a second. */
 const OVERFLOW_EVERY_FRAMES = 50;
 
 /** A line from which nothing came for so long takes nothing either: it has no audio yet, or its modem is away. */
 const LINE_IDLE_MS = 1_000;
-/** What is kept then of a client that speaks in real time: the rest would be that much too late for the whole call. */
+/**
+ * Frames then kept of a client that speaks in real time: any more would delay the audio by that much for the whole call.
+ */
 const LIVE_FRAMES_MAX = 5;
 
 /** That wait for their answer; a clear is answered within the time of a frame or two. */
@@ -40,7 +42,7 @@ export interface Cleared {
   marks: readonly string[];
 }
 
-/** Whoever has the stream of a call. */
+/** The holder of a call's stream. */
 export interface AudioListener {
   /** 20 ms of the far end; good until the call returns. */
   audio(frame: Uint8Array): void;
@@ -48,7 +50,7 @@ export interface AudioListener {
   cleared(what: Cleared): void;
   /** A key that the far end pressed. */
   digit(digit: string): void;
-  /** So much of the oldest audio fell out of the queue since this was told last. */
+  /** So much of the oldest audio fell out of the queue since the last report. */
   overflow(droppedMs: number): void;
 }
 
@@ -80,7 +82,7 @@ export class CallAudio {
   #keys: string[] = [];
   #restFrames = 0;
   #capturedAtMs = 0;
-  /** Frames that fell out of the queue, of the whole call; and of those what is not told. */
+  /** Frames that fell out of the queue, of the whole call; and those of them not yet reported. */
   overflowFrames = 0;
   #overflowUntold = 0;
   #framesToOverflow = 0;
@@ -125,7 +127,7 @@ export class CallAudio {
     this.#pump();
   }
 
-  /** `name` is told to the listener when all audio before it was played. */
+  /** Reports `name` to the listener when all audio before it was played. */
   mark(name: string): void {
     this.#queue.mark(name);
     this.#noteMarks();
@@ -139,7 +141,7 @@ export class CallAudio {
     else this.#log.warn({}, 'keys were not pressed: the call has no audio yet, and too many wait');
   }
 
-  /** Throws away what was not played, here and at the node, and tells the listener what was. */
+  /** Throws away the audio not played yet, here and at the node, and reports to the listener how much was played. */
   clear(): void {
     const { frames: dropped, marks } = this.#queue.clear();
     const pending = { marks: [...this.#marksSent.map(({ name }) => name), ...marks], dropped };
@@ -187,7 +189,7 @@ export class CallAudio {
   #disconnect(): WebSocket | undefined {
     const link = this.#link;
     this.#link = undefined;
-    // What was on its way is lost: nothing will say that it was played.
+    // The audio on its way is lost: no report will say that it was played.
     for (const [id, pending] of this.#clears) this.#endClear(id, pending, 0);
     for (const { name } of this.#marksSent.splice(0)) this.#listener?.mark(name);
     this.#sent = 0;
@@ -224,7 +226,7 @@ export class CallAudio {
   }
 
   #progress(told: number): void {
-    // A node that tells of more than it was given is not believed.
+    // A node that reports more than it was given is not believed.
     const played = Math.min(told, this.#sent);
     if (played <= this.#played) return;
     this.#playedSinceClear += played - this.#played;

@@ -1,4 +1,4 @@
-// One call that is up: who has its stream, its audio, the commands to its node, and the times after which it is nobody's.
+// One call that is up: its stream's client, its audio, the commands to its node, and the times after which it is abandoned.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -14,19 +14,19 @@ import { CallAudio } from './call-audio.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
 
-/** A modem answers ATA and ATH within seconds; then the node tells what came of it by itself. */
+/** A modem answers ATA and ATH within seconds; then the node reports the result by itself. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Between two attempts to open a media link, and to hang up a call that nobody wants. */
+/** Between two attempts to open a media link, and to hang up a call that is no longer wanted. */
 const MEDIA_RETRY_MS = 500;
 const HANG_UP_RETRY_MS = 5_000;
 
-/** Attempts in a row to open the media link; then the client is told that it cannot be had. */
+/** Attempts in a row to open the media link; then the client is notified that there is none. */
 const MEDIA_ATTEMPTS_MAX = 5;
 /** A media link that was up for this long was a good one. */
 const MEDIA_GOOD_MS = 10_000;
 
-/** The end of a call is told by its node within this time after it knows the call no more. */
+/** The node reports the end of a call within this time after the call is gone at the node. */
 const END_WAIT_MS = 2_000;
 
 /** RFC 6455 §7.4.1, of media links. */
@@ -35,7 +35,7 @@ const CAUSE_MAX = 127;
 
 const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
 
-/** Its holder ends it, or it has nobody any more. */
+/** Its holder ends it, or it has no holder any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
 
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
@@ -68,9 +68,9 @@ export class CallSession implements StreamedCall {
   #hangingUp: Promise<void> | undefined;
   #mediaAttempts = 0;
   #linkedAtMs = 0;
-  /** The node has answered it; that it is active is told a moment later. */
+  /** The node has answered it; the report that it is active follows a moment later. */
   #isAnswered = false;
-  /** Nobody wants the call any more, and why. */
+  /** Why the call is no longer wanted; undefined while it is. */
   #unwanted: HangUpReason | undefined;
   #isOver = false;
   #undeliveredFrames = 0;
@@ -93,7 +93,7 @@ export class CallSession implements StreamedCall {
     return this.#call;
   }
 
-  /** What its streams did not carry; undefined when it had none. */
+  /** Audio that its streams did not carry; undefined when it had none. */
   get statistics(): { overflow_frames: number; undelivered_frames: number } | undefined {
     if (!this.#wasStreamed) return undefined;
     const undelivered = this.#undeliveredFrames + (this.#client?.undeliveredFrames ?? 0);
@@ -152,7 +152,7 @@ export class CallSession implements StreamedCall {
     this.#audio.press(digits);
   }
 
-  /** Has the node end the call. Throws `CommandRefused` or `NodeUnavailable`; the end itself is told later. */
+  /** Makes the node end the call. Throws `CommandRefused` or `NodeUnavailable`; the end itself is reported later. */
   hangUp(reason: HangUpReason = 'local_hangup'): Promise<void> {
     this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason }).finally(() => {
       this.#hangingUp = undefined;
@@ -160,7 +160,7 @@ export class CallSession implements StreamedCall {
     return this.#hangingUp;
   }
 
-  /** Has the node end the call, again and again if need be: nobody wants it any more. */
+  /** Makes the node end a call that is no longer wanted; retries as often as necessary. */
   dismiss(reason: HangUpReason): void {
     if (this.#isOver) return;
     this.#unwanted ??= reason;

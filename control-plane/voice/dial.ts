@@ -15,7 +15,7 @@ import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 
-/** The part of the wait in which the node may still begin; somebody waits at the other end of the request. */
+/** The part of the wait in which the node may still begin; a client waits for the answer to the request. */
 const START_MS = 10_000;
 
 /** Of a node that refuses for a limit and does not say for how long. */
@@ -33,10 +33,9 @@ export interface DialParts {
 
 /**
  * Calls `to`, an allowed E.164 number, from the subscription's number; returns the call's id when the far end rings or
- * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, `destination_not_allowed` (of
- * the node's operator), and `phone_node_unreachable` with
- * `reason`, and `cause` where the network told one. A call of which the node says nothing in time is hung up, and so is
- * one that nobody waits for any more when `signal` is aborted.
+ * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, `destination_not_allowed` (set
+ * by the node's operator), and `phone_node_unreachable` with `reason`, and `cause` where the network gave one. A call
+ * that the node does not report in time is hung up. So is a call whose client waits no more: `signal` is aborted.
  */
 export async function dial(
   parts: DialParts,
@@ -97,7 +96,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   const { callId } = session.call;
   const isTried = error instanceof NodeUnavailable && error.isSent;
   if (isTried) {
-    // It may ring by now, or begin to: nobody would be there.
+    // It may ring by now, or begin to, with no client to take it.
     session.dismiss('abandoned');
     throw unreachable(`the phone node did not answer: ${error.message}`, {
       reason: 'no_answer_from_node',

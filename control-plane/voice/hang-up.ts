@@ -1,4 +1,4 @@
-// The end of a call by request: handed to the node, and told by presence when the network confirms it.
+// The end of a call by request: handed to the node, and reported by presence when the network confirms it.
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { NodeUnavailable } from '../nodes/fleet.ts';

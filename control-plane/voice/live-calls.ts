@@ -1,4 +1,4 @@
-// The calls of the nodes that have a link to this instance: what the nodes tell, kept here, stored, and told to others.
+// The calls of the nodes that are linked to this instance: kept here as the nodes report them, stored, and reported to others.
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
@@ -24,10 +24,10 @@ import {
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
-/** A node without a link hangs its calls up after 30 s; then it tells nothing that would come in time. */
+/** A node without a link hangs its calls up after 30 s; any report after that comes too late. */
 const LINK_LOST_MS = 40_000;
 
-/** The end of a call that a node has no more is told right after its hello. */
+/** The node reports the end of a call that it has no more right after its hello. */
 const MISSING_MS = 5_000;
 
 /** After this without an instance that knows of it, and several rounds of housekeeping, a call has ended. */
@@ -35,7 +35,7 @@ const FORGOTTEN_MS = 3 * 60_000;
 
 const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** More than any rack has SIMs: a node that tells of more, or of more at once, is not followed. */
+/** More than any rack has SIMs: a node that reports more, or more at once, is not followed. */
 const CALLS_PER_NODE_MAX = 1_000;
 
 /** Calls whose end is remembered, so that an older word of them begins nothing. */
@@ -54,7 +54,7 @@ interface Arrival {
 }
 
 export class LiveCalls implements CallWatch {
-  /** Names this instance in what it tells the others. */
+  /** Names this instance in its reports to the others. */
   readonly instance = randomUUID();
   readonly #parts: LiveCallsParts;
   readonly #sessions = new Map<string, CallSession>();
@@ -82,7 +82,7 @@ export class LiveCalls implements CallWatch {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** A call of this subscription, or of nobody's; undefined when none is here. */
+  /** A call of this subscription, or with null an unassigned one; undefined when none is here. */
   find(callId: string, subscriptionId: string | null): CallSession | undefined {
     const session = this.#sessions.get(callId);
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
@@ -152,7 +152,7 @@ export class LiveCalls implements CallWatch {
     this.#lostTimers.set(nodeId, timer);
   }
 
-  /** Housekeeping: no call stays open of which nobody knows. */
+  /** Housekeeping: no call stays open that no instance knows. */
   async settleForgotten(): Promise<void> {
     const { db, clock } = this.#parts;
     const now = clock.now();

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import { mediaAuthorization } from '#shared/voice/media.ts';
 
-/** The node opens the link as soon as it is told to. */
+/** The node opens the link as soon as it gets the command. */
 const TICKET_LIFETIME_MS = 10_000;
 
 /** Tickets that wait for their node; there are no more calls than SIMs. */

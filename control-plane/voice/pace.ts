@@ -1,4 +1,4 @@
-// Whether a client sends as somebody speaks, evenly and in real time, or ahead of its time, as a program that has its answer.
+// Detects whether a client sends as a person speaks, evenly and in real time, or ahead of it, as a program with a ready answer.
 // Pure.
 
 const BUCKET_MS = 1_000;

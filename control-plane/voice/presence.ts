@@ -9,13 +9,13 @@ import type { Database } from '../store/database/database.ts';
 import { type CallRow, type EndedCall, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
-/** Who has not read this much is cut off: hundreds of events. */
+/** A client that has not read this much is cut off: hundreds of events. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
 /** A call that rings is noted again by each round of housekeeping. */
 const RINGING_SEEN_MS = 3 * 60_000;
 
-/** Events that are remembered as told: a link that moves tells its calls again. */
+/** Remembered events, so that each is sent once: a link that moves reports its calls again. */
 const TOLD_MAX = 10_000;
 
 export interface PresenceParts {
@@ -44,7 +44,7 @@ export class Presence {
     });
   }
 
-  /** Tells the socket of the calls that ring now, and of all events until it is closed. */
+  /** Sends the socket the calls that ring now, and all events until it is closed. */
   add(socket: WebSocket, { id }: Subscription): void {
     const sockets = this.#sockets.get(id) ?? new Set();
     this.#sockets.set(id, sockets.add(socket));
@@ -63,7 +63,7 @@ export class Presence {
     for (const call of live.ringing(subscriptionId)) send(socket, this.#ringing(call));
     const stored = await findRinging(db, subscriptionId, new Date(clock.now() - RINGING_SEEN_MS));
     for (const call of stored) {
-      // What has come further while it was read, and what rings here.
+      // Skips calls that were answered or ended during the read, and calls that ring here.
       const isPast = ['answered', 'ended'].some((kind) => this.#told.has(`${kind} ${call.callId}`));
       const isHere = live.find(call.callId, subscriptionId) !== undefined;
       if (!isPast && !isHere) send(socket, this.#ringing(call));

@@ -6,7 +6,7 @@ export const RIFF_HEADER_BYTES = 44;
 
 const PCM = 1;
 
-/** Audio that is not what the stream carries; the message tells what it is. */
+/** Audio of another format than the stream carries; the message says which. */
 export class AudioFormatError extends Error {
   override name = 'AudioFormatError';
 }

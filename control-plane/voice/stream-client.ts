@@ -1,11 +1,11 @@
-// Whoever holds the WebSocket of a call's stream, in whatever protocol.
+// The client of the WebSocket of a call's stream, in whatever protocol.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { AudioListener } from './call-audio.ts';
 import { MessageLimit } from './message-limit.ts';
 
-/** What a client may do with the call whose stream it has. */
+/** The operations of a client on the call whose stream it has. */
 export interface StreamedCall {
   /** 16 kHz samples, 16 bit little-endian; an even length. */
   play(audio: Uint8Array): void;
@@ -15,17 +15,17 @@ export interface StreamedCall {
 }
 
 export interface StreamClient extends AudioListener {
-  /** The call is, or has become, a conversation. Told once. */
+  /** The call is, or has become, a conversation. Called once. */
   answered(): void;
   close(code: number, reason: string): void;
   /** Frames of the far end that it did not take in time. */
   readonly undeliveredFrames: number;
 }
 
-/** Who is slower than this, two seconds of audio, misses frames. */
+/** A client that is slower than this, two seconds of audio, misses frames. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
-/** Who took nothing for this long is gone. */
+/** A client that took nothing for this long is gone. */
 const STALLED_MS = 10_000;
 
 /** A peer that does not answer the close frame must not keep the socket. */

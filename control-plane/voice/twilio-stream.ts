@@ -93,7 +93,7 @@ export class TwilioStream implements StreamClient {
     this.#tell('mark', { name });
   }
 
-  /** As Twilio does: marks that were not reached are told as if they were. */
+  /** As Twilio does: marks that were not reached are reported as if they were. */
   cleared({ marks }: Cleared): void {
     for (const name of marks) this.mark(name);
   }

@@ -12,14 +12,14 @@ import type { UpgradeHandler } from '../server.ts';
 /** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
 const CHECKS_MAX = 1_000;
 
-/** By then another instance, or this one started anew, is there. */
+/** By then another instance is there, or this one after a restart. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
   /** Links of nodes. */
   open(): number;
-  /** Refuses new links, tells the nodes to go, and resolves when every session has ended, in bounded time. */
+  /** Refuses new links, asks the nodes to disconnect, and resolves when every session has ended, in bounded time. */
   drain(): Promise<void>;
 }
 

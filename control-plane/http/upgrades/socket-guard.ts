@@ -19,7 +19,7 @@ const STEP_MS = 24 * 60 * 60 * 1000;
 /** A database that does not answer says nothing of a token: it is asked again. */
 const ASK_AGAIN_MS = 1_000;
 
-/** Of somebody who opens more and more of them. */
+/** For a client that opens more and more of them. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface SocketGuardParts {
@@ -33,7 +33,7 @@ export interface SocketGuardParts {
   socketsPerToken: number;
 }
 
-/** What is known of one token that has sockets. */
+/** The state of one token that has sockets. */
 interface Bearer {
   authorization: string;
   subscription: Subscription;

@@ -1,4 +1,4 @@
-// `control-plane alert list | test`: what is wrong now, and whether somebody would hear of it.
+// `control-plane alert list | test`: the open alerts, and whether an alert would reach the operator.
 import { randomBytes } from 'node:crypto';
 import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';

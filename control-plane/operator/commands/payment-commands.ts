@@ -1,4 +1,4 @@
-// `control-plane payment …`: where payments stand, what happened to one, and the way back for money that bought nothing.
+// `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing.
 import { programCommand } from '#shared/process/commands.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';

@@ -1,4 +1,4 @@
-// What was refused of a node, in words.
+// Words for the refusals of a node's requests.
 import type { Refusals } from '../../store/fleet/node-refusals.ts';
 
 const WORDS = {

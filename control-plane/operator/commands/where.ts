@@ -17,7 +17,7 @@ const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
 export const JSON_OPTION = switchOption('Print JSON');
 export const FULL_OPTION = switchOption('Show whole wallets and whole numbers of subscribers');
 
-/** What each list takes. */
+/** The options of every list. */
 export const LIST_OPTIONS = {
   json: JSON_OPTION,
   limit: {

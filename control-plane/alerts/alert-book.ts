@@ -1,13 +1,13 @@
-// What becomes of an alert when somebody looks again. Pure; the store keeps what it says.
+// The next state of an alert after each check. Pure; the store keeps the result.
 import { randomBytes } from 'node:crypto';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 
-/** Nobody looked for longer than this: what was seen before says nothing of the time between. */
+/** After a longer time without a check, earlier findings say nothing of the time between. */
 const GAP_MS = 60_000;
 
 const ID_BYTES = 12;
 
-/** What an alert is after a look; undefined where there is none, or one that was not raised is over. */
+/** The alert after a check; undefined where there is none, or one that was not raised is over. */
 export function afterLook(
   alert: OpenAlert | undefined,
   found: Trouble | undefined,

@@ -1,4 +1,4 @@
-// What an operator is told, as JSON for a program and as text for a person.
+// The message of an alert, as JSON for a program and as text for a person.
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertMessage, AlertRow } from '../domain/alert.ts';
 
@@ -58,5 +58,5 @@ function paragraph({ severity, summary, advice, raised_at, recovered_at }: Alert
     : `- ${recovered_at.toISOString()} over: ${summary} (since ${from})`;
 }
 
-/** What fits into the subject of a mail. */
+/** The part that fits into the subject of a mail. */
 const headline = ({ summary }: AlertRow): string => String(summary.split(':')[0]);

@@ -14,7 +14,7 @@ const LOOK_MS = 10_000;
 const POST_MS = 5_000;
 
 export interface AlertService {
-  /** Told of every reading of a relayer. */
+  /** Called with every reading of a relayer. */
   onFunds(chainId: number, funds: { transfers: number }): void;
   stop(): Promise<void>;
 }

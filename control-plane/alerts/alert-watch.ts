@@ -1,4 +1,4 @@
-// Looks at everything now and then, and notes what is wrong and what is well again: once, however many instances look.
+// Checks everything now and then, and notes problems and recoveries: once, however many instances check.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { keyOf, type OpenAlert } from '../domain/alert.ts';

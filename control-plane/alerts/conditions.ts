@@ -47,7 +47,7 @@ export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<Al
 
 export interface Findings {
   troubles: Trouble[];
-  /** False where nothing can be said now: what was told of it stands. */
+  /** False where the state is unknown now: the alert stays as it is. */
   isKnown(alert: Pick<OpenAlert, 'kind' | 'subject'>): boolean;
 }
 
@@ -59,7 +59,7 @@ export function findTroubles(
 ): Findings {
   const { nodes, payments, gas } = snapshot;
   const linked = new Map(nodes.map(({ id, isLinked }) => [id, isLinked]));
-  // Of a node that is away only that is told: nobody knows how its slots are.
+  // For a node that is away, only its absence is reported: the state of its slots is unknown.
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const found = [
     ...nodes.flatMap((node) => (node.isLinked ? journalTroubles(node, thresholds, isOpen) : [offline(node)])),

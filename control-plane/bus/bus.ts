@@ -1,4 +1,5 @@
-// What one part of an instance tells the others, and some of it other instances. Hints only: whoever misses one is wrong for a bounded time.
+// Hints from one part of an instance to the others, some also to other instances. A missed hint leaves an error for a
+// bounded time only.
 import type { CallRow, EndedCall } from '../store/messages/calls.ts';
 
 export type BusEvent =

@@ -1,4 +1,4 @@
-// The bus of several instances on one Postgres: what one of them tells is heard by the others some milliseconds later.
+// The bus of several instances on one Postgres: the others hear an event some milliseconds later.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Client } from 'pg';
@@ -8,14 +8,14 @@ import type { Database } from '../store/database/database.ts';
 import { type Bus, type BusEvent, createLocalBus } from './bus.ts';
 
 const CHANNEL = 'simrack_bus';
-/** Worth a statement each; of messages none is told, for whoever waits for them asks again within a second. */
+/** Worth a statement each. Messages are not sent: a waiting claim asks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
   ...(['node_asked', 'probe_arrived'] as const),
   ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled', 'node_asked'] as const),
   'node_changed' as const,
 ]);
-/** Who tells it, and an event as JSON. */
+/** The sender, and an event as JSON. */
 const PAYLOAD = /^(\S+) (.*)$/s;
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
@@ -81,12 +81,12 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
   };
 }
 
-/** Tells all instances but `sender`; without one also from outside of the service. */
+/** Notifies all instances but `sender`; without one also from outside of the service. */
 export async function tellInstances(db: Database, event: BusEvent, sender: string = randomUUID()) {
   await sql`select pg_notify(${CHANNEL}, ${`${sender} ${JSON.stringify(event)}`})`.execute(db);
 }
 
-/** Whoever may write to the database may write anything else, too: the shape is not checked, only that it is known. */
+/** A program that may write to the database may write anything else, too: the kind is checked, not the shape. */
 function readEvent(text: string): BusEvent | undefined {
   try {
     const event = JSON.parse(text, (key, value) =>
@@ -105,7 +105,7 @@ async function listenOn(url: string): Promise<Client> {
     keepAlive: true,
     application_name: 'simrack-control-plane-bus',
   });
-  // What ends a connection is told by its end, too; without a listener it would end the process.
+  // The end of a connection is also reported by its `end` event; without a listener the error would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,7 +1,7 @@
 // Every "no" of the service, and every failure to get an answer from it, as one kind of error.
 import { refusalSchema } from '#shared/api/answers.ts';
 
-/** No answer: nobody is there, it came too late, or it is not what the API promises. `status` is 0 then. */
+/** No answer: the service is unreachable, the answer came too late, or the API does not allow it. `status` is 0 then. */
 export type NoAnswerCode = 'unreachable' | 'timeout' | 'invalid_answer';
 
 export interface ApiErrorParts {
@@ -19,7 +19,7 @@ export class ApiError extends Error {
   readonly status: number;
   /** Safe to switch on. */
   readonly code: string;
-  /** What else the answer has: `field`, `reason`, `call_id`, `request_id` … */
+  /** The other fields of the answer: `field`, `reason`, `call_id`, `request_id` … */
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 
@@ -31,13 +31,13 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** Nobody knows whether the service has done what it was asked. */
+  /** It is unknown whether the service has done what it was asked. */
   get isNoAnswer(): boolean {
     return this.status === 0;
   }
 }
 
-/** The error that an answer tells; a proxy's page of HTML is one, too. */
+/** The error in an answer; a proxy's page of HTML is one, too. */
 export function errorOfAnswer(
   status: number,
   json: unknown,

@@ -59,7 +59,7 @@ export class CallStream {
           return;
         }
         const event = eventOf(data);
-        // What a later version of the service says beside these is none of ours.
+        // Events that only a later version of the service knows are ignored.
         if (event === undefined) return;
         onEvent?.(event);
         for (const waiter of [...waiting]) waiter(event);
@@ -123,7 +123,7 @@ export class CallStream {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
-  /** What `pick` makes of an event; undefined when the stream ends first, or the time. */
+  /** The result of `pick` for an event; undefined when the stream ends first, or the time. */
   async #until<T>(
     pick: (event: ServerFrame) => T | undefined,
     timeout?: AbortSignal,

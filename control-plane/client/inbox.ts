@@ -28,7 +28,7 @@ export interface WaitOptions {
   /** How often the service is asked: 500 ms where it is left out. */
   pollMs?: number;
   signal?: AbortSignal | undefined;
-  /** Told of what is waited through: the service restarts, or cannot be reached. */
+  /** Called with each error that is waited through: the service restarts, or cannot be reached. */
   onTrouble?: (error: ApiError) => void;
 }
 

@@ -24,7 +24,7 @@ export interface PurchaseOptions extends SpendLimit {
   resume?: SignedPayment | undefined;
   /** Called before a payment is sent for the first time, and awaited: the place to keep it. */
   onSigned?: (payment: SignedPayment, offer: Offer) => void | Promise<void>;
-  /** Told why the end is waited for. */
+  /** Called with the reason for the wait. */
   onWait?: (reason: ApiError) => void;
   /** Time to find out what became of a payment; five minutes where it is left out. */
   settleTimeoutMs?: number;

@@ -7,7 +7,7 @@ import { type ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
 const OPEN_TIMEOUT_MS = 20_000;
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
-/** The service pings every 25 s: whoever is silent for this long is gone. */
+/** The service pings every 25 s: a peer that is silent for this long is gone. */
 const SILENCE_MS = 60_000;
 
 export interface SocketParts {

@@ -18,9 +18,9 @@ import { routeSignIn } from './sign-in-routes.ts';
 
 export function createConsoleApp(parts: ConsolePageParts): Koa {
   const { consoleUrl, proxyHops } = parts.site;
-  // Without a name of a proxy whoever connects wrote the header himself.
+  // Without a configured proxy, the header is the client's own.
   const app = new Koa({ proxy: consoleUrl !== undefined && proxyHops > 0, maxIpsCount: proxyHops });
-  // What a client does to its own connection is no fault of ours.
+  // The server is not at fault when a client breaks its own connection.
   app.on('error', (error: unknown) => parts.log.debug({ err: error }, 'request ended early'));
   app.use(protectPages);
   app.use(errorPages(parts));
@@ -43,7 +43,7 @@ export function createConsoleApp(parts: ConsolePageParts): Koa {
 
 const isLooking = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD';
 
-/** Whatever is not only looked at comes from a page of ours. */
+/** A request that may change something must come from one of the console's pages. */
 const checkSite =
   (options: SiteOptions): Middleware =>
   async (ctx, next) => {

@@ -1,4 +1,4 @@
-// What the pages of the console are made with.
+// The parts that the console's pages are made with.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Desk } from '../operator/desk.ts';
@@ -13,7 +13,7 @@ export interface ConsolePageParts {
   db: Database;
   clock: Clock;
   log: Logger;
-  /** The desk for an operator, whose name is noted with what he changes. */
+  /** The operator API for an operator, whose name is noted with each change. */
   deskFor: (operator: string) => Desk;
   sessions: Sessions;
   view: ConsoleView;

@@ -22,7 +22,7 @@ export interface ConsoleParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** The desk for an operator, whose name is noted with what he changes. */
+  /** The operator API for an operator, whose name is noted with each change. */
   deskFor: (operator: string) => Desk;
 }
 
@@ -38,7 +38,7 @@ export interface Console {
   stop(): Promise<void>;
 }
 
-/** Who reads lists for all that look. */
+/** The actor that reads lists for all viewers. */
 const NOBODY = 'console';
 
 /** Undefined where no port is given for it. Throws when the port cannot be had. */
@@ -48,7 +48,7 @@ export async function openConsole(
 ): Promise<Console | undefined> {
   const { consoleHost: host, consolePort: port, consoleUrl, serviceName } = options;
   if (port === undefined) return undefined;
-  // As in console-app.ts: without a name of a proxy whoever connects is the client.
+  // As in console-app.ts: without a configured proxy, the peer is the client.
   const isBehindProxy = consoleUrl !== undefined && options.proxyHops > 0;
   const server = await listenHttp({ ...options, host, port, log, isBehindProxy }).catch((cause: Error) => {
     throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });

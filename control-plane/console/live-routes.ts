@@ -1,4 +1,4 @@
-// The pages that follow the fleet, and the stream that tells them what has changed.
+// The pages that follow the fleet, and the stream that sends them the changes.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import * as z from 'zod';
@@ -79,7 +79,7 @@ export function routeLive(
     // A browser that comes back says what it had last.
     const version = ctx.get('Last-Event-ID') || after;
     ctx.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
-    // One that asks for the headers alone is told no more.
+    // A HEAD request gets the headers only.
     if (ctx.method === 'HEAD') {
       ctx.status = 200;
       return;

@@ -1,4 +1,4 @@
-// What the database says, read once for all who look, and again only when it may have changed.
+// Database readings, read once for all viewers, and again only when they may have changed.
 import type { Clock } from '#shared/clock.ts';
 
 export class Reading<T> {
@@ -8,14 +8,14 @@ export class Reading<T> {
   #value: Promise<T> | undefined;
   #readAt = 0;
 
-  /** What was read is believed for `maxAgeMs`, unless it is called stale before. */
+  /** A value is used for `maxAgeMs`, unless `stale` is called before. */
   constructor(clock: Clock, maxAgeMs: number, load: () => Promise<T>) {
     this.#clock = clock;
     this.#maxAgeMs = maxAgeMs;
     this.#load = load;
   }
 
-  /** The next who asks has it read anew; who asked before gets what was being read. */
+  /** The next caller causes a new read; earlier callers get the read that was under way. */
   stale(): void {
     this.#value = undefined;
   }

@@ -1,4 +1,4 @@
-// Tells the waitlist that the pool has opened: each entry once, whichever instance does it.
+// Notifies the waitlist that the pool has opened: each entry once, from whichever instance.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { MailSettings } from '../config/mail-options.ts';

@@ -1,4 +1,4 @@
-// What every part of the service is built on.
+// The parts that all of the service is built on.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';

@@ -1,4 +1,4 @@
-// What is sold, on which chains, and who settles it.
+// The sale: its offers, their chains, and the settlement on each.
 import type { Hex } from 'viem';
 import type { Logger } from '#shared/log.ts';
 import type { PaymentNetworks } from '../payments/payment-networks.ts';
@@ -33,7 +33,7 @@ export function openSales(
   return { networks, serviceDomain, ledger, sale, tills };
 }
 
-/** Nobody finishes the payments of a network that is not configured any more. */
+/** Logs open payments of a network that is no longer configured: no process finishes them. */
 async function warnOfUnserved(db: Database, tills: ReadonlyMap<number, unknown>, log: Logger): Promise<void> {
   try {
     for (const [chainId, count] of await countOpenPayments(db)) {

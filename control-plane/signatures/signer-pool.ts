@@ -1,4 +1,4 @@
-// Who signed a digest, found by threads: under a flood of signatures the event loop would serve nobody else.
+// Finds the signer of a digest in threads: a flood of signatures would otherwise block the event loop.
 import { availableParallelism } from 'node:os';
 import { Tinypool } from 'tinypool';
 import type { Address, Hex } from 'viem';
@@ -83,7 +83,7 @@ function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax
     // Flags of the program, such as a loader for TypeScript, are not the threads'.
     execArgv: [],
   });
-  // Of a thread that dies with a job, the job tells; of one that dies without, nobody needs to hear.
+  // If a thread dies with a job, the job reports it; otherwise the error does not matter.
   threads.on('error', () => undefined);
   return threads;
 }

@@ -34,7 +34,7 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     .action(async ({ showToken }: { showToken?: boolean }) => {
       const at = session();
       const account = await at.account();
-      // A file that cannot be used is told before the old token is ended.
+      // A file that cannot be used is reported before the old token is ended.
       at.store.read(account.address);
       const signedIn = await at.stranger().recover(account);
       keepToken(at, account, signedIn);

@@ -13,7 +13,7 @@ export interface ConversationOptions {
   for?: number;
 }
 
-/** What is read and opened before there is a call: a bad file costs nobody a ring. Throws `UsageError`. */
+/** Opens the files before there is a call: a bad file makes no telephone ring. Throws `UsageError`. */
 export function prepare({ say, record }: ConversationOptions) {
   return {
     speech: say === undefined ? undefined : readAudio(say),
@@ -75,7 +75,7 @@ async function talk(
   const timer = options.for === undefined ? undefined : setTimeout(() => stream.close(), options.for * 1000);
   if (options.press !== undefined) stream.press(options.press);
   if (speech !== undefined) await stream.play(speech);
-  // Who only says something has nothing to wait for.
+  // Without a recording or a timer, the call ends when the speech ends.
   if (speech !== undefined && recording === undefined && timer === undefined) stream.close();
   await stream.ended;
   clearTimeout(timer);

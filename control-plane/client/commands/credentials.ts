@@ -1,4 +1,4 @@
-// What the command line remembers between two runs: the token of each wallet, and a payment whose end is not known.
+// The command line's memory between two runs: the token of each wallet, and a payment whose end is not known.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -83,7 +83,7 @@ export class CredentialStore {
     return aside;
   }
 
-  // Wherever the token is: whoever names another file for it must not pay again.
+  // Independent of the token's file: a caller that names another file for it must not pay again.
   #pendingFile(wallet: string): string {
     return join(this.#folder, `payment-${wallet.toLowerCase()}.json`);
   }

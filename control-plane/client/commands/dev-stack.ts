@@ -1,4 +1,4 @@
-// What `npm start` leaves in its folder for programs beside it: where the service is, and wallets with test dollars.
+// The file that `npm start` leaves in its folder for other programs: where the service is, and wallets with test dollars.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-// How the command line ends when it did not do what it was told: an exit code for scripts, a text for people.
+// How the command line ends when a command fails: an exit code for scripts, a text for people.
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { ApiError } from '../api-error.ts';
@@ -12,7 +12,7 @@ export const EXIT = {
   usage: 2,
   /** No answer, or not in time, or the service cannot answer now; a wait that ended without a message. */
   noAnswer: 3,
-  /** Nobody knows yet whether the payment has arrived: run it again, it does not pay again. */
+  /** It is unknown whether the payment has arrived: run it again, it does not pay again. */
   pending: 4,
   /** Too many requests, the service is busy or starts, or another run pays: nothing was done, try again later. */
   later: 5,

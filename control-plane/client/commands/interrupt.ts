@@ -3,7 +3,7 @@ import { InterruptedError } from './failures.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Runs `work` with a signal that is aborted, with an `InterruptedError`, when the program is told to end. */
+/** Runs `work` with a signal that is aborted, with an `InterruptedError`, when the program gets a signal to end. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const handlers = SIGNALS.map((name) => ({

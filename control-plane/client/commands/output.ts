@@ -21,7 +21,7 @@ export class Output {
     this.#print = print;
   }
 
-  /** `--print` of a field that the answer will not have is told before anything is paid, sent or claimed. */
+  /** `--print` of a field that the answer will not have is refused before anything is paid, sent or claimed. */
   expect(fields: readonly string[]): void {
     if (this.#print !== undefined && !fields.includes(this.#print))
       throw new UsageError(`--print: the answer has no ${this.#print}, but ${fields.join(', ')}`);
@@ -104,8 +104,8 @@ const write = (text: string): void => void process.stdout.write(`${text}\n`);
 let closedPipeExit: number = EXIT.ok;
 
 /**
- * Readers that have enough, as `head`, end the program in peace, unless something is lost by it; progress that nobody
- * reads is no reason to stop paying.
+ * A reader that closes the pipe early, such as `head`, ends the program without an error, unless something is lost by
+ * it. Unread progress is no reason to stop paying.
  */
 export function bearClosedPipes(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -7,7 +7,7 @@ import { type Environment, type GlobalOptions, Session } from './session.ts';
 import { addSmsCommands } from './sms-commands.ts';
 import { addVoiceCommands } from './voice-commands.ts';
 
-/** What is read from the environment. */
+/** The environment variables. */
 export const ENVIRONMENT = {
   SIMRACK_URL: 'Base URL of the service. `--url` takes precedence.',
   SIMRACK_TOKEN: 'Bearer token. `--token` takes precedence. Without either, the stored token is used.',

@@ -1,4 +1,4 @@
-// What every command has of its options and its environment: the service, the wallet and the token.
+// The part of the options and the environment that every command needs: the service, the wallet and the token.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';

@@ -20,7 +20,7 @@ export interface Subscribed extends SignedIn {
   outcome: 'bought' | 'renewed' | 'recovered' | 'unchanged';
 }
 
-/** `tell` is given what came of it. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
+/** `tell` gets the result. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
 export async function subscribe(
   session: Session,
   options: SubscribeOptions,
@@ -35,7 +35,7 @@ export async function subscribe(
       (asks ? await known(session, account) : undefined) ??
         (await payOnce(session, account, options, resume)),
     );
-    // Only now: until somebody was told, the next run tells it, and pays nothing.
+    // Only after the output: until then, the next run prints the result, and pays nothing.
     store.clearPending(account.address);
   });
 }
@@ -132,7 +132,7 @@ const outcomeOf = (bought: Purchase): Subscribed['outcome'] => {
   return bought.renewed ? 'renewed' : 'bought';
 };
 
-/** What was sent is not taken back; the program that ends does not wait for its end. */
+/** A sent payment is not taken back; the program that ends does not wait for its end. */
 function untilInterrupted<T>(signal: AbortSignal, purchase: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

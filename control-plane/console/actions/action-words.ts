@@ -1,12 +1,12 @@
-// What an operator can do from the console, in words: on the button, as a question, and what follows from it.
+// The console's actions in words: on the button, as a question, and the consequence.
 
 export interface ActionWords {
   verb: string;
-  /** What it does, for who is about to do it. */
+  /** The consequence, for the operator who is about to act. */
   consequence: string;
-  /** What is told when it was done. */
+  /** The message after it was done. */
   done: string;
-  /** It cannot be undone, or takes something from somebody. */
+  /** It cannot be undone, or takes something from a subscriber. */
   isGrave: boolean;
 }
 
@@ -81,7 +81,7 @@ export const ACTION_WORDS = {
 
 export type ActionName = keyof typeof ACTION_WORDS;
 
-/** What a page says to who comes back from something that was done; undefined for any other word. */
+/** The message for an operator who returns from an action; undefined for any other word. */
 export const doneWords = (name: unknown): string | undefined =>
   typeof name === 'string' && Object.hasOwn(ACTION_WORDS, name)
     ? ACTION_WORDS[name as ActionName].done

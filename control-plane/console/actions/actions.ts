@@ -1,4 +1,4 @@
-// What an operator can do from the console: what each needs to know, whom it asks, and where one comes back to.
+// The console's actions: the input of each, the procedure that it calls, and the page to return to.
 import type * as z from 'zod';
 import type { Desk } from '../../operator/desk.ts';
 import { DESK_INPUTS } from '../../operator/desk-inputs.ts';
@@ -17,9 +17,9 @@ export interface ActionParts {
 export interface Action {
   /** Fields that are asked for; the others stand in the link. */
   asks: ReadonlyArray<'reason' | 'to'>;
-  /** What it is about, for who confirms. */
+  /** Its target, for the operator who confirms. */
   subject(fields: Fields): string;
-  /** What one compares before one confirms. */
+  /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
   /** Throws `OperatorRefusal` when the state of things does not allow it, `ZodError` for fields that are none. */
   run(fields: Fields, parts: ActionParts): Promise<void>;
@@ -97,7 +97,7 @@ type PlainCall =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
   | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim');
 
-/** The fields are text, and checked by what the desk wants of them. */
+/** The fields are text; the schema of the procedure checks them. */
 async function ask(desk: Desk, call: PlainCall, fields: Fields): Promise<void> {
   const input: z.input<(typeof DESK_INPUTS)[typeof call]> = DESK_INPUTS[call].parse(fields);
   await desk.ask(call, input);

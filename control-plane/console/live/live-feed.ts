@@ -10,13 +10,13 @@ import { Viewers } from './viewers.ts';
 /** Between two renderings of everything that is watched: what happens is seen within a second. */
 const RENDER_MS = 700;
 
-/** What comes at once is rendered at once. */
+/** Events within this time are rendered together. */
 const GATHER_MS = 50;
 
 /** A rendering that takes long is not begun again before this many times as long. */
 const REST_FACTOR = 10;
 
-/** What happens without a word of it, such as a node that falls silent, is seen this much later. */
+/** A change without an event, such as a node that falls silent, is seen this much later. */
 const TICK_MS = 5_000;
 
 /** How long a session that has ended may go on looking. */
@@ -24,10 +24,10 @@ const SESSIONS_MS = 1_000;
 
 const BEATS_EVERY_TICKS = 3;
 
-/** What was not rendered for so long is old, whatever it waits for. */
+/** A topic that was not rendered for so long is old, for whatever reason. */
 const OLD_MS = 3 * TICK_MS;
 
-/** Topics that are remembered while nobody watches them. */
+/** Topics that are remembered while they have no viewers. */
 const TOPICS_MAX = 200;
 
 export interface LiveFeedParts {
@@ -91,7 +91,7 @@ export class LiveFeed {
     this.#viewers.stop();
   }
 
-  /** Notes the parts of a topic, tells who watches it what has changed, and returns the version. */
+  /** Notes the parts of a topic, sends its viewers the changes, and returns the version. */
   #take(topic: string, fragments: readonly Fragment[]): string {
     const known = this.#topics.get(topic) ?? new LiveTopic();
     this.#topics.set(topic, known);
@@ -103,7 +103,7 @@ export class LiveFeed {
     return known.version;
   }
 
-  /** Tells who watches a topic, once, that what is shown is old, and since when. */
+  /** Notifies the viewers of a topic, once, that their page is old, and since when. */
   #tellOld(topic: string): void {
     const known = this.#topics.get(topic);
     if (known === undefined || known.isOld) return;
@@ -157,7 +157,7 @@ export class LiveFeed {
     const watching = this.#viewers.sessions();
     try {
       const open = await sessions.stillOpen(distinct(watching));
-      // Who came meanwhile was not asked for.
+      // Sessions that came meanwhile were not checked.
       const asked = new Set(watching.map(keyOfSession));
       const fresh = this.#viewers
         .sessions()

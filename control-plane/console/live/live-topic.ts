@@ -1,4 +1,4 @@
-// What many look at: rendered once, and told to all of them in the same bytes as far as it has changed.
+// A topic with many viewers: rendered once, and its changes sent to all of them in the same bytes.
 import { randomBytes } from 'node:crypto';
 import type { Html } from '#shared/html.ts';
 
@@ -26,7 +26,7 @@ export class LiveTopic {
   #version = 0;
   /** When the parts were as they are known, ms since the Unix epoch. */
   knownAt = 0;
-  /** Who watches was told that what is shown is old. */
+  /** The viewers were notified that their page is old. */
   isOld = false;
 
   get version(): string {
@@ -36,7 +36,7 @@ export class LiveTopic {
   /** Takes the parts as they are now; returns an event with those that have changed, undefined when none has. */
   update(fragments: readonly Fragment[]): Buffer | undefined {
     const changed = fragments.filter(({ id, html, key = html.text }) => this.#known.get(id)?.key !== key);
-    // What is not told anew may still look different inside.
+    // A part that is not sent again may still differ inside.
     for (const { id, html } of fragments) {
       const known = this.#known.get(id);
       if (known !== undefined) known.html = html;
@@ -49,7 +49,7 @@ export class LiveTopic {
     return eventOf(this.version, changed);
   }
 
-  /** What somebody has missed who saw `version` last: undefined for nothing. */
+  /** The changes since `version`: undefined for none. */
   since(version: string): Buffer | undefined {
     const seen = this.#seen(version);
     const missed = [...this.#known].filter(([, known]) => known.version > seen);
@@ -78,8 +78,8 @@ const eventOf = (version: string, fragments: readonly Fragment[]): Buffer =>
     `id: ${version}\ndata: ${JSON.stringify(fragments.map(({ id, html }) => [id, html.text]))}\n\n`,
   );
 
-/** What is shown is as it was then, and nobody knows better. */
+/** The page shows the state at that time; there is no newer one. */
 export const oldSince = (at: Date): Buffer => Buffer.from(`event: old\ndata: ${at.toISOString()}\n\n`);
 
-/** What is shown is so again. */
+/** The page is current again. */
 export const CURRENT = Buffer.from('event: current\ndata: \n\n');

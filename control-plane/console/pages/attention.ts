@@ -1,4 +1,4 @@
-// What somebody should look at now, the worst on top.
+// The problems that need the operator now, the worst on top.
 
 import { type Html, html } from '#shared/html.ts';
 import type { AlertRow } from '../../domain/alert.ts';

@@ -1,4 +1,4 @@
-// Who changed what, when, and what came of it.
+// The audit log: each change with its operator, its time and its result.
 
 import { isE164 } from '#shared/e164.ts';
 import { type Html, html } from '#shared/html.ts';

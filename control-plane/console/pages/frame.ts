@@ -20,9 +20,9 @@ export interface Frame {
   session: Session | undefined;
   /** The place in the way around that the page belongs to. */
   place: string;
-  /** What the page follows, and the state of it that it shows. */
+  /** The topic that the page follows, and the version that it shows. */
   live?: { topic: string; version: string };
-  /** What was done just now, for who comes back from it. */
+  /** The action just done, for an operator who returns from it. */
   done?: string | undefined;
   /** The page has plots. */
   hasPlots?: boolean;

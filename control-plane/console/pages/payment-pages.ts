@@ -1,4 +1,4 @@
-// Payments by state, those that somebody should look at on top; and one payment with its history.
+// Payments by state, those that need the operator on top; and one payment with its history.
 
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';

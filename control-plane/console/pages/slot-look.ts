@@ -2,7 +2,7 @@
 import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
 import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
-/** `good`, `busy`: it serves; `warn`: on its way; `bad`: somebody must look; `off`: nothing is expected of it. */
+/** `good`, `busy`: it serves; `warn`: on its way; `bad`: the operator must act; `off`: nothing is expected of it. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off';
 
 /** Names of drawings in `signs.ts`. */
@@ -55,7 +55,7 @@ export const isClaim = ({ reason, state }: PicturedSlot): boolean =>
 /** Slots that serve, or would if they were let. */
 export const isUp = (slot: PicturedSlot): boolean => slot.state === 'registered' && !isClaim(slot);
 
-/** The number of a slot that serves, where nobody has it: an end of a test SMS. */
+/** The number of a slot that serves and is unassigned: an end of a test SMS. */
 export const spareNumberOf = ({ number, outOfService, state, use }: PicturedSlot): string | undefined => {
   const isSpare = use === 'on_sale' || (use === 'quarantined' && outOfService === null);
   return state === 'registered' && isSpare && number !== null ? number : undefined;

@@ -1,4 +1,4 @@
-// Who has which number, and until when: wallets and numbers masked.
+// Subscriptions: wallet, number and end of each, wallets and numbers masked.
 
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/masked-number.ts';

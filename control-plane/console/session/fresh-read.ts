@@ -1,4 +1,4 @@
-// A read that many ask for at once: one at a time, and none is older than whoever gets it.
+// A read with many callers: one read at a time, and none begins before its caller asked.
 export class FreshRead<T> {
   readonly #read: () => Promise<T>;
   #current: Promise<T> | undefined;
@@ -8,7 +8,7 @@ export class FreshRead<T> {
     this.#read = read;
   }
 
-  /** What a read gives that begins now or later. Two reads serve all who ask while one is under way. */
+  /** Returns the result of a read that begins now or later. Two reads serve all callers while one is under way. */
   ask(): Promise<T> {
     if (this.#current === undefined) return this.#begin();
     this.#next ??= this.#current.then(

@@ -4,7 +4,7 @@ import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config/config.ts';
-import { COMMANDS } from './operator/commands/all-commands.ts';
+import { COMMANDS } from './operator/cli/all-commands.ts';
 
 if (!(await runCommand('control-plane', COMMANDS))) {
   const config = readConfig(helpOf(COMMANDS));

@@ -9,7 +9,7 @@ import { ACTIONS } from './actions/actions.ts';
 import type { ConsolePageParts } from './console-parts.ts';
 import { confirmForm } from './pages/confirm.ts';
 import { framed } from './pages/frame.ts';
-import { spareNumberOf } from './pages/slot-look.ts';
+import { spareNumberOf } from './pages/slot-status.ts';
 import { readOwnForm } from './session/forms.ts';
 import { sessionOf } from './session/request-state.ts';
 
@@ -24,7 +24,7 @@ const FIELDS_MAX = 8;
 const RECIPIENTS_MAX = 200;
 
 export function routeActions(router: Router, parts: ConsolePageParts): void {
-  const { deskFor, refunds, serviceName, view } = parts;
+  const { operatorFor, refunds, serviceName, view } = parts;
 
   router.get('/actions/:name', async (ctx) => {
     const { name } = check(nameSchema, ctx['params']);
@@ -48,7 +48,7 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const fields = await readOwnForm(ctx, session);
     const action = ACTIONS[name];
     try {
-      await action.run(fields, { desk: deskFor(session.operator), refunds });
+      await action.run(fields, { operator: operatorFor(session.operator), refunds });
     } finally {
       view.changed();
       parts.feed.touch();

@@ -1,9 +1,9 @@
 // The parts that the console's pages are made with.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import type { Desk } from '../operator/desk.ts';
+import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
-import type { RefundDesk } from './actions/refunds.ts';
+import type { RefundSender } from './actions/refunds.ts';
 import type { LiveFeed } from './live/live-feed.ts';
 import type { Sessions } from './session/sessions.ts';
 import type { SiteOptions } from './session/site.ts';
@@ -14,12 +14,12 @@ export interface ConsolePageParts {
   clock: Clock;
   log: Logger;
   /** The operator API for an operator, whose name is noted with each change. */
-  deskFor: (operator: string) => Desk;
+  operatorFor: (operator: string) => Operator;
   sessions: Sessions;
   view: ConsoleView;
   feed: LiveFeed;
   /** Where the service has a key for it. */
-  refunds: RefundDesk | undefined;
+  refunds: RefundSender | undefined;
   serviceName: string;
   site: SiteOptions;
 }

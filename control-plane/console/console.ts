@@ -5,10 +5,10 @@ import type { Bus } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import { type HttpOptions, listenHttp } from '../http/server.ts';
-import type { Desk } from '../operator/desk.ts';
+import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { deleteOldSamples, takeSample } from '../store/operations/samples.ts';
-import { type RefundOptions, refundDeskOf } from './actions/refunds.ts';
+import { type RefundOptions, refundSenderOf } from './actions/refunds.ts';
 import { createConsoleApp } from './console-app.ts';
 import { LiveFeed } from './live/live-feed.ts';
 import { createSessions } from './session/sessions.ts';
@@ -23,7 +23,7 @@ export interface ConsoleParts {
   clock: Clock;
   log: Logger;
   /** The operator API for an operator, whose name is noted with each change. */
-  deskFor: (operator: string) => Desk;
+  operatorFor: (operator: string) => Operator;
 }
 
 export type ConsoleOptions = SiteOptions &
@@ -44,7 +44,7 @@ const NOBODY = 'console';
 /** Undefined where no port is given for it. Throws when the port cannot be had. */
 export async function openConsole(
   options: ConsoleOptions,
-  { bus, clock, db, deskFor, log }: ConsoleParts,
+  { bus, clock, db, operatorFor, log }: ConsoleParts,
 ): Promise<Console | undefined> {
   const { consoleHost: host, consolePort: port, consoleUrl, serviceName } = options;
   if (port === undefined) return undefined;
@@ -54,19 +54,19 @@ export async function openConsole(
     throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
   });
   const sessions = createSessions({ db, clock });
-  const view = new ConsoleView({ db, bus, clock, desk: deskFor(NOBODY) });
+  const view = new ConsoleView({ db, bus, clock, operator: operatorFor(NOBODY) });
   const feed = new LiveFeed({ clock, log, sessions, render: (topic) => view.render(topic) });
   const unfollow = view.follow(() => feed.touch());
   const app = createConsoleApp({
     db,
     clock,
     log,
-    deskFor,
+    operatorFor,
     sessions,
     view,
     feed,
     serviceName,
-    refunds: refundDeskOf(options),
+    refunds: refundSenderOf(options),
     site: options,
   });
   server.serve(app, async () => {

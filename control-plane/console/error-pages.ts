@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import { html } from '#shared/html.ts';
 import type { Logger } from '#shared/log.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
-import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { framed, message } from './pages/frame.ts';
 import { findSession } from './session/request-state.ts';
@@ -28,7 +28,9 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
     } catch (error) {
       const { status, text, headers } = answerTo(error, log);
       const title =
-        error instanceof OperatorUnfinished ? 'Not finished yet' : (TITLES[status] ?? 'Something went wrong');
+        error instanceof OperatorError && error.reason === 'unanswered'
+          ? 'Not finished yet'
+          : (TITLES[status] ?? 'Something went wrong');
       const back = html`<p class="actions"><a class="button" href="/">To the fleet</a></p>`;
       ctx.status = status;
       ctx.set(headers);
@@ -41,7 +43,10 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
   };
 }
 
-/** Anything but a refusal is our fault, and says nothing of the inside. */
+/** What was asked for may still be done after `unanswered`, and may be asked for again. */
+const STATUS = { refused: 400, unavailable: 409, unanswered: 503, unreachable: 503 } as const;
+
+/** Any other error is a fault of the service: the page shows nothing of it. */
 function answerTo(
   error: unknown,
   log: Logger,
@@ -59,9 +64,8 @@ function answerTo(
       headers: { 'Retry-After': '5' },
     };
   }
-  if (error instanceof OperatorRefusal) return { status: 409, text: error.message, headers: {} };
-  // It may still come to its end, and is safe to be asked for again.
-  if (error instanceof OperatorUnfinished) return { status: 503, text: error.message, headers: {} };
+  if (error instanceof OperatorError)
+    return { status: STATUS[error.reason], text: error.message, headers: {} };
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;
     return { status: 400, text: `${issue?.path.join('.')}: ${issue?.message}`, headers: {} };

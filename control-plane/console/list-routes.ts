@@ -8,27 +8,35 @@ import { NUMBER_STATES } from '../domain/number-state.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
-import { numberSchema, PROBE_SPANS, paymentIdSchema, subscriptionIdSchema } from '../operator/desk-inputs.ts';
+import {
+  numberSchema,
+  PROBE_SPANS,
+  paymentIdSchema,
+  positionSchema,
+  subscriptionIdSchema,
+} from '../operator/fields.ts';
+import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
+import { NUMBERS } from '../operator/listings/numbers.ts';
+import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { findNumbersEnding } from '../store/fleet/numbers.ts';
-import { listNumberHappenings } from '../store/operations/happenings.ts';
+import { listNumberEvents } from '../store/operations/events.ts';
 import { doneWords } from './actions/action-words.ts';
 import { numberPath } from './actions/paths.ts';
 import type { ConsolePageParts } from './console-parts.ts';
-import { auditPage } from './pages/audit.ts';
 import { framed } from './pages/frame.ts';
-import { foundPage, numberPage, numbersPage } from './pages/number-pages.ts';
+import { listPage } from './pages/listing.ts';
+import { foundPage, numberPage } from './pages/number-pages.ts';
 import { paymentPage, paymentsPage } from './pages/payment-pages.ts';
 import { probesPage } from './pages/probes.ts';
 import { refundOffer } from './pages/refund-offer.ts';
-import { subscriptionsPage } from './pages/subscriptions.ts';
 import { sessionOf } from './session/request-state.ts';
 
 const ROWS = 100;
-const HAPPENINGS = 50;
+const EVENTS = 50;
 const FOUND_MAX = 20;
 
-/** A state that there is none of shows all. */
+/** An unknown state shows all. */
 const numbersSchema = z.object({
   state: z.enum(NUMBER_STATES).optional().catch(undefined),
   after: numberSchema.optional(),
@@ -46,26 +54,28 @@ const paymentsSchema = z.object({
 });
 const paymentOfPath = z.object({ id: paymentIdSchema });
 
-const position = z.coerce.number().int().positive().optional();
+const position = z.coerce.number().pipe(positionSchema).optional();
 const probesSchema = z.object({ span: z.enum(PROBE_SPANS).catch('day'), after: position });
 const auditSchema = z.object({ after: position });
 
 export function routeLists(
   router: Router,
-  { clock, db, deskFor, refunds, serviceName }: ConsolePageParts,
+  { clock, db, operatorFor, refunds, serviceName }: ConsolePageParts,
 ): void {
   const show = (ctx: Context, title: string, place: string, body: Html): void => {
     ctx.type = 'html';
     const done = doneWords(ctx.query['done']);
     ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place, done }, body);
   };
-  const deskOf = (ctx: Context) => deskFor(sessionOf(ctx).operator);
+  const operatorOf = (ctx: Context) => operatorFor(sessionOf(ctx).operator);
 
   router.get('/numbers', async (ctx) => {
     const { state, after, find } = check(numbersSchema, ctx.query);
     if (find !== undefined) return search(ctx, find);
-    const page = await deskOf(ctx).ask('numbers', { state, after, limit: ROWS });
-    show(ctx, 'Numbers', '/numbers', numbersPage(page, state));
+    const page = await operatorOf(ctx).call('numbers', { state, after, limit: ROWS });
+    const choice = { name: 'state', values: NUMBER_STATES };
+    const list = { listing: NUMBERS, path: '/numbers', filters: { state }, choice, nowMs: clock.now() };
+    show(ctx, 'Numbers', '/numbers', listPage({ ...page, ...list }));
   });
 
   async function search(ctx: Context, text: string): Promise<void> {
@@ -78,34 +88,37 @@ export function routeLists(
 
   router.get('/numbers/:number', async (ctx) => {
     const { number } = check(numberOfPath, ctx['params']);
-    const { rows } = await deskOf(ctx).ask('numbers', { number, limit: 1 });
+    const { rows } = await operatorOf(ctx).call('numbers', { number, limit: 1 });
     const [row] = rows;
     if (row === undefined) throw new Refusal('not_found', 'there is no such number');
-    const happenings = await listNumberHappenings(db, number, HAPPENINGS);
-    show(ctx, number, '/numbers', numberPage(row, happenings));
+    const events = await listNumberEvents(db, number, EVENTS);
+    show(ctx, number, '/numbers', numberPage(row, events));
   });
 
   router.get('/subscriptions', async (ctx) => {
     const { state, after } = check(subscriptionsSchema, ctx.query);
-    const page = await deskOf(ctx).ask('subscriptions', { state, after, limit: ROWS });
-    show(ctx, 'Subscriptions', '/subscriptions', subscriptionsPage(page, state, clock.now()));
+    const page = await operatorOf(ctx).call('subscriptions', { state, after, limit: ROWS });
+    const choice = { name: 'state', values: SUBSCRIPTION_STATES };
+    const list = { listing: SUBSCRIPTIONS, path: '/subscriptions', filters: { state }, choice };
+    show(ctx, 'Subscriptions', '/subscriptions', listPage({ ...page, ...list, nowMs: clock.now() }));
   });
 
   router.get('/payments', async (ctx) => {
     const { state, show: shown, after } = check(paymentsSchema, ctx.query);
-    const desk = deskOf(ctx);
+    const operator = operatorOf(ctx);
     const isStuck = shown === 'stuck' || undefined;
     const [page, stuck] = await Promise.all([
-      desk.ask('payments', { state, isStuck, after, limit: ROWS }),
-      desk.ask('payments', { isStuck: true, limit: ROWS }),
+      operator.call('payments', { state, isStuck, after, limit: ROWS }),
+      operator.call('payments', { isStuck: true, limit: ROWS }),
     ]);
-    show(ctx, 'Payments', '/payments', paymentsPage(page, stuck.rows, { state, isStuck: isStuck ?? false }));
+    const list = { ...page, filters: { state, show: shown }, nowMs: clock.now() };
+    show(ctx, 'Payments', '/payments', paymentsPage(list, stuck.rows));
   });
 
   router.get('/payments/:id', async (ctx) => {
     const { id } = check(paymentOfPath, ctx['params']);
-    const payment = await deskOf(ctx)
-      .ask('payment', { id })
+    const payment = await operatorOf(ctx)
+      .call('payment', { id })
       .catch((error: unknown) => {
         if (error instanceof OperatorRefusal) throw new Refusal('not_found', error.message);
         throw error;
@@ -115,18 +128,19 @@ export function routeLists(
 
   router.get('/probes', async (ctx) => {
     const { span, after } = check(probesSchema, ctx.query);
-    const desk = deskOf(ctx);
+    const operator = operatorOf(ctx);
     const [carriers, slots, page] = await Promise.all([
-      desk.ask('probeSummary', { by: 'carrier', span }),
-      desk.ask('probeSummary', { by: 'slot', span }),
-      desk.ask('probes', { after, limit: ROWS }),
+      operator.call('probeSummary', { by: 'carrier', span }),
+      operator.call('probeSummary', { by: 'slot', span }),
+      operator.call('probes', { after, limit: ROWS }),
     ]);
-    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots, page }));
+    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots, page }, clock.now()));
   });
 
   router.get('/audit', async (ctx) => {
     const { after } = check(auditSchema, ctx.query);
-    const page = await deskOf(ctx).ask('auditLog', { after, limit: ROWS });
-    show(ctx, 'Audit log', '/audit', auditPage(page));
+    const page = await operatorOf(ctx).call('auditLog', { after, limit: ROWS });
+    const list = { listing: AUDIT_LOG, path: '/audit', nowMs: clock.now() };
+    show(ctx, 'Audit log', '/audit', listPage({ ...page, ...list }));
   });
 }

@@ -1,15 +1,15 @@
 // What the pages that follow the fleet show now: read once for all of them, rendered for each topic.
 import type { Clock } from '#shared/clock.ts';
+import type { Json } from '#shared/operator/procedure.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { AlertRow } from '../domain/alert.ts';
 import { onObservation } from '../metrics/observation.ts';
 import type { Stock } from '../metrics/stock-metrics.ts';
-import type { Desk } from '../operator/desk.ts';
-import type { Told } from '../operator/desk-answers.ts';
+import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { type PicturedNode, pictureFleet } from '../store/fleet/fleet-picture.ts';
 import type { PaymentRow } from '../store/money/payment-list.ts';
-import { listSlotEvents, type SlotHappening } from '../store/operations/happenings.ts';
+import { listSlotEvents, type SlotEvent } from '../store/operations/events.ts';
 import { readSamples, readSignal, type Sample } from '../store/operations/samples.ts';
 import { takeStock } from '../store/operations/stock.ts';
 import type { Fragment } from './live/live-topic.ts';
@@ -34,30 +34,30 @@ export interface ViewParts {
   db: Database;
   bus: Bus;
   clock: Clock;
-  desk: Desk;
+  operator: Operator;
 }
 
 export class ConsoleView {
   readonly #parts: ViewParts;
   readonly #fleet: Reading<PicturedNode[]>;
   readonly #stock: Reading<Stock>;
-  readonly #stuck: Reading<Told<PaymentRow>[]>;
-  readonly #alerts: Reading<Told<AlertRow>[]>;
-  readonly #events: Reading<SlotHappening[]>;
+  readonly #stuck: Reading<Json<PaymentRow>[]>;
+  readonly #alerts: Reading<Json<AlertRow>[]>;
+  readonly #events: Reading<SlotEvent[]>;
   readonly #samples: Readonly<Record<Range, Reading<Sample[]>>>;
 
   constructor(parts: ViewParts) {
-    const { clock, db, desk } = parts;
+    const { clock, db, operator } = parts;
     this.#parts = parts;
     const now = (): Date => new Date(clock.now());
     this.#fleet = new Reading(clock, FLEET_AGE_MS, () => pictureFleet(db, now()));
     this.#stock = new Reading(clock, MONEY_AGE_MS, () => takeStock(db, now()));
     this.#stuck = new Reading(clock, MONEY_AGE_MS, async () => {
-      const { rows } = await desk.ask('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
+      const { rows } = await operator.call('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
       return rows;
     });
     this.#alerts = new Reading(clock, FLEET_AGE_MS, () =>
-      desk.ask('alerts', { isAll: false, limit: ALERTS_SHOWN_MAX }),
+      operator.call('alerts', { isAll: false, limit: ALERTS_SHOWN_MAX }),
     );
     this.#events = new Reading(clock, FLEET_AGE_MS, () => listSlotEvents(db, { limit: EVENTS_SHOWN }));
     const samplesOf = (range: Range) =>

@@ -1,13 +1,16 @@
-// How an operator's command ends when it does not do what it was asked for.
+// The two ways in which an operator's command ends without success.
+import { OperatorError } from '#shared/operator/operator-error.ts';
 
-/** The state of things does not allow it. Nothing was changed; the message says why, one problem a line. */
-export class OperatorRefusal extends Error {
-  override name = 'OperatorRefusal';
-  readonly exitCode = 2;
+/** The present state does not allow it. Nothing was changed; the message says why, one problem a line. */
+export class OperatorRefusal extends OperatorError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unavailable', message, options?.cause);
+  }
 }
 
-/** Begun, and safe to be asked for again: the message says what is missing. */
-export class OperatorUnfinished extends Error {
-  override name = 'OperatorUnfinished';
-  readonly exitCode = 3;
+/** Begun, and not finished. The same command may be repeated; the message says what is missing. */
+export class OperatorUnfinished extends OperatorError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unanswered', message, options?.cause);
+  }
 }

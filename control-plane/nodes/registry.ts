@@ -1,13 +1,11 @@
-// What an operator does with nodes: gives a code, looks at them.
+// Nodes as operators see them: a code that enrolls one, and the list.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '#shared/clock.ts';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
 import type { Database } from '../store/database/database.ts';
 import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
-import { listNodes, type NodeRow, putCode } from '../store/fleet/nodes.ts';
+import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
 import type { UnregisteredSlot } from '../store/fleet/slots.ts';
-import { insertAudit } from '../store/operations/audit-log.ts';
 
 /** An operator walks to the rack within a day. */
 export const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -36,47 +34,27 @@ export interface NodeListing {
   code_until: string | null;
 }
 
-export interface NodeRegistry {
-  /** A code that enrols the node `name`, new or known; codes given before are void. */
-  add(name: string): Promise<NodeCode>;
-  list(): Promise<NodeListing[]>;
+/** A new code that enrolls the node `name`, new or known; earlier codes are void. */
+export async function newNodeCode(db: Database, name: string, now: Date): Promise<NodeCode> {
+  const code = mintCode();
+  const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS);
+  await putCode(db, { nodeId: name, codeHash: hashCode(code), expiresAt });
+  return { code: showCode(code), expires_at: expiresAt.toISOString() };
 }
 
-export function createNodeRegistry({ db, clock }: { db: Database; clock: Clock }): NodeRegistry {
-  return {
-    async add(name) {
-      const code = mintCode();
-      const at = new Date(clock.now());
-      const expiresAt = new Date(at.getTime() + CODE_LIFETIME_MS);
-      await db.transaction().execute(async (trx) => {
-        await putCode(trx, { nodeId: name, codeHash: hashCode(code), expiresAt });
-        await insertAudit(trx, {
-          at,
-          actor: 'command line',
-          action: 'addNode',
-          subject: name,
-          result: 'ok',
-          detail: { code_until: expiresAt.toISOString() },
-        });
-      });
-      return { code: showCode(code), expires_at: expiresAt.toISOString() };
-    },
-    async list() {
-      const now = new Date(clock.now());
-      const refusals = await readRefusals(db);
-      return (await listNodes(db)).map((row) => ({
-        name: row.id,
-        state: stateOf(row, now),
-        fingerprint: row.publicKey === null ? null : keyFingerprint(row.publicKey),
-        sims: row.sims,
-        alarms: row.alarms,
-        unregistered_slots: row.unregisteredSlots,
-        is_suspended: row.claimsSuspendedAt !== null,
-        refused: refusals.get(row.id) ?? {},
-        code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
-      }));
-    },
-  };
+export async function listNodes(db: Database, now: Date): Promise<NodeListing[]> {
+  const refusals = await readRefusals(db);
+  return (await readNodes(db)).map((row) => ({
+    name: row.id,
+    state: stateOf(row, now),
+    fingerprint: row.publicKey === null ? null : keyFingerprint(row.publicKey),
+    sims: row.sims,
+    alarms: row.alarms,
+    unregistered_slots: row.unregisteredSlots,
+    is_suspended: row.claimsSuspendedAt !== null,
+    refused: refusals.get(row.id) ?? {},
+    code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
+  }));
 }
 
 function stateOf(row: NodeRow, now: Date): NodeListing['state'] {

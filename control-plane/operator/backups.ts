@@ -15,7 +15,7 @@ import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } fro
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
 import { inTurn } from './in-turn.ts';
-import { connectOperator, type RunningOperator } from './operator-socket.ts';
+import { findService, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
 const STANDARD = '-';
@@ -93,9 +93,9 @@ async function backUp(place: Place, out: Writable): Promise<void> {
   }
 }
 
-async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningOperator, 'backUp'>> {
+async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningService, 'backUp'>> {
   if (place.databaseUrl === undefined) {
-    const running = await connectOperator(place.dataDir);
+    const running = await findService(place.dataDir);
     if (running !== undefined) return running;
     if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(

@@ -5,12 +5,11 @@ import { systemClock } from '#shared/clock.ts';
 import { tellInstances } from '../bus/shared-bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
-import { createNodeRegistry } from '../nodes/registry.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
-import { COMMAND_LINE, createDesk, type Desk } from './desk.ts';
 import { inTurn } from './in-turn.ts';
-import { connectOperator } from './operator-socket.ts';
-import { publicRegistry, type UrlRegistry } from './url-registry.ts';
+import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
+import { findService } from './operator-socket.ts';
+import type { Operator } from './procedures/all-procedures.ts';
 
 export interface OperatorOptions {
   databaseUrl: string | undefined;
@@ -19,23 +18,23 @@ export interface OperatorOptions {
   url: string;
 }
 
-export interface Operator {
-  registry: UrlRegistry;
-  desk: Desk;
-  close(): Promise<void>;
-}
+export type OpenOperator = Operator & { close(): Promise<void> };
 
 /**
  * Opens it. With `mayCreate` it makes the database where there is none; else it throws `OperatorRefusal`: an empty one would
  * answer for that of the service.
  */
-export const openOperator = (options: OperatorOptions, { mayCreate = false } = {}): Promise<Operator> =>
+export const openOperator = (options: OperatorOptions, { mayCreate = false } = {}): Promise<OpenOperator> =>
   inTurn(() => open(options, mayCreate));
 
-async function open({ databaseUrl, dataDir, url }: OperatorOptions, mayCreate: boolean): Promise<Operator> {
+async function open(
+  { databaseUrl, dataDir, url }: OperatorOptions,
+  mayCreate: boolean,
+): Promise<OpenOperator> {
   if (databaseUrl === undefined) {
-    const running = await connectOperator(dataDir);
-    if (running !== undefined) return { ...running, close: async () => undefined };
+    const operator = (await findService(dataDir))?.operator;
+    if (operator !== undefined)
+      return { call: (name, input) => operator.call(name, input), close: async () => undefined };
   }
   const folder = join(dataDir, 'pglite');
   const place = databaseUrl === undefined ? { folder } : { url: databaseUrl, connectionsMax: 1 };
@@ -48,11 +47,13 @@ async function open({ databaseUrl, dataDir, url }: OperatorOptions, mayCreate: b
     );
   }
   const { db, close } = opened;
-  const parts = { db, clock: systemClock };
+  const clock = systemClock;
   const tell = (nodeId: string): Promise<void> => tellInstances(db, { kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ ...parts, tell });
+  const nodes = createNodeReach({ db, clock, tell });
   const subscriptionChanged = (subscriptionId: string): Promise<void> =>
     tellInstances(db, { kind: 'subscription_changed', subscriptionId });
-  const desk = createDesk({ ...parts, nodes, subscriptionChanged, actor: COMMAND_LINE });
-  return { registry: publicRegistry(createNodeRegistry(parts), url), desk, close };
+  return {
+    ...createOperatorApi({ db, clock, nodes, url, subscriptionChanged, actor: COMMAND_LINE }),
+    close,
+  };
 }

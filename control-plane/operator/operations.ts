@@ -14,7 +14,8 @@ import { Prober } from '../probes/prober.ts';
 import type { Database } from '../store/database/database.ts';
 import { deleteOldRequests } from '../store/operations/operator-requests.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createOperatorApi } from './operator-api.ts';
+import type { Operator } from './procedures/all-procedures.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -29,6 +30,8 @@ export interface OperationsParts {
   fleet: Fleet;
   live: LiveCalls;
   sendTimeoutMs: number;
+  /** Base URL that nodes are given. */
+  url: string;
   probeMinutes: number | undefined;
   probeCalls: boolean;
   probeTimeoutMs: number;
@@ -37,7 +40,7 @@ export interface OperationsParts {
 
 export interface Operations {
   /** The operator API in the name of `actor`, which the audit log records. */
-  deskFor(actor: string): Desk;
+  operatorFor(actor: string): Operator;
   stop(): Promise<void>;
 }
 
@@ -71,7 +74,8 @@ export function createOperations(parts: OperationsParts): Operations {
     },
   );
   return {
-    deskFor: (actor) => createDesk({ db, clock, nodes, subscriptionChanged, actor }),
+    operatorFor: (actor) =>
+      createOperatorApi({ db, clock, nodes, url: parts.url, subscriptionChanged, actor }),
     async stop() {
       await prober.stop();
       await probing.stop();

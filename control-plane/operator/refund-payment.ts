@@ -7,7 +7,7 @@ import { shownValue } from '../domain/shown-value.ts';
 import { connectChain } from '../payments/chain/chain.ts';
 import { refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
-import type { Desk } from './desk.ts';
+import type { Operator } from './procedures/all-procedures.ts';
 import { refundLedgerOf } from './refund-ledger.ts';
 import { rpcFor } from './void-payment.ts';
 
@@ -23,9 +23,9 @@ export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
 };
 
 /** The key stays in this process: a service that has the database is given the signed transaction, to store it. */
-export async function refundPayment(desk: Desk, id: string, options: RefundOptions): Promise<string> {
-  const ledger = refundLedgerOf(desk);
-  const payment = await desk.ask('payment', { id });
+export async function refundPayment(operator: Operator, id: string, options: RefundOptions): Promise<string> {
+  const ledger = refundLedgerOf(operator);
+  const payment = await operator.call('payment', { id });
   const what = `${shownValue(payment)} to ${shownWallet(payment.payer, true)}`;
   if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
   if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);

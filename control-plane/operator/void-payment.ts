@@ -6,7 +6,7 @@ import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
 import { endedUnused } from '../payments/authorization-end.ts';
 import { type Chain, connectChain } from '../payments/chain/chain.ts';
 import type { RpcOptions } from '../payments/chain/rpc.ts';
-import type { Desk } from './desk.ts';
+import type { Operator } from './procedures/all-procedures.ts';
 
 export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
   readonly rpcTimeoutMs: number;
@@ -22,14 +22,14 @@ export function rpcFor(options: Omit<ChainPlace, 'safeDepthBlocks'>, chainId: nu
 }
 
 /** Throws `OperatorRefusal` while money may still move, and where it came. */
-export async function voidPayment(desk: Desk, id: string, options: ChainPlace): Promise<string> {
-  const payment = await desk.ask('payment', { id });
+export async function voidPayment(operator: Operator, id: string, options: ChainPlace): Promise<string> {
+  const payment = await operator.call('payment', { id });
   if (payment.state === 'void') return `${id} is void`;
   if (payment.subscription_id !== null)
     throw new OperatorRefusal(
       `nothing was done: ${id} bought a year of ${payment.subscription_id}; "subscription end" ends that`,
     );
-  const { transfer } = await desk.ask('refundable', { id });
+  const { transfer } = await operator.call('refundable', { id });
   const { safeDepthBlocks } = options;
   const chain = connectChain({ ...rpcFor(options, payment.chain_id), safeDepthBlocks });
   const transactions = [payment.transfer_hash, payment.transaction_hash].filter((hash) => hash !== null);
@@ -38,7 +38,7 @@ export async function voidPayment(desk: Desk, id: string, options: ChainPlace): 
     transactions: transactions as Hex[],
     validBefore: BigInt(payment.valid_before),
   });
-  await desk.ask('voidPayment', { id, why });
+  await operator.call('voidPayment', { id, why });
   return `${id} is void: ${why}`;
 }
 

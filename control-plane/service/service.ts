@@ -74,8 +74,8 @@ export async function startService(
     await api.stop();
     await close();
   };
-  const { deskFor } = operations;
-  const console = await openConsole(config, { db, bus, clock, log, deskFor }).catch((error: unknown) =>
+  const { operatorFor } = operations;
+  const console = await openConsole(config, { db, bus, clock, log, operatorFor }).catch((error: unknown) =>
     stop().then(() => Promise.reject(error)),
   );
   return {

@@ -1,6 +1,7 @@
 // The configuration file of a node: its place, and its meaning.
+
+import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
-import { EXIT_CODES } from '../system/exit-codes.ts';
 import { howToGetAt } from '../system/missing-rights.ts';
 import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.ts';
 import { configSchema, type WrittenConfig } from './schema.ts';

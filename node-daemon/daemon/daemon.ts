@@ -4,8 +4,8 @@ import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Settings } from '../config/options.ts';
 import { openHost } from '../host/host.ts';
-import { listenDesk } from '../operator/desk-socket.ts';
-import { HostDesk } from '../operator/host-desk.ts';
+import { HostOperator } from '../operator/host-operator.ts';
+import { listenForCommands } from '../operator/operator-socket.ts';
 import type { RecentLog } from '../operator/recent-log.ts';
 import { SlotActivity } from '../operator/slot-activity.ts';
 import { daemonWorkers } from '../service-manager/daemon-workers.ts';
@@ -52,8 +52,8 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   const { commands, identity, link }: HostLink = await openLink(host, { dataDir, destinations, metrics });
   const statusPage = await startStatusPage(host, { identity, link, metrics, port: metricsPort });
   const activity = new SlotActivity(host, isLinked);
-  const desk = new HostDesk({ host, commands, activity, recentLog });
-  const deskSocket = await listenDesk(desk, settings, log);
+  const operator = new HostOperator({ host, commands, activity, recentLog });
+  const operatorSocket = await listenForCommands(operator, settings, log);
   host.start();
   link.start();
   log.info({ nodeId: identity.current?.nodeId, slots: rack.slots().map(({ slot }) => slot) }, 'started');
@@ -68,8 +68,8 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     }),
     workers: () => daemonWorkers({ rack, journal, link }),
     async stop() {
-      await deskSocket.stop();
-      await desk.close();
+      await operatorSocket.stop();
+      await operator.close();
       await host.stop();
       identity.close();
       await link.stop();

@@ -5,14 +5,14 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import type { LogLevel } from '#shared/process/logger.ts';
 import { integerOption } from '#shared/process/options.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions } from '../config/options.ts';
-import { DeskError } from '../operator/desk-error.ts';
-import { print } from '../operator/with-desk.ts';
+import { print } from '../operator/cli/with-operator.ts';
 
 /** Not part of every package. */
 const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
@@ -32,7 +32,7 @@ export const SIMULATE_COMMAND = programCommand({
   },
   async run({ modems, dir, logLevel = 'warn' }) {
     if (!existsSync(SIMULATOR)) {
-      throw new DeskError(
+      throw new OperatorError(
         'unavailable',
         'the simulator is not part of this package: in a clone of the repository, "npm ci" and "npx --no-install node-daemon simulate"',
       );
@@ -87,7 +87,7 @@ async function startSimulator(modems: number, dir: string, logLevel: LogLevel): 
   const firstLine = once(lines, 'line', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
   const ended = closed.then(() => [undefined]);
   const [line] = (await Promise.race([firstLine, ended]).catch(() => [undefined])) as [string | undefined];
-  if (line === undefined) throw new DeskError('unavailable', 'the simulator did not start');
+  if (line === undefined) throw new OperatorError('unavailable', 'the simulator did not start');
   const { simulator_url: url, dir: folder } = JSON.parse(line) as { simulator_url: string; dir: string };
   return {
     url,

@@ -2,8 +2,8 @@
 import { systemClock } from '#shared/clock.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import type { Settings } from '../config/options.ts';
-import type { NodeDesk } from '../operator/desk.ts';
-import { openNodeDesk } from '../operator/open-desk.ts';
+import type { NodeOperator } from '../operator/node-operator.ts';
+import { openNodeOperator } from '../operator/open-operator.ts';
 import { HangGuard } from '../system/hang-guard.ts';
 import { type ExaminationParts, examine } from './examination.ts';
 import type { RackDesk } from './rack-slots.ts';
@@ -20,9 +20,9 @@ export async function examineRack(
   onReport: (report: Report) => void,
 ): Promise<void> {
   const guard = new HangGuard(systemClock, Math.max(1, threadPoolSize() - THREADS_KEPT));
-  let desk: NodeDesk | undefined;
+  let desk: NodeOperator | undefined;
   const openDesk = async (): Promise<RackDesk> => {
-    desk = await openNodeDesk(settings, { tool: 'doctor', waitsForModems: false });
+    desk = await openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
     return rackDeskOf(desk);
   };
   onReport(await examine(settings, { ...parts, guard, openDesk }));
@@ -32,12 +32,12 @@ export async function examineRack(
 }
 
 /** The part of the operator API that the examination uses. */
-export function rackDeskOf(desk: NodeDesk): RackDesk {
+export function rackDeskOf(desk: NodeOperator): RackDesk {
   return {
     isRunningDaemon: desk.isRunningDaemon,
-    slots: () => desk.ask('slots', {}),
+    slots: () => desk.call('slots', {}),
     at: (slot, command, { timeoutMs, unsafe }) =>
-      desk.ask('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
+      desk.call('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
     async isLinked() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
       for await (const { is_linked: isLinked } of desk.follow('watch', { signal }))

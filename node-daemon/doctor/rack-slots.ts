@@ -5,7 +5,7 @@ import type { Slot } from '#shared/link/messages.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import { isModem, type Place, placeOf } from '../modem/place/place.ts';
 import { PROFILES } from '../modem/profiles/find-profile.ts';
-import type { AtAnswer } from '../operator/desk.ts';
+import type { AtAnswer } from '../operator/procedures/at-answer.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 
 /** The way to the modems: through the daemon that runs, or by opening the rack. */

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import type { OpenPort } from '../at/port.ts';
-import { DeskError } from '../operator/desk-error.ts';
 import { isIdle, testLoop } from './audio-loop.ts';
 import { listenTo, messageOf } from './audio-port.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
@@ -106,7 +106,9 @@ async function modemOf(
 /** The daemon said that it did not ask, or nothing at all: neither says anything about the modem. */
 function isUntried(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof DeskSilentError || (cause instanceof DeskError && cause.trouble !== 'unanswered');
+  return (
+    cause instanceof DeskSilentError || (cause instanceof OperatorError && cause.reason !== 'unanswered')
+  );
 }
 
 class DeskSilentError extends Error {}

@@ -1,13 +1,35 @@
 // Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
 import type { Timer } from '#shared/clock.ts';
-import type { Fact } from '#shared/link/messages.ts';
+import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
-import type { WatchedHost, WatchedSlot } from './desk.ts';
+
+/** A slot, and its events since the daemon began. */
+export interface WatchedSlot extends Slot {
+  /** Signal in dBm, oldest first; null where there was none. */
+  readonly signals: readonly (number | null)[];
+  readonly sms_received: number;
+  readonly sms_sent: number;
+  readonly sms_failed: number;
+  /** Calls that are up. */
+  readonly calls: number;
+  readonly last_event: { readonly at: string; readonly text: string } | null;
+}
+
+/** All slots at one moment. */
+export interface WatchedHost {
+  readonly at: string;
+  readonly is_linked: boolean | null;
+  readonly alarms: readonly string[];
+  readonly journal_depth: number;
+  readonly slots: readonly WatchedSlot[];
+}
 
 /** Ten minutes of signal: a modem is asked for it every 30 s. */
 const SIGNALS_MAX = 40;
 const SIGNAL_EVERY_MS = 15_000;
+/** While everything changes at once, a watcher gets the state this often. */
+const WATCH_EVERY_MS = 200;
 
 type Activity = Pick<WatchedSlot, 'signals' | 'sms_received' | 'sms_sent' | 'sms_failed' | 'last_event'>;
 const NOTHING: Activity = { signals: [], sms_received: 0, sms_sent: 0, sms_failed: 0, last_event: null };
@@ -33,14 +55,33 @@ export class SlotActivity {
     countFacts(host.journal, {
       fact: (fact, iccid) => this.#onFact(fact, this.#slotOf(iccid ?? null)),
     });
-    host.journal.onFailing(() => this.#tell());
+    host.journal.onFailing(() => this.#notify());
     this.#timer = this.#sampleLater();
   }
 
-  /** Calls back after a change, until the returned function is called. */
-  onChange(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => void this.#watchers.delete(watcher);
+  /** The state of all slots now, and after each change, until the signal. */
+  async *follow(signal: AbortSignal): AsyncGenerator<WatchedHost> {
+    const { clock } = this.#host;
+    let hasChanged = true;
+    let wakeUp = (): void => undefined;
+    const onChange = (): void => {
+      hasChanged = true;
+      wakeUp();
+    };
+    this.#watchers.add(onChange);
+    signal.addEventListener('abort', onChange);
+    try {
+      while (!signal.aborted) {
+        if (hasChanged) {
+          hasChanged = false;
+          yield this.now;
+          await new Promise<void>((resolve) => clock.after(WATCH_EVERY_MS, resolve));
+        } else await new Promise<void>((resolve) => (wakeUp = resolve));
+      }
+    } finally {
+      this.#watchers.delete(onChange);
+      signal.removeEventListener('abort', onChange);
+    }
   }
 
   get now(): WatchedHost {
@@ -68,7 +109,7 @@ export class SlotActivity {
       for (const { slot, signal_dbm: signal } of this.#host.rack.slots()) {
         this.#change(slot, ({ signals }) => ({ signals: [...signals, signal].slice(-SIGNALS_MAX) }));
       }
-      this.#tell();
+      this.#notify();
       this.#timer = this.#sampleLater();
     });
   }
@@ -80,7 +121,7 @@ export class SlotActivity {
       this.#states.set(slot, now);
       this.#note(slot, now);
     }
-    this.#tell();
+    this.#notify();
   }
 
   #onFact(fact: Fact, slot: string | undefined): void {
@@ -105,7 +146,7 @@ export class SlotActivity {
   #note(slot: string | undefined, text: string): void {
     const at = new Date(this.#host.clock.now()).toISOString();
     this.#change(slot, () => ({ last_event: { at, text } }));
-    this.#tell();
+    this.#notify();
   }
 
   #change(slot: string | undefined, change: (before: Activity) => Partial<Activity>): void {
@@ -114,7 +155,7 @@ export class SlotActivity {
     this.#bySlot.set(slot, { ...before, ...change(before) });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const watcher of this.#watchers) watcher();
   }
 }

@@ -179,9 +179,9 @@ const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.y
 /** As an operator does it. At every start: the port may be another one, and the database too. */
 async function enrolRack({ dataDir, url }: { dataDir: string; url: string }): Promise<void> {
   const databaseUrl = process.env['DATABASE_URL'] || undefined;
-  const { registry, close } = await openOperator({ databaseUrl, dataDir, url });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir, url });
   try {
-    const { code } = await registry.add(NODE_NAME);
+    const { code } = await operator.call('addNode', { node: NODE_NAME });
     await enrol({ folder: nodeFolder(dataDir), url, code });
   } finally {
     await close();

@@ -43,9 +43,9 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   const { retryMs = 0 } = (waits()[0]?.fields ?? {}) as { retryMs?: number };
   t.ok(retryMs >= 5_000, 'calmly');
 
-  const { desk, registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
   t.teardown(close);
-  t.match(await registry.list(), [{ name: 'lab', state: 'pending', fingerprint }]);
-  t.same(await desk.ask('approveNode', { node: 'lab', fingerprint }), { fingerprint });
-  await until('linked', async () => (await registry.list())[0]?.state === 'linked', 30_000);
+  t.match(await operator.call('nodes', {}), [{ name: 'lab', state: 'pending', fingerprint }]);
+  t.same(await operator.call('approveNode', { node: 'lab', fingerprint }), { fingerprint });
+  await until('linked', async () => (await operator.call('nodes', {}))[0]?.state === 'linked', 30_000);
 });

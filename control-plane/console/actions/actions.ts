@@ -1,17 +1,15 @@
 // The console's actions: the input of each, the procedure that it calls, and the page to return to.
-import type * as z from 'zod';
-import type { Desk } from '../../operator/desk.ts';
-import { DESK_INPUTS } from '../../operator/desk-inputs.ts';
+import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedures.ts';
 import type { ActionName } from './action-words.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from './paths.ts';
-import { type RefundDesk, refundSchema } from './refunds.ts';
+import { type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
 export interface ActionParts {
-  desk: Desk;
+  operator: Operator;
   /** Where the service has a key for it. */
-  refunds: RefundDesk | undefined;
+  refunds: RefundSender | undefined;
 }
 
 export interface Action {
@@ -21,7 +19,7 @@ export interface Action {
   subject(fields: Fields): string;
   /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
-  /** Throws `OperatorRefusal` when the state of things does not allow it, `ZodError` for fields that are none. */
+  /** Throws `OperatorError`, and `ZodError` for fields that the procedure does not accept. */
   run(fields: Fields, parts: ActionParts): Promise<void>;
   /** The page to come back to. */
   path(fields: Fields): string;
@@ -30,7 +28,7 @@ export interface Action {
 const slotOf = ({ node = '', slot = '' }: Fields): { node: string; slot: string } => ({ node, slot });
 
 /** Only the key that was shown: another one may have come since. */
-const approvalSchema = DESK_INPUTS.approveNode.required();
+const approvalSchema = PROCEDURES.approveNode.input.required();
 
 const aboutSlot = {
   asks: [],
@@ -48,57 +46,59 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   'slot-out-of-service': {
     ...aboutSlot,
     asks: ['reason'],
-    run: (fields, { desk }) => ask(desk, 'takeSlotOutOfService', fields),
+    run: (fields, { operator }) => call(operator, 'takeSlotOutOfService', fields),
   },
-  'slot-in-service': { ...aboutSlot, run: (fields, { desk }) => ask(desk, 'putSlotInService', fields) },
-  'restart-modem': { ...aboutSlot, run: (fields, { desk }) => ask(desk, 'restartModem', fields) },
+  'slot-in-service': {
+    ...aboutSlot,
+    run: (fields, { operator }) => call(operator, 'putSlotInService', fields),
+  },
+  'restart-modem': { ...aboutSlot, run: (fields, { operator }) => call(operator, 'restartModem', fields) },
   'send-test': {
     asks: ['to'],
     subject: ({ from = '' }) => from,
-    run: async ({ from = '', to = '' }, { desk }) => {
-      await desk.ask('sendTest', { from, to, inService: true });
+    run: async ({ from = '', to = '' }, { operator }) => {
+      await operator.call('sendTest', { from, to, inService: true });
     },
     path: () => '/probes',
   },
-  'revoke-node': { ...aboutNode, run: (fields, { desk }) => ask(desk, 'revokeNode', fields) },
+  'revoke-node': { ...aboutNode, run: (fields, { operator }) => call(operator, 'revokeNode', fields) },
   'approve-node': {
     ...aboutNode,
     compared: ({ fingerprint = '' }) => fingerprint,
-    run: async (fields, { desk }) => {
-      await desk.ask('approveNode', approvalSchema.parse(fields));
+    run: async (fields, { operator }) => {
+      await operator.call('approveNode', approvalSchema.parse(fields));
     },
   },
   'release-number': {
     asks: [],
     subject: ({ number = '' }) => number,
-    run: (fields, { desk }) => ask(desk, 'releaseNumber', fields),
+    run: (fields, { operator }) => call(operator, 'releaseNumber', fields),
     path: ({ number = '' }) => numberPath(number),
   },
   'admit-number': {
     asks: [],
     subject: ({ number = '' }) => number,
-    run: (fields, { desk }) => ask(desk, 'admitNumber', fields),
+    run: (fields, { operator }) => call(operator, 'admitNumber', fields),
     path: ({ number = '' }) => numberPath(number),
   },
-  'transfer-sim': { ...aboutSlot, run: (fields, { desk }) => ask(desk, 'transferSim', fields) },
+  'transfer-sim': { ...aboutSlot, run: (fields, { operator }) => call(operator, 'transferSim', fields) },
   refund: {
     asks: ['reason'],
     subject: ({ id = '' }) => id,
-    run: async (fields, { desk, refunds }) => {
+    run: async (fields, { operator, refunds }) => {
       const { id, reason } = refundSchema.parse(fields);
       if (refunds === undefined) throw new Error('refunds are offered where there is a key only');
-      await refunds.send(desk, id, reason);
+      await refunds.send(operator, id, reason);
     },
     path: ({ id = '' }) => paymentPath(id),
   },
 };
 
-type PlainCall =
+type PlainProcedure =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
   | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim');
 
 /** The fields are text; the schema of the procedure checks them. */
-async function ask(desk: Desk, call: PlainCall, fields: Fields): Promise<void> {
-  const input: z.input<(typeof DESK_INPUTS)[typeof call]> = DESK_INPUTS[call].parse(fields);
-  await desk.ask(call, input);
+async function call(operator: Operator, name: PlainProcedure, fields: Fields): Promise<void> {
+  await operator.call(name, PROCEDURES[name].input.parse(fields));
 }

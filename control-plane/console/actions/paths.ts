@@ -1,8 +1,15 @@
 // Addresses of the console's own pages.
-import type { PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { LinkTarget } from '#shared/operator/listing.ts';
 
 export const numberPath = (number: string): string => `/numbers/${encodeURIComponent(number)}`;
 export const nodePath = (node: string): string => `/nodes/${encodeURIComponent(node)}`;
-export const slotPath = ({ node, slot }: Pick<PicturedSlot, 'node' | 'slot'>): string =>
+export const slotPath = ({ node, slot }: { node: string; slot: string }): string =>
   `${nodePath(node)}/slot?name=${encodeURIComponent(slot)}`;
 export const paymentPath = (id: string): string => `/payments/${encodeURIComponent(id)}`;
+
+export function pathOf(target: LinkTarget): string {
+  if ('number' in target) return numberPath(target.number);
+  if ('payment' in target) return paymentPath(target.payment);
+  const { node, slot } = target;
+  return slot === undefined ? nodePath(node) : slotPath({ node, slot });
+}

@@ -2,8 +2,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import * as z from 'zod';
 import type { Config } from '../../config/config.ts';
-import type { Desk } from '../../operator/desk.ts';
-import { paymentIdSchema, reasonSchema } from '../../operator/desk-inputs.ts';
+import { paymentIdSchema, reasonSchema } from '../../operator/fields.ts';
+import type { Operator } from '../../operator/procedures/all-procedures.ts';
 import { refundPayment } from '../../operator/refund-payment.ts';
 
 /** A block comes every 2 s; who waits longer asks again. */
@@ -11,11 +11,11 @@ const WAIT_MS = 10_000;
 
 export const refundSchema = z.object({ id: paymentIdSchema, reason: reasonSchema });
 
-export interface RefundDesk {
+export interface RefundSender {
   /** True when it has the key of the account that a payment went to. */
   hasKeyOf(payTo: string): boolean;
   /** Throws `OperatorRefusal` when nothing was sent, `OperatorUnfinished` when it may still be mined. */
-  send(desk: Desk, id: string, reason: string): Promise<void>;
+  send(operator: Operator, id: string, reason: string): Promise<void>;
 }
 
 export type RefundOptions = Pick<
@@ -23,14 +23,14 @@ export type RefundOptions = Pick<
   'consoleRefundKeyFile' | 'paymentsFile' | 'chainId' | 'rpcUrl' | 'rpcTimeoutMs'
 >;
 
-export function refundDeskOf(options: RefundOptions): RefundDesk | undefined {
+export function refundSenderOf(options: RefundOptions): RefundSender | undefined {
   const { consoleRefundKeyFile: key } = options;
   if (key === undefined) return undefined;
   const { address } = privateKeyToAccount(key);
   return {
     hasKeyOf: (payTo) => payTo.toLowerCase() === address.toLowerCase(),
-    async send(desk, id, reason) {
-      await refundPayment(desk, id, {
+    async send(operator, id, reason) {
+      await refundPayment(operator, id, {
         ...options,
         key,
         reason,

@@ -1,22 +1,23 @@
 // The problems that need the operator now, the worst on top.
 
 import { type Html, html } from '#shared/html.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { Health, Sign } from '#shared/operator/slot-health.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
 import { shownValue } from '../../domain/shown-value.ts';
-import type { Told } from '../../operator/desk-answers.ts';
 import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { nodePath, paymentPath, slotPath } from '../actions/paths.ts';
 import { plain, shownAt } from './shown.ts';
 import { sign } from './signs.ts';
-import { lookOf, type Sign, type Tone } from './slot-look.ts';
+import { statusOf } from './slot-status.ts';
 
 /** Of one kind; more of them are counted. */
 const SHOWN_MAX = 8;
 
 interface Trouble {
-  tone: Extract<Tone, 'bad' | 'warn'>;
+  health: Extract<Health, 'bad' | 'warn'>;
   sign: Sign;
   path: string;
   subject: string;
@@ -25,9 +26,9 @@ interface Trouble {
 
 export interface Attention {
   fleet: readonly PicturedNode[];
-  stuck: readonly Told<PaymentRow>[];
+  stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */
-  alerts: readonly Told<AlertRow>[];
+  alerts: readonly Json<AlertRow>[];
   /** Numbers that can be sold now. */
   available: number;
 }
@@ -43,13 +44,13 @@ export function attention({ alerts, available, fleet, stuck }: Attention): Html 
   if (troubles.length === 0)
     return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs you.</p></section>`;
   return html`<section id="attention" class="attention" aria-label="Attention"><h2>Needs attention</h2><ul>${troubles.map(
-    ({ tone, sign: name, path, subject, what }) =>
-      html`<li class="${tone}">${sign(name)}<a href="${path}">${subject}</a> <span>${what}</span></li>`,
+    ({ health, sign: name, path, subject, what }) =>
+      html`<li class="${health}">${sign(name)}<a href="${path}">${subject}</a> <span>${what}</span></li>`,
   )}</ul></section>`;
 }
 
 const EMPTY_POOL: Trouble = {
-  tone: 'warn',
+  health: 'warn',
   sign: 'empty',
   path: '/numbers',
   subject: 'Pool',
@@ -68,21 +69,21 @@ const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
   chain_unavailable: () => '/payments',
 };
 
-function ofAlert({ advice, kind, severity, subject, summary }: Told<AlertRow>): Trouble[] {
+function ofAlert({ advice, kind, severity, subject, summary }: Json<AlertRow>): Trouble[] {
   const path = ALERT_PATHS[kind]?.(subject);
-  const tone = severity === 'critical' ? 'bad' : 'warn';
-  return path === undefined ? [] : [{ tone, sign: 'cross', path, subject, what: `${summary}. ${advice}` }];
+  const health = severity === 'critical' ? 'bad' : 'warn';
+  return path === undefined ? [] : [{ health, sign: 'cross', path, subject, what: `${summary}. ${advice}` }];
 }
 
 function some(troubles: readonly Trouble[], path: string, name: string): Trouble[] {
   const rest = troubles.length - SHOWN_MAX;
   if (rest <= 0) return [...troubles];
-  const more = { tone: 'warn', sign: 'wait', path, subject: `${rest} more ${name}`, what: '' } as const;
+  const more = { health: 'warn', sign: 'wait', path, subject: `${rest} more ${name}`, what: '' } as const;
   return [...troubles.slice(0, SHOWN_MAX), more];
 }
 
-const ofPayment = (payment: Told<PaymentRow>): Trouble => ({
-  tone: 'bad',
+const ofPayment = (payment: Json<PaymentRow>): Trouble => ({
+  health: 'bad',
   sign: 'wait',
   path: paymentPath(payment.id),
   subject: payment.id,
@@ -92,32 +93,32 @@ const ofPayment = (payment: Told<PaymentRow>): Trouble => ({
 function ofNode({ alarms, name, standing, slots }: PicturedNode): Trouble[] {
   const path = nodePath(name);
   if (standing === 'pending')
-    return [{ tone: 'warn', sign: 'lock', path, subject: name, what: 'waits for your approval' }];
+    return [{ health: 'warn', sign: 'lock', path, subject: name, what: 'waits for your approval' }];
   const away: Trouble[] =
     standing === 'away'
-      ? [{ tone: 'bad', sign: 'away', path, subject: name, what: `no link; ${slots.length} slots` }]
+      ? [{ health: 'bad', sign: 'away', path, subject: name, what: `no link; ${slots.length} slots` }]
       : [];
   return [
     ...away,
     ...alarms.map(
-      (alarm): Trouble => ({ tone: 'bad', sign: 'cross', path, subject: name, what: plain(alarm) }),
+      (alarm): Trouble => ({ health: 'bad', sign: 'cross', path, subject: name, what: plain(alarm) }),
     ),
   ];
 }
 
 const ofSlots = ({ slots }: PicturedNode): Trouble[] =>
   slots.flatMap((slot): Trouble[] => {
-    const look = lookOf(slot);
+    const status = statusOf(slot);
     const { outOfService } = slot;
     if (outOfService?.by === 'probe') {
       const what = `out of service: ${outOfService.reason}`;
       return [
-        { tone: 'warn', sign: 'pause', path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
+        { health: 'warn', sign: 'pause', path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
       ];
     }
-    if (look.tone !== 'bad') return [];
-    const what = slot.reason === null ? look.words : `${look.words}: ${plain(slot.reason)}`;
+    if (status.health !== 'bad') return [];
+    const what = slot.reason === null ? status.words : `${status.words}: ${plain(slot.reason)}`;
     return [
-      { tone: 'bad', sign: look.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
+      { health: 'bad', sign: status.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
     ];
   });

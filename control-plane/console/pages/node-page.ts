@@ -1,22 +1,22 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
-import { shownRefusals } from '../../operator/commands/shown-refusals.ts';
+import { shownRefusals } from '../../operator/listings/shown-refusals.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
-import type { SlotHappening } from '../../store/operations/happenings.ts';
+import type { SlotEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './action-links.ts';
-import { slotEvents } from './happenings.ts';
+import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
 import { badge, facts, plain, shownAt, table } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, isUp, lookOf, lookOfNode, USE_WORDS } from './slot-look.ts';
+import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
 export function nodeFragments(
   name: string,
   node: PicturedNode | undefined,
-  events: readonly SlotHappening[],
+  events: readonly SlotEvent[],
 ): Fragment[] {
   if (node === undefined)
     return [
@@ -41,7 +41,7 @@ function about(node: PicturedNode): Html {
   const { alarms, enrolledAt, fingerprint, isSuspended, journalDepth, name } = node;
   const { refused, slots: all, standing, unheldMessages } = node;
   return html`<div id="node">${facts([
-    ['State', badge(lookOfNode(node))],
+    ['State', badge(statusOfNode(node))],
     ['Slots up', `${all.filter(isUp).length} of ${all.length}`],
     ['Troubles', alarms.map(plain).join(', ')],
     ['Enrolled', enrolledAt === null ? null : shownAt(enrolledAt)],
@@ -96,7 +96,7 @@ function slotTable(slots: readonly PicturedSlot[]): Fragment[] {
 
 function row(slot: PicturedSlot): Html {
   const { carrier, model, number, reason, signalDbm, toldAt, use, usbPath, wallet } = slot;
-  return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(lookOf(slot))}${
+  return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(statusOf(slot))}${
     reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`
   }</td><td class="number">${signalDbm === null ? '–' : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`}</td><td>${
     number === null

@@ -1,14 +1,14 @@
 // The first page: the whole fleet at a glance, and what it does.
 
 import { type Html, html } from '#shared/html.ts';
+import type { Json } from '#shared/operator/procedure.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { Stock } from '../../metrics/stock-metrics.ts';
-import type { Told } from '../../operator/desk-answers.ts';
-import type { SlotHappening } from '../../store/operations/happenings.ts';
+import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { attention } from './attention.ts';
-import { slotEvents } from './happenings.ts';
+import { slotEvents } from './event-lists.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
 import { fleetPlots } from './plots.ts';
 import { legend, rackFragments } from './rack.ts';
@@ -17,10 +17,10 @@ import type { Range } from './span.ts';
 import { type TileFacts, tiles } from './tiles.ts';
 
 export interface Overview extends TileFacts {
-  alerts: readonly Told<AlertRow>[];
+  alerts: readonly Json<AlertRow>[];
   samples: readonly Sample[];
   span: Span;
-  events: readonly SlotHappening[];
+  events: readonly SlotEvent[];
 }
 
 export function overviewFragments(overview: Overview): Fragment[] {

@@ -1,14 +1,15 @@
 // A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
 import { type Html, html } from '#shared/html.ts';
+import type { Health } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
 import { nodePath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { badge } from './shown.ts';
 import { sign, signalBars } from './signs.ts';
-import { barsOf, isUp, lookOf, lookOfNode, type Tone, USE_WORDS } from './slot-look.ts';
+import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
-const TONES: readonly Tone[] = ['good', 'busy', 'warn', 'bad', 'off'];
+const HEALTHS: readonly Health[] = ['good', 'busy', 'warn', 'bad', 'off'];
 
 /** What pages find it by; names of slots are the node's, and may have any characters. */
 export const idOf = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join('/');
@@ -35,17 +36,17 @@ const empty = html`<div class="nothing"><p>No node yet. On the host of the servi
 function head(node: PicturedNode): Html {
   const up = node.slots.filter(isUp).length;
   return html`<header id="${idOf('rack', node.name)}"><h3><a href="${nodePath(node.name)}">${node.name}</a></h3>${badge(
-    lookOfNode(node),
+    statusOfNode(node),
   )}<span class="count">${up} of ${node.slots.length} up</span>${proportions(node.slots)}</header>`;
 }
 
-/** How many of which tone, as a bar. */
+/** The share of each health, as a bar. */
 function proportions(slots: readonly PicturedSlot[]): Html {
   let x = 0;
-  const parts = TONES.flatMap((tone) => {
-    const width = (100 * slots.filter((slot) => lookOf(slot).tone === tone).length) / slots.length;
+  const parts = HEALTHS.flatMap((health) => {
+    const width = (100 * slots.filter((slot) => statusOf(slot).health === health).length) / slots.length;
     if (slots.length === 0 || width === 0) return [];
-    const part = html`<rect class="${tone}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="4"/>`;
+    const part = html`<rect class="${health}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="4"/>`;
     x += width;
     return [part];
   });
@@ -53,15 +54,15 @@ function proportions(slots: readonly PicturedSlot[]): Html {
 }
 
 export function cell(slot: PicturedSlot): Html {
-  const look = lookOf(slot);
+  const status = statusOf(slot);
   const { carrier, number, reason, signalDbm, use } = slot;
   const tail = number === null ? '' : `…${number.slice(-4)}`;
-  const trouble = look.tone === 'good' || look.tone === 'busy' ? '' : look.words;
-  const words = [look.words, reason ?? '', use === null ? '' : USE_WORDS[use]].filter(Boolean).join(', ');
+  const trouble = status.health === 'good' || status.health === 'busy' ? '' : status.words;
+  const words = [status.words, reason ?? '', use === null ? '' : USE_WORDS[use]].filter(Boolean).join(', ');
   const signal = signalDbm === null ? '' : `, ${signalDbm} dBm`;
-  return html`<a class="slot ${look.tone}${use === null ? '' : ` use-${use}`}" id="${idOf('slot', slot.node, slot.slot)}" href="${slotPath(
+  return html`<a class="slot ${status.health}${use === null ? '' : ` use-${use}`}" id="${idOf('slot', slot.node, slot.slot)}" href="${slotPath(
     slot,
-  )}"><span class="bay">${sign(look.sign)}<b>${slot.slot}</b>${
+  )}"><span class="bay">${sign(status.sign)}<b>${slot.slot}</b>${
     slot.state === 'registered' ? signalBars(barsOf(signalDbm)) : ''
   }</span><span class="sub">${trouble === '' ? `${tail} ${carrier ?? ''}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
 }
@@ -75,6 +76,6 @@ export const legend: Html = html`<p class="legend">${(
     ['bad', 'cross', 'needs somebody'],
     ['off', 'empty', 'not expected to serve'],
   ] as const
-).map(([tone, name, words]) =>
-  badge({ tone, sign: name, words }),
+).map(([health, name, words]) =>
+  badge({ health, sign: name, words }),
 )}<span class="held-note">a bar at the left: somebody has the number</span></p>`;

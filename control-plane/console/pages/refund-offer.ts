@@ -1,17 +1,17 @@
 // The way back for money that bought nothing: a button where the service has the key, else the command to run.
 
 import { type Html, html } from '#shared/html.ts';
+import type { Json } from '#shared/operator/procedure.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import type { Told } from '../../operator/desk-answers.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
-import type { RefundDesk } from '../actions/refunds.ts';
+import type { RefundSender } from '../actions/refunds.ts';
 import { actionLinks } from './action-links.ts';
 
 /** In which money may have come and bought nothing, where a transfer was seen; or is on its way back. */
 const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released', 'void'];
 
-export function refundOffer(payment: Told<PaymentRow>, refunds: RefundDesk | undefined): Html {
+export function refundOffer(payment: Json<PaymentRow>, refunds: RefundSender | undefined): Html {
   const { id, pay_to, state, transfer_hash } = payment;
   if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
   if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);

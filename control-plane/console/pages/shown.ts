@@ -1,9 +1,9 @@
 // Times, numbers and states as the pages write them.
 
 import { type Html, html } from '#shared/html.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
 import { slotPath } from '../actions/paths.ts';
 import { sign } from './signs.ts';
-import type { Look } from './slot-look.ts';
 
 /** To the second, UTC; the script writes it in the reader's time. */
 export function shownAt(at: Date | string | null): Html {
@@ -13,8 +13,8 @@ export function shownAt(at: Date | string | null): Html {
 }
 
 /** A state: sign and words in its colour. */
-export const badge = ({ tone, sign: name, words }: Look): Html =>
-  html`<span class="badge ${tone}">${sign(name)}${words}</span>`;
+export const badge = ({ health, sign: name, words }: Status): Html =>
+  html`<span class="badge ${health}">${sign(name)}${words}</span>`;
 
 /** Words of the service, such as `out_of_service`, as people write them. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');

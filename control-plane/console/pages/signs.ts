@@ -1,6 +1,6 @@
 // The drawings of the console: signs of states, bars of a signal, the mark of the service. One sheet on each page, used by name.
 import { Html, html } from '#shared/html.ts';
-import type { Sign } from './slot-look.ts';
+import type { Sign } from '#shared/operator/slot-health.ts';
 
 const STROKES: Readonly<Record<Sign, string>> = {
   check: 'M3.5 8.5 6.5 11.5 12.5 4.5',

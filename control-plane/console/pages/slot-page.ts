@@ -4,23 +4,23 @@ import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
 import type { PicturedSlot } from '../../store/fleet/fleet-picture.ts';
-import type { SlotHappening } from '../../store/operations/happenings.ts';
+import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';
 import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './action-links.ts';
-import { slotEvents } from './happenings.ts';
+import { slotEvents } from './event-lists.ts';
 import { plotFigure, rangeChoice } from './plot.ts';
 import { signalPlot } from './plots.ts';
 import { badge, facts, plain, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, isClaim, lookOf, spareNumberOf, USE_WORDS } from './slot-look.ts';
+import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-status.ts';
 import type { Range } from './span.ts';
 
 export interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
   span: Span;
-  events: readonly SlotHappening[];
+  events: readonly SlotEvent[];
 }
 
 export function slotFragments(
@@ -52,7 +52,7 @@ function about(slot: PicturedSlot): Html {
   const { outOfService, reason, signalDbm, storage, toldAt, usbPath, use, wallet } = slot;
   const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
-    ['State', badge(lookOf(slot))],
+    ['State', badge(statusOf(slot))],
     ['Why', reason === null ? null : plain(reason)],
     ['Call', call === null ? null : `${call.direction}, ${call.state}`],
     ['Signal', signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm} dBm`],

@@ -1,24 +1,25 @@
 // The figures on top of the first page: what there is, what is used, how well it goes.
 import { type Html, html } from '#shared/html.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { Health } from '#shared/operator/slot-health.ts';
 import type { Stock } from '../../metrics/stock-metrics.ts';
-import type { Told } from '../../operator/desk-answers.ts';
 import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import type { Sample } from '../../store/operations/samples.ts';
-import { isUp, type Tone } from './slot-look.ts';
+import { isUp } from './slot-status.ts';
 
 interface Tile {
   path: string;
   name: string;
   figure: string;
   note: string;
-  tone: Tone;
+  health: Health;
 }
 
 export interface TileFacts {
   fleet: readonly PicturedNode[];
   stock: Stock;
-  stuck: readonly Told<PaymentRow>[];
+  stuck: readonly Json<PaymentRow>[];
   /** Of the last hour. */
   lately: readonly Sample[];
 }
@@ -33,8 +34,8 @@ const GAPS_BAD = 20;
 
 export const tiles = (facts: TileFacts): Html =>
   html`<section id="tiles" class="tiles" aria-label="At a glance">${tilesOf(facts).map(
-    ({ path, name, figure, note, tone }) =>
-      html`<a class="tile ${tone}" href="${path}"><span>${name}</span><b>${figure}</b><small>${note}</small></a>`,
+    ({ path, name, figure, note, health }) =>
+      html`<a class="tile ${health}" href="${path}"><span>${name}</span><b>${figure}</b><small>${note}</small></a>`,
   )}</section>`;
 
 function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
@@ -53,7 +54,7 @@ function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
       name: 'Slots up',
       figure: `${up}/${slots.length}`,
       note: up === slots.length ? 'all of them' : `${slots.length - up} down`,
-      tone:
+      health:
         slots.length === 0 ? 'off' : up === slots.length ? 'good' : up * 2 < slots.length ? 'bad' : 'warn',
     },
     {
@@ -65,7 +66,7 @@ function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
         [of(numbers, 'unswept'), 'waiting for a sweep'],
         [of(numbers, 'out_of_service'), 'out of service'],
       ]),
-      tone: onSale > 0 ? 'good' : 'warn',
+      health: onSale > 0 ? 'good' : 'warn',
     },
     {
       path: '/subscriptions',
@@ -75,22 +76,22 @@ function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
         [unbound, 'unbound'],
         [of(subscriptions, 'expired'), 'expired'],
       ]),
-      tone: unbound > 0 ? 'warn' : 'good',
+      health: unbound > 0 ? 'warn' : 'good',
     },
     {
       path: '#racks-title',
       name: 'Calls up',
       figure: String(calls),
       note: 'right now',
-      tone: calls > 0 ? 'busy' : 'off',
+      health: calls > 0 ? 'busy' : 'off',
     },
     ...traffic(lately),
     {
       path: '/payments?show=stuck',
       name: 'Payments stuck',
       figure: String(stuck.length),
-      note: stuck.length === 0 ? 'none' : 'somebody should look',
-      tone: stuck.length === 0 ? 'good' : 'bad',
+      note: stuck.length === 0 ? 'none' : 'needs attention',
+      health: stuck.length === 0 ? 'good' : 'bad',
     },
   ];
 }
@@ -118,26 +119,26 @@ function traffic(samples: readonly Sample[]): Tile[] {
       name: 'Messages, 1 h',
       figure: String(sent + received),
       note: `${sent} sent, ${received} received`,
-      tone: 'off',
+      health: 'off',
     },
     {
       path: '#plots',
       name: 'Delivered, 1 h',
       figure: delivery === undefined ? '–' : `${Math.round(delivery)} %`,
       note: `of ${ended} with a known end`,
-      tone: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD),
+      health: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD),
     },
     {
       path: '#plots',
       name: 'Audio gaps, 1 h',
       figure: gaps === undefined ? '–' : `${gaps.toFixed(1)} ‰`,
       note: `of ${minutes(frames)} of audio`,
-      tone: graded(gaps === undefined ? undefined : -gaps, -GAPS_GOOD, -GAPS_BAD),
+      health: graded(gaps === undefined ? undefined : -gaps, -GAPS_GOOD, -GAPS_BAD),
     },
   ];
 }
 
-function graded(value: number | undefined, good: number, bad: number): Tone {
+function graded(value: number | undefined, good: number, bad: number): Health {
   if (value === undefined) return 'off';
   if (value >= good) return 'good';
   return value >= bad ? 'warn' : 'bad';

@@ -96,7 +96,7 @@ export interface NodeRow {
   claimsSuspendedAt: Date | null;
 }
 
-export async function listNodes(db: Database): Promise<NodeRow[]> {
+export async function readNodes(db: Database): Promise<NodeRow[]> {
   return db
     .selectFrom('nodes')
     .select((eb) => [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EXIT_HELP } from '../../../control-plane/client/commands/failures.ts';
 import { createProgram, ENVIRONMENT } from '../../../control-plane/client/commands/program.ts';
 import { OPTIONS as SERVICE_OPTIONS } from '../../../control-plane/config/config.ts';
-import { COMMANDS as SERVICE_COMMANDS } from '../../../control-plane/operator/commands/all-commands.ts';
+import { COMMANDS as SERVICE_COMMANDS } from '../../../control-plane/operator/cli/all-commands.ts';
 import { OPTIONS as SIMULATOR_OPTIONS } from '../../../hardware-sim/options.ts';
 import { COMMANDS as DAEMON_COMMANDS } from '../../../node-daemon/commands.ts';
 import { daemonOptions } from '../../../node-daemon/config/options.ts';

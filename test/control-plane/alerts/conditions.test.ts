@@ -103,7 +103,7 @@ t.test(
     const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
     t.teardown(() => operator.close());
     const rows = [{ line: 1, number: String(number), iccid: String(slotAt(1).iccid) }];
-    await operator.desk.ask('importNumbers', { rows });
+    await operator.call('importNumbers', { rows });
     await pass(MINUTE_MS);
     t.same(hook.told().slice(2).sort(), ['-node_claims rack-1', '-node_claims rogue']);
   },

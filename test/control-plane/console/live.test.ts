@@ -102,12 +102,12 @@ t.test('a stream ends with its session: of an operator who is removed, and with 
   const bob = await signedIn(fleet.consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const [hers, his] = [await openStream(ann), await openStream(bob)];
-  const { desk, close } = await openOperator({
+  const { close, ...operator } = await openOperator({
     databaseUrl: fleet.databaseUrl,
     dataDir: '/nonexistent',
     url: '',
   });
-  await desk.ask('removeOperator', { name: 'bob' }).finally(close);
+  await operator.call('removeOperator', { name: 'bob' }).finally(close);
   await until('his stream ends', his.isOver);
   t.match(his.events.at(-1), 'event: ended');
   t.notOk(hers.isOver());

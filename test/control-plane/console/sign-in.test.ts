@@ -25,8 +25,8 @@ const statusOf = async (client: ReturnType<typeof clientOf>, path = '/'): Promis
   (await client.get(path, { Accept: 'text/html' })).status;
 
 async function removeOperator({ databaseUrl }: FleetConsole, name: string): Promise<void> {
-  const { desk, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
-  await desk.ask('removeOperator', { name }).finally(close);
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
+  await operator.call('removeOperator', { name }).finally(close);
 }
 
 /** With a `Host` that fetch would not write; a form where there are fields. */

@@ -145,13 +145,13 @@ t.test(
   'a node that is revoked leaves its numbers unbound, whatever it tells; enrolled anew they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
-    const { registry, desk, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
     t.teardown(close);
-    await desk.ask('revokeNode', { node: 'first' });
+    await operator.call('revokeNode', { node: 'first' });
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });
     await unbound('revoked');
     await until('its link has ended', () => node.closeCode === 4403);
-    t.match(await registry.list(), [{ name: 'first', state: 'revoked', sims: 0 }]);
+    t.match(await operator.call('nodes', {}), [{ name: 'first', state: 'revoked', sims: 0 }]);
     await relink(t, url, { nodeId: 'second', slots: [slotAt(1)] });
     await bound('on a node that is in service');
   },

@@ -30,7 +30,7 @@ async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
     operator,
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
-    row: async () => (await operator.desk.ask('numbers', { limit: 1 })).rows[0],
+    row: async () => (await operator.call('numbers', { limit: 1 })).rows[0],
     connect: async (name: string, slots: Slot[], onCommand = acceptAll) => {
       const linked = await ScriptedNode.connect(url, { nodeId: name, slots, onCommand });
       t.teardown(() => linked.drop());
@@ -57,14 +57,14 @@ for (const admitNewSims of [true, false])
       await connect('rack-2', [slotAt(40)]);
       t.equal(await available(), admitNewSims ? 1 : 0);
       const number = String(CARDS[0]?.number);
-      await t.rejects(operator.desk.ask('admitNumber', { number }), /is reported by two SIMs/);
+      await t.rejects(operator.call('admitNumber', { number }), /is reported by two SIMs/);
       const list = listOf(CARDS);
-      t.same(await operator.desk.ask('importNumbers', { rows: list }), { added: 30, back: 0, known: 0 });
+      t.same(await operator.call('importNumbers', { rows: list }), { added: 30, back: 0, known: 0 });
       t.equal(await available(), admitNewSims ? 31 : 30, 'at once');
       t.match(await row(), { state: 'available', node: 'rack-1', reason: null });
       rogue.send({ type: 'slots', slots: squatters({ signal_dbm: -50 }), alarms: [] });
       await until('it is refused', async () => {
-        const node = (await operator.registry.list()).find(({ name }) => name === 'rogue');
+        const node = (await operator.call('nodes', {})).find(({ name }) => name === 'rogue');
         return (node?.refused.numbers ?? 0) >= 30;
       });
       t.equal(await available(), admitNewSims ? 31 : 30);
@@ -74,7 +74,7 @@ for (const admitNewSims of [true, false])
 t.test('what is sold or proven is not disputed, and who disputes cannot come back first', async (t) => {
   const { available, connect, operator, row } = await setUp(t, { admitNewSims: true });
   const number = String(CARDS[0]?.number);
-  await operator.desk.ask('importNumbers', { rows: listOf(CARDS.slice(1)) });
+  await operator.call('importNumbers', { rows: listOf(CARDS.slice(1)) });
   const honest = await connect('rack-1', CARDS);
   t.equal(await available(), 30);
   const rogue = await connect('rogue', squatters());
@@ -89,7 +89,7 @@ t.test('what is sold or proven is not disputed, and who disputes cannot come bac
   rogue.send({ type: 'slots', slots: [], alarms: [] });
   await until('the dispute is over', async () => (await row())?.reason === null);
   t.equal(await available(), 29, 'an operator has the last word');
-  await operator.desk.ask('admitNumber', { number });
+  await operator.call('admitNumber', { number });
   t.equal(await available(), 30);
 });
 
@@ -101,7 +101,7 @@ t.test('the probe of the honest SIM wins', async (t) => {
     heartbeatMs: 10_000,
   });
   const [known, fresh] = [slotAt(40), CARDS[0]] as [Slot, Slot];
-  await operator.desk.ask('importNumbers', { rows: listOf([known]) });
+  await operator.call('importNumbers', { rows: listOf([known]) });
   const nodes = new Map<string, ScriptedNode>();
   // After the marks of `connect`.
   const facts = new Map([

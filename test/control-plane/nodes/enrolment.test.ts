@@ -43,9 +43,9 @@ async function upgradeStatus(url: string, authorization: string): Promise<number
 }
 
 async function revoke(databaseUrl: string, node: string): Promise<void> {
-  const { desk, close } = await openOperator({ databaseUrl, dataDir: '', url: '' });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '', url: '' });
   try {
-    await desk.ask('revokeNode', { node });
+    await operator.call('revokeNode', { node });
   } finally {
     await close();
   }

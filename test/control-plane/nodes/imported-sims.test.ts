@@ -23,7 +23,7 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
   const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
   t.teardown(() => operator.close());
   const importAs = (name: string | undefined) =>
-    operator.desk.ask('importNumbers', {
+    operator.call('importNumbers', {
       rows: CARDS.map(({ number, iccid }, index) => ({
         line: index + 1,
         number: String(number),
@@ -37,7 +37,7 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
     db,
     operator,
     importAs,
-    listed: async (name: string) => (await operator.registry.list()).find((row) => row.name === name),
+    listed: async (name: string) => (await operator.call('nodes', {})).find((row) => row.name === name),
     available: async () =>
       ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
     /** A node, once its slots are stored. */
@@ -60,7 +60,7 @@ t.test('a number imported for a node is that node’s first, whoever guesses its
   const rogue = await connect('rogue', guesses(200));
   t.equal(await available(), 0, 'the rogue puts nothing on sale');
   t.match(await listed('rogue'), { sims: 200 - IMPORTED, refused: { claims: IMPORTED } });
-  const { rows } = await operator.desk.ask('numbers', { limit: 1 });
+  const { rows } = await operator.call('numbers', { limit: 1 });
   t.match(rows, [{ state: 'offline', node: null, reason: 'waits for rack-1' }]);
   const honest = await connect('rack-1', CARDS);
   t.equal(await available(), IMPORTED);
@@ -79,7 +79,7 @@ t.test('"slot transfer" gives such a card to another node', async (t) => {
   const { connect, listed, operator } = await setUp(t, { node: 'rack-1' });
   await connect('rack-2', [slotAt(1, { slot: 'm7' })]);
   t.match(await listed('rack-2'), { sims: 0, unregistered_slots: [{ reason: 'claim_refused' }] });
-  await operator.desk.ask('transferSim', { node: 'rack-2', slot: 'm7' });
+  await operator.call('transferSim', { node: 'rack-2', slot: 'm7' });
   await until('it has it', async () => (await listed('rack-2'))?.sims === 1);
 });
 
@@ -107,7 +107,7 @@ t.test('a node that shows many unknown SIMs takes no imported one until it is ap
   t.equal(await available(), 0);
   await connect('rack-1', CARDS);
   t.equal(await available(), IMPORTED, 'the rack itself loses nothing');
-  await operator.desk.ask('approveNode', { node: 'rogue' });
+  await operator.call('approveNode', { node: 'rogue' });
   rogue.send({ type: 'slots', slots: guesses(201).slice(IMPORTED), alarms: [] });
   await until('the operator answers for it', async () => (await listed('rogue'))?.sims === 171);
 });
@@ -133,7 +133,7 @@ t.test('an honest rack is not suspended when others took its imported cards befo
   t.match(await listed('rack-1'), { sims: 1, is_suspended: false, refused: { claims: IMPORTED } });
   const claims = await db.selectFrom('sim_claims').select(['node_id', 'cause']).execute();
   t.same(new Set(claims.map(({ node_id, cause }) => `${node_id} ${cause}`)), new Set(['rack-1 contested']));
-  await operator.desk.ask('revokeNode', { node: 'rogue' });
-  await operator.desk.ask('approveNode', { node: 'rack-1' });
+  await operator.call('revokeNode', { node: 'rogue' });
+  await operator.call('approveNode', { node: 'rack-1' });
   await until('the operator has looked', async () => (await listed('rack-1'))?.sims === IMPORTED + 1);
 });

@@ -22,18 +22,18 @@ t.test('a SIM never seen before is sold once it is admitted or imported', async 
     ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
   const [first, second] = [String(slotAt(1).number), String(slotAt(2).number)];
   t.equal(await available(), 0);
-  const { rows } = await operator.desk.ask('numbers', { state: 'unadmitted', limit: 10 });
+  const { rows } = await operator.call('numbers', { state: 'unadmitted', limit: 10 });
   t.equal(rows.length, 3);
-  await operator.desk.ask('admitNumber', { number: first });
+  await operator.call('admitNumber', { number: first });
   t.equal(await available(), 1);
-  await t.rejects(operator.desk.ask('admitNumber', { number: first }), /admitted already/);
+  await t.rejects(operator.call('admitNumber', { number: first }), /admitted already/);
   // The operator's list wins over what a node reports.
   const imported = [{ line: 1, number: second, iccid: '8901000000000000777' }];
-  t.same(await operator.desk.ask('importNumbers', { rows: imported }), { added: 1, back: 0, known: 0 });
+  t.same(await operator.call('importNumbers', { rows: imported }), { added: 1, back: 0, known: 0 });
   t.equal(await available(), 1, 'its SIM is in no slot');
   tell(node, slotAt(1), slotAt(2, { iccid: '8901000000000000777' }));
   await until('it is there', async () => (await available()) === 2);
-  const after = (await operator.desk.ask('numbers', { limit: 10 })).rows.map(({ number }) => number);
+  const after = (await operator.call('numbers', { limit: 10 })).rows.map(({ number }) => number);
   t.same(after, [first, second], 'what nobody admitted is forgotten when it leaves');
 });
 
@@ -64,7 +64,7 @@ t.test(
       return acceptAll(command);
     };
     const [one, two, made] = [1, 2, 3].map((index) => slotAt(index)) as [Slot, Slot, Slot];
-    await operator.desk.ask('importNumbers', {
+    await operator.call('importNumbers', {
       rows: [{ line: 1, number: String(one.number), iccid: String(one.iccid) }],
     });
     const nodes: Record<string, ScriptedNode> = {};
@@ -79,7 +79,7 @@ t.test(
     });
     t.teardown(() => Promise.all(Object.values(nodes).map((node) => node.drop())));
     const stateOf = async (slot: Slot) =>
-      (await operator.desk.ask('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
+      (await operator.call('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
     await until('the real one is admitted', async () => (await stateOf(two)) === 'available', 60_000);
     t.equal(await stateOf(made), 'unadmitted');
     const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });

@@ -179,11 +179,8 @@ t.test('a SIM that its holder reports moves by an operator’s word only', async
   t.teardown(() => other.drop());
   other.sendFact(1, received('waits for the operator'));
   await until('it is acknowledged', () => other.acknowledged === 1);
-  await t.rejects(
-    operator.desk.ask('transferSim', { node: 'other', slot: 'm8' }),
-    /reports no SIM of another/,
-  );
-  const given = await operator.desk.ask('transferSim', { node: 'other', slot: 'm7' });
+  await t.rejects(operator.call('transferSim', { node: 'other', slot: 'm8' }), /reports no SIM of another/);
+  const given = await operator.call('transferSim', { node: 'other', slot: 'm7' });
   t.same(given, { iccid: VICTIM, from: 'honest' });
   await holds('other');
   await until('its text', async () => (await history()).length === 1);
@@ -272,10 +269,10 @@ t.test('a number that is no US mobile number is never sold', async (t) => {
   const rogue = await rogueOf(t, url, { slots });
   await heard(rogue, 1);
   t.match(await (await fetch(`${url}/availability`)).json(), { available: 0 });
-  t.match((await operator.desk.ask('numbers', { limit: 10 })).rows, []);
-  t.match(await operator.registry.list(), [{ name: 'rogue', refused: { numbers: numbers.length } }]);
+  t.match((await operator.call('numbers', { limit: 10 })).rows, []);
+  t.match(await operator.call('nodes', {}), [{ name: 'rogue', refused: { numbers: numbers.length } }]);
   await t.rejects(
-    operator.desk.ask('importNumbers', { rows: [{ line: 1, number: '+10000000000', iccid: VICTIM }] }),
+    operator.call('importNumbers', { rows: [{ line: 1, number: '+10000000000', iccid: VICTIM }] }),
     /line 1: \+10000000000 is not a US mobile number/,
   );
 });

@@ -43,7 +43,7 @@ const SLOW = { heartbeatMs: 60_000 };
 t.test('a node that links anew after a transfer has its texts told', async (t) => {
   const { operator, other, connect, isTold, db } = await setUp(t, SLOW);
   await other.drop();
-  await operator.desk.ask('transferSim', { node: 'other', slot: 'm7' });
+  await operator.call('transferSim', { node: 'other', slot: 'm7' });
   await connect();
   await isTold();
   t.same(await db.selectFrom('waiting_facts').select('fact_key').execute(), []);

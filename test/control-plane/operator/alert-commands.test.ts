@@ -48,7 +48,7 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
     status: 2,
     stderr: /webhook: unavailable \(ECONNREFUSED\)\nmail: unavailable \(/,
   });
-  t.match(await alert(['test'], {}), { status: 1, stderr: /give ALERT_WEBHOOK_URL or ALERT_MAIL_TO/ });
+  t.match(await alert(['test'], {}), { status: 1, stderr: /set ALERT_WEBHOOK_URL or ALERT_MAIL_TO/ });
 });
 
 t.test('half of a channel, or a wrong one, is refused in words, without the secret', async (t) => {
@@ -103,6 +103,6 @@ t.test('the list of a service on the embedded database, through its socket', asy
     return /^simrack_alerts\{kind="pool_low"\} 1$/m.test(text) && text;
   });
   t.match(await list(), /critical +pool_low +0 numbers are left to sell$/m);
-  t.match(await list(), /^SINCE +UNTIL +SEVERITY +KIND\n20/);
+  t.match(await list(), /^SINCE +UNTIL +SEVERITY +KIND +SUMMARY\n20/);
   t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
 });

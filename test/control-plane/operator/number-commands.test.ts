@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { parseNumbers } from '#control-plane/operator/commands/number-file.ts';
+import { parseNumbers } from '#control-plane/operator/cli/number-file.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
 import { buyNumber } from '../../fixtures/payer.ts';

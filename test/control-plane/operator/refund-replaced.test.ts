@@ -36,32 +36,32 @@ const nonceOf = ({ account: { address } }: Unhonoured) =>
   chain.getTransactionCount({ address, blockTag: 'latest' });
 
 t.test('sped up in a wallet: found by its nonce, and not sent again', TIMEOUT, async (t) => {
-  const desk = await unhonoured(t, rig, { count: 2 });
-  const [id] = desk.ids as [string, string];
+  const stack = await unhonoured(t, rig, { count: 2 });
+  const [id] = stack.ids as [string, string];
   await chain.setAutomine(false);
   t.teardown(() => chain.setAutomine(true));
-  t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
-  const hash = await byHand(desk, await nonceOf(desk));
+  t.equal((await stack.control(stack.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+  const hash = await byHand(stack, await nonceOf(stack));
   await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
   await chain.setAutomine(true);
-  const again = await desk.control([...desk.order(id), '--sign-anew']);
+  const again = await stack.control([...stack.order(id), '--sign-anew']);
   t.match(again, { status: 0, stdout: REFUNDED });
   t.match(again.stdout, hash);
-  t.equal(await desk.stateOf(id), 'refunded');
-  t.equal(await desk.sentBack(), PRICE);
+  t.equal(await stack.stateOf(id), 'refunded');
+  t.equal(await stack.sentBack(), PRICE);
 });
 
 t.test(
   'sent by hand under another nonce: refused until it is named as something else',
   TIMEOUT,
   async (t) => {
-    const desk = await unhonoured(t, rig, { count: 2 });
-    const [id] = desk.ids as [string, string];
+    const stack = await unhonoured(t, rig, { count: 2 });
+    const [id] = stack.ids as [string, string];
     await chain.setAutomine(false);
     t.teardown(() => chain.setAutomine(true));
-    t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
-    const nonce = await nonceOf(desk);
-    const { account } = desk;
+    t.equal((await stack.control(stack.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+    const nonce = await nonceOf(stack);
+    const { account } = stack;
     await chain.sendTransaction({
       account,
       chain: null,
@@ -72,47 +72,47 @@ t.test(
       maxFeePerGas: 100_000_000_000n,
       maxPriorityFeePerGas: 50_000_000_000n,
     });
-    const hash = await byHand(desk, nonce + 1);
+    const hash = await byHand(stack, nonce + 1);
     await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
     await chain.setAutomine(true);
-    t.match(await desk.control(desk.order(id)), { status: 3, stderr: /--sign-anew/ });
-    const anew = await desk.control([...desk.order(id), '--sign-anew']);
+    t.match(await stack.control(stack.order(id)), { status: 3, stderr: /--sign-anew/ });
+    const anew = await stack.control([...stack.order(id), '--sign-anew']);
     t.match(anew, { status: 2, stderr: new RegExp(`${hash} sent the payer the same amount`) });
-    t.equal(await desk.sentBack(), PRICE);
-    const named = await desk.control([...desk.order(id), '--sign-anew', '--unrelated', hash]);
+    t.equal(await stack.sentBack(), PRICE);
+    const named = await stack.control([...stack.order(id), '--sign-anew', '--unrelated', hash]);
     t.match(named, { status: 0, stdout: REFUNDED });
-    t.equal(await desk.sentBack(), 2n * PRICE);
+    t.equal(await stack.sentBack(), 2n * PRICE);
   },
 );
 
 t.test('its receipt is not found by an RPC: not sent again', TIMEOUT, async (t) => {
-  const desk = await unhonoured(t, rig);
-  const [id] = desk.ids as [string];
+  const stack = await unhonoured(t, rig);
+  const [id] = stack.ids as [string];
   await chain.setAutomine(false);
   t.teardown(() => chain.setAutomine(true));
-  t.equal((await desk.control(desk.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
+  t.equal((await stack.control(stack.order(id), { REFUND_WAIT_MS: '0' })).status, 3);
   await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
   await chain.setAutomine(true);
-  desk.operatorLine.interfere = async (method, forward) => {
+  stack.operatorLine.interfere = async (method, forward) => {
     const answer = (await forward()) as object;
     return method === 'eth_getTransactionReceipt' ? { ...answer, result: null } : answer;
   };
-  const anew = await desk.control([...desk.order(id), '--sign-anew'], { RPC_URL: desk.operatorLine.url });
+  const anew = await stack.control([...stack.order(id), '--sign-anew'], { RPC_URL: stack.operatorLine.url });
   t.match(anew, { status: 0, stdout: REFUNDED });
-  t.equal(await desk.sentBack(), PRICE);
+  t.equal(await stack.sentBack(), PRICE);
 });
 
 t.test('the RPC dies behind the broadcast: begun, and to be run again', TIMEOUT, async (t) => {
-  const desk = await unhonoured(t, rig);
-  const [id] = desk.ids as [string];
+  const stack = await unhonoured(t, rig);
+  const [id] = stack.ids as [string];
   let isSent = false;
-  desk.operatorLine.interfere = async (method, forward) => {
+  stack.operatorLine.interfere = async (method, forward) => {
     if (isSent) throw new Error('gone');
     isSent = method === 'eth_sendRawTransaction';
     return forward();
   };
-  const ran = await desk.control(desk.order(id), { RPC_URL: desk.operatorLine.url });
+  const ran = await stack.control(stack.order(id), { RPC_URL: stack.operatorLine.url });
   t.match(ran, { status: 3, stderr: /run the same command again/ });
-  t.match(await desk.control(desk.order(id)), { status: 0, stdout: REFUNDED });
-  t.equal(await desk.sentBack(), PRICE);
+  t.match(await stack.control(stack.order(id)), { status: 0, stdout: REFUNDED });
+  t.equal(await stack.sentBack(), PRICE);
 });

@@ -58,7 +58,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
 for (const isEmbedded of [false, true]) {
   const database = isEmbedded ? 'the embedded database, through the service' : 'Postgres';
   t.test(`killed before the broadcast, and sent once, on ${database}`, TIMEOUT, async (t) => {
-    const { clock, control, desk, headers, ids, killedAt, order, present, sentBack, stateOf } =
+    const { clock, control, operator, headers, ids, killedAt, order, present, sentBack, stateOf } =
       await unhonoured(t, rig, { isEmbedded });
     const [id] = ids as [string];
     await killedAt(id, 'eth_sendRawTransaction', 1, 'before');
@@ -73,7 +73,7 @@ for (const isEmbedded of [false, true]) {
     t.equal(await sentBack(), PRICE, 'once');
     clock.advance(5 * MINUTE_MS);
     t.equal((await present(headers[0] as string)).status, 409);
-    const { events } = await desk.ask('payment', { id });
+    const { events } = await operator.call('payment', { id });
     t.same(
       events.map(({ state }) => state),
       ['claimed', 'in_flight', 'reverted', 'reverted', 'refunding', 'refunded'],

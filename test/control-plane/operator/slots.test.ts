@@ -39,9 +39,9 @@ async function connected(
   const available = async (): Promise<number> =>
     ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
   await until('on sale', async () => (await available()) === 2);
-  const { desk, close } = await openOperator(where);
+  const { close, ...operator } = await openOperator(where);
   t.teardown(close);
-  return { node, desk, available };
+  return { node, operator, available };
 }
 
 for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPglite })) {
@@ -49,35 +49,38 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
     `a slot out of service: not sold, listed, written down (${name})`,
     { timeout: 180_000 },
     async (t) => {
-      const { desk, available } = await connected(t, await start(t));
+      const { operator, available } = await connected(t, await start(t));
       const place = { node: 'lab', slot: 'm2' };
-      await desk.ask('takeSlotOutOfService', { ...place, reason: 'a bent pin' });
+      await operator.call('takeSlotOutOfService', { ...place, reason: 'a bent pin' });
       t.equal(await available(), 1);
-      t.match((await desk.ask('numbers', { limit: 10 })).rows, [
+      t.match((await operator.call('numbers', { limit: 10 })).rows, [
         { number: '+12065550001', state: 'available', reason: null },
         { number: '+12065550002', state: 'out_of_service', reason: 'slot: a bent pin' },
       ]);
-      t.match((await desk.ask('slots', { limit: 10 })).rows, [
+      t.match((await operator.call('slots', { limit: 10 })).rows, [
         { slot: 'm1', state: 'registered', number: '+12065550001', reason: null },
         { slot: 'm2', state: 'registered', by: 'operator', reason: 'a bent pin', out_of_service_at: String },
         { slot: 'm3', state: 'sim_absent', number: null },
       ]);
-      const first = await desk.ask('slots', { limit: 1 });
+      const first = await operator.call('slots', { limit: 1 });
       t.match(first.next, { node: 'lab', slot: 'm1' });
-      const rest = await desk.ask('slots', { limit: 2, after: first.next ?? place });
+      const rest = await operator.call('slots', { limit: 2, after: first.next ?? place });
       t.same(
         rest.rows.map(({ slot }) => slot),
         ['m2', 'm3'],
       );
-      await t.rejects(desk.ask('putSlotInService', { node: 'lab', slot: 'm9' }), /told of no slot "m9"/);
-      await t.rejects(desk.ask('putSlotInService', { node: 'nowhere', slot: 'm2' }), /no node "nowhere"/);
-      await desk.ask('putSlotInService', place);
-      await desk.ask('putSlotInService', place);
+      await t.rejects(operator.call('putSlotInService', { node: 'lab', slot: 'm9' }), /told of no slot "m9"/);
+      await t.rejects(
+        operator.call('putSlotInService', { node: 'nowhere', slot: 'm2' }),
+        /no node "nowhere"/,
+      );
+      await operator.call('putSlotInService', place);
+      await operator.call('putSlotInService', place);
       t.equal(await available(), 2);
-      await desk.ask('restartModem', { node: 'lab', slot: 'm1' });
-      await t.rejects(desk.ask('releaseNumber', { number: '+12065550001' }), /in no quarantine/);
+      await operator.call('restartModem', { node: 'lab', slot: 'm1' });
+      await t.rejects(operator.call('releaseNumber', { number: '+12065550001' }), /in no quarantine/);
 
-      const { rows, next } = await desk.ask('auditLog', { limit: 5 });
+      const { rows, next } = await operator.call('auditLog', { limit: 5 });
       t.match(rows, [
         { action: 'releaseNumber', result: 'refused', why: /in no quarantine/, subject: '+12065550001' },
         { action: 'restartModem', result: 'ok', subject: 'lab/m1', detail: { force: false } },
@@ -85,13 +88,13 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
         { action: 'putSlotInService', result: 'ok' },
         { action: 'putSlotInService', result: 'refused', subject: 'nowhere/m2' },
       ]);
-      const older = await desk.ask('auditLog', { limit: 5, after: Number(next) });
+      const older = await operator.call('auditLog', { limit: 5, after: Number(next) });
       t.match(older.rows, [
         { action: 'putSlotInService', result: 'refused', subject: 'lab/m9' },
         { action: 'takeSlotOutOfService', detail: { reason: 'a bent pin' }, actor: 'command line' },
         { action: 'addNode', subject: 'lab' },
       ]);
-      await desk.ask('revokeNode', { node: 'lab' });
+      await operator.call('revokeNode', { node: 'lab' });
       await until('off sale', async () => (await available()) === 0);
     },
   );
@@ -99,12 +102,12 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
 
 t.test('what a node answers about a restart, in words for people', { timeout: 60_000 }, async (t) => {
   let code: 'command_unknown' | 'line_busy' | undefined = 'command_unknown';
-  const { desk, node } = await connected(t, await onPostgres(t), (command) =>
+  const { operator, node } = await connected(t, await onPostgres(t), (command) =>
     command.name === 'restart_modem' && code !== undefined
       ? { type: 'refusal', id: command.id, code, message: 'no' }
       : acceptAll(command),
   );
-  const restart = (force = false) => desk.ask('restartModem', { node: 'lab', slot: 'm1', force });
+  const restart = (force = false) => operator.call('restartModem', { node: 'lab', slot: 'm1', force });
   await t.rejects(restart(), /lab is too old to restart a modem from here: upgrade it/);
   code = 'line_busy';
   await t.rejects(restart(), /a call is up/);
@@ -114,24 +117,24 @@ t.test('what a node answers about a restart, in words for people', { timeout: 60
   await node.drop();
   await until(
     'it is away',
-    async () => (await desk.ask('slots', { limit: 1 })).rows[0]?.state === 'node_away',
+    async () => (await operator.call('slots', { limit: 1 })).rows[0]?.state === 'node_away',
   );
   await t.rejects(restart(), /lab has no link/);
-  t.match((await desk.ask('auditLog', { limit: 1 })).rows, [
+  t.match((await operator.call('auditLog', { limit: 1 })).rows, [
     { action: 'restartModem', result: 'refused', why: /no link/ },
   ]);
 });
 
 t.test('the real daemon restarts a modem, and serves it again', { timeout: 180_000 }, async (t) => {
-  const { desk, simulator, slotOf, available, db } = await modemStack(t, rig, { modems: 2 });
+  const { operator, simulator, slotOf, available, db } = await modemStack(t, rig, { modems: 2 });
   const { node, slot } = slotOf(0);
   const resets = () => db.selectFrom('node_events').selectAll().where('slot', '=', slot).execute();
-  await desk.ask('restartModem', { node, slot });
+  await operator.call('restartModem', { node, slot });
   await until('the step', async () => (await resets()).some(({ detail }) => detail === 'restart: requested'));
   await until('it is away', async () => (await available()) === 1);
   await until('it is back', async () => (await available()) === 2, 60_000);
   t.equal(simulator.modems.length, 2);
-  await t.rejects(desk.ask('restartModem', { node, slot: 'nothing' }), /told of no slot/);
+  await t.rejects(operator.call('restartModem', { node, slot: 'nothing' }), /told of no slot/);
 });
 
 t.test('the commands', { timeout: 180_000 }, async (t) => {
@@ -178,37 +181,37 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
 
 t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t, { enrolmentApproval: true });
-  const { desk, registry, close } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
   t.teardown(close);
   await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab' }), /409/, 'its link is refused');
-  const [listed] = await registry.list();
+  const [listed] = await operator.call('nodes', {});
   t.match(listed, { name: 'lab', state: 'pending', fingerprint: /^SHA256:[\w+/]{43}$/ });
   const other = `SHA256:${'A'.repeat(43)}`;
-  await t.rejects(desk.ask('approveNode', { node: 'lab', fingerprint: other }), /another one now/);
-  t.match((await registry.list())[0], { state: 'pending' }, 'and that approved nothing');
-  await t.rejects(desk.ask('approveNode', { node: 'nobody' }), /no node "nobody"/);
-  const { fingerprint } = await desk.ask('approveNode', { node: 'lab' });
+  await t.rejects(operator.call('approveNode', { node: 'lab', fingerprint: other }), /another one now/);
+  t.match((await operator.call('nodes', {}))[0], { state: 'pending' }, 'and that approved nothing');
+  await t.rejects(operator.call('approveNode', { node: 'nobody' }), /no node "nobody"/);
+  const { fingerprint } = await operator.call('approveNode', { node: 'lab' });
   t.equal(fingerprint, listed?.fingerprint);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   t.teardown(() => node.drop());
-  t.match((await registry.list())[0], { state: 'linked' });
-  await desk.ask('revokeNode', { node: 'lab' });
+  t.match((await operator.call('nodes', {}))[0], { state: 'linked' });
+  await operator.call('revokeNode', { node: 'lab' });
   await until('its link ends', () => node.closeCode === LINK_CLOSE.revoked, 20_000);
 });
 
 t.test('a number in quarantine is listed with its end, and released', { timeout: 60_000 }, async (t) => {
   const { url, where } = await onPostgres(t);
-  const { desk, available } = await connected(t, { url, where });
+  const { operator, available } = await connected(t, { url, where });
   const { db, close } = await openDatabase({ url: where.databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   const until = new Date(Date.now() + 86_400_000);
   const number = '+12065550001';
   await db.updateTable('numbers').set({ quarantined_until: until }).where('number', '=', number).execute();
   t.equal(await available(), 1);
-  t.match((await desk.ask('numbers', { state: 'quarantined', limit: 10 })).rows, [
+  t.match((await operator.call('numbers', { state: 'quarantined', limit: 10 })).rows, [
     { number, state: 'quarantined', quarantined_until: until.toISOString() },
   ]);
-  await desk.ask('releaseNumber', { number });
+  await operator.call('releaseNumber', { number });
   t.equal(await available(), 2);
-  await t.rejects(desk.ask('releaseNumber', { number }), /in no quarantine/);
+  await t.rejects(operator.call('releaseNumber', { number }), /in no quarantine/);
 });

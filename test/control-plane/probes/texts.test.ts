@@ -13,14 +13,14 @@ const [ALICE] = BUYERS as [Wallet];
 const TIMEOUT_MS = 3_000;
 const service = { probeTimeoutMs: TIMEOUT_MS };
 
-function between({ desk, slotOf }: ModemStack) {
+function between({ operator, slotOf }: ModemStack) {
   const begin = async (from: number, to: number): Promise<string> =>
-    (await desk.ask('sendTest', { from: slotOf(from).number, to: slotOf(to).number })).id;
+    (await operator.call('sendTest', { from: slotOf(from).number, to: slotOf(to).number })).id;
   const end = (id: string) =>
     until(
       'the end of a probe',
       async () => {
-        const row = await desk.ask('probe', { id });
+        const row = await operator.call('probe', { id });
         return row.result === null ? undefined : row;
       },
       30_000,
@@ -28,14 +28,14 @@ function between({ desk, slotOf }: ModemStack) {
   return { begin, end, probe: async (from: number, to: number) => end(await begin(from, to)) };
 }
 
-async function outOfService({ desk }: ModemStack): Promise<Array<string | null>> {
-  const { rows } = await desk.ask('slots', { limit: 100 });
+async function outOfService({ operator }: ModemStack): Promise<Array<string | null>> {
+  const { rows } = await operator.call('slots', { limit: 100 });
   return rows.filter(({ out_of_service_at: at }) => at !== null).map(({ by, reason }) => `${by}: ${reason}`);
 }
 
 t.test('a text arrives, and is nobody’s message', { timeout: 180_000 }, async (t) => {
   const stack = await modemStack(t, rig, { modems: 2, service });
-  const { desk, db, slotOf } = stack;
+  const { operator, db, slotOf } = stack;
   const { number: from } = slotOf(0);
   const row = await between(stack).probe(0, 1);
   t.match(row, {
@@ -51,16 +51,18 @@ t.test('a text arrives, and is nobody’s message', { timeout: 180_000 }, async 
   t.same(await db.selectFrom('messages').selectAll().execute(), []);
   t.match(await db.selectFrom('nodes').selectAll().execute(), [{ unheld_messages: 0 }]);
   const audited = { actor: 'command line', action: 'sendTest', subject: maskedNumber(from), result: 'ok' };
-  t.match((await desk.ask('auditLog', { limit: 1 })).rows, [
+  t.match((await operator.call('auditLog', { limit: 1 })).rows, [
     { ...audited, detail: { to: maskedNumber(slotOf(1).number) } },
   ]);
-  t.match(await desk.ask('probeSummary', { by: 'slot', span: 'hour' }), [
+  t.match(await operator.call('probeSummary', { by: 'slot', span: 'hour' }), [
     { role: 'sender', delivered: 1, failed: 0 },
     { role: 'recipient', delivered: 1, failed: 0 },
   ]);
-  t.match(await desk.ask('probeSummary', { by: 'carrier', span: 'day' }), [{ delivered: 1, p50_ms: Number }]);
-  await t.rejects(desk.ask('sendTest', { from, to: from }), /cannot text itself/);
-  await t.rejects(desk.ask('sendTest', { from, to: '+12065559999' }), /no number of this service/);
+  t.match(await operator.call('probeSummary', { by: 'carrier', span: 'day' }), [
+    { delivered: 1, p50_ms: Number },
+  ]);
+  await t.rejects(operator.call('sendTest', { from, to: from }), /cannot text itself/);
+  await t.rejects(operator.call('sendTest', { from, to: '+12065559999' }), /no number of this service/);
 });
 
 t.test(
@@ -68,7 +70,7 @@ t.test(
   { timeout: 240_000 },
   async (t) => {
     const stack = await modemStack(t, rig, { modems: 4, service });
-    const { desk, db, simulator, available, slotOf } = stack;
+    const { operator, db, simulator, available, slotOf } = stack;
     const { probe } = between(stack);
     const deaf = simulator.modems[1];
     deaf?.play(parseFault({ kind: 'store_full' }));
@@ -80,13 +82,15 @@ t.test(
     t.same(await outOfService(stack), ['probe: probe: 2 failures: texts to it do not arrive']);
     t.equal(await available(), 3, 'its number is not sold');
     const place = { subject: `lab/${slotOf(1).slot}`, actor: 'probe', result: 'ok' };
-    t.match((await desk.ask('auditLog', { limit: 1 })).rows, [{ ...place, action: 'takeSlotOutOfService' }]);
+    t.match((await operator.call('auditLog', { limit: 1 })).rows, [
+      { ...place, action: 'takeSlotOutOfService' },
+    ]);
     deaf?.faults.clear();
     t.match(await probe(3, 1), { result: 'delivered' });
     t.equal(await available(), 3, 'one is not enough');
     t.match(await probe(2, 1), { result: 'delivered' });
     await until('it is back', async () => (await available()) === 4);
-    t.match((await desk.ask('auditLog', { limit: 1 })).rows, [{ ...place, action: 'putSlotInService' }]);
+    t.match((await operator.call('auditLog', { limit: 1 })).rows, [{ ...place, action: 'putSlotInService' }]);
     t.same(await db.selectFrom('messages').selectAll().execute(), [], 'late ones are no messages either');
   },
 );

@@ -6,7 +6,7 @@ import t from 'tap';
 import { ok } from '#hardware-sim/at/answer.ts';
 import { commandFamily, forms } from '#hardware-sim/behaviours/behaviour.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
-import { DeskError } from '#node-daemon/operator/desk-error.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findingOf, startExaminedRack, unwellIn } from './examined-rack.ts';
 import { slotOf } from './seen.ts';
 
@@ -181,7 +181,7 @@ t.test('no USB tree at all, a desk that cannot be opened, a configuration that i
     openDesk: async () => ({
       isRunningDaemon: true,
       slots: async () => [slotOf({ state: 'starting' })],
-      at: () => Promise.reject(new DeskError('unavailable', '1-1.1 is starting')),
+      at: () => Promise.reject(new OperatorError('unavailable', '1-1.1 is starting')),
       isLinked: async () => true,
     }),
   });

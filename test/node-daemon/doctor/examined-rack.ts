@@ -10,7 +10,7 @@ import { type ExaminationParts, examine } from '#node-daemon/doctor/examination.
 import { rackDeskOf } from '#node-daemon/doctor/rack-desk.ts';
 import type { Finding } from '#node-daemon/doctor/report/finding.ts';
 import type { Report } from '#node-daemon/doctor/report/report.ts';
-import { openNodeDesk } from '#node-daemon/operator/open-desk.ts';
+import { openNodeOperator } from '#node-daemon/operator/open-operator.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
 import { writeIdentity } from '../../fixtures/enrolled-node.ts';
@@ -59,7 +59,7 @@ export async function startExaminedRack(
       return modem;
     },
     async examine(parts = {}) {
-      const desk = openNodeDesk(settings, { tool: 'doctor', waitsForModems: false });
+      const desk = openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
       try {
         return await examine(settings, {
           guard: new HangGuard(systemClock, 32),

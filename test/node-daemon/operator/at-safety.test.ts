@@ -1,8 +1,8 @@
 // Which AT command lines are given to a modem, and which lines belong to an answer.
 import fc from 'fast-check';
 import t from 'tap';
-import { operatorCommand } from '#node-daemon/operator/at-answer.ts';
-import { commandsOf, judge } from '#node-daemon/operator/at-safety.ts';
+import { operatorCommand } from '#node-daemon/operator/procedures/at-answer.ts';
+import { commandsOf, judge } from '#node-daemon/operator/procedures/at-safety.ts';
 
 const SAFE = [
   'AT',

@@ -1,7 +1,7 @@
 // Messages in the storages of SIM and modem as an operator is shown them.
 import t from 'tap';
 import { emptyState } from '#node-daemon/journal/journal-state.ts';
-import { slotMessages } from '#node-daemon/operator/slot-messages.ts';
+import { slotMessages } from '#node-daemon/operator/procedures/slot-messages.ts';
 
 /** SMS-DELIVER from +12065559999, "Hello", of 3 May 2026, 12:00:00 +00:00. */
 const DELIVER = '00040B912160559599F9000062503021000000' + '05C8329BFD06';

@@ -63,7 +63,7 @@ t.test('what may change something needs --unsafe, what takes the port is never g
   t.match(await refused('AT+CMGS=20', '--unsafe'), /waits for a body; use "send"/);
   t.match(await refused('AT+CSQ;+CMGW="1"', '--unsafe'), /waits for a body/);
   t.match(await refused('ATD*99#', '--unsafe'), /out of command mode/);
-  t.match(await refused('AT+CSQ;+cmgf=1', '--unsafe'), /\+CMGF=1 is never given.*wrong number/);
+  t.match(await refused('AT+CSQ;+cmgf=1', '--unsafe'), /\+CMGF=1 is never sent.*wrong number/);
   t.match(await refused('AT+CSQ\rAT+CMGD=1'), /one line of printable ASCII/);
   t.match(await refused('+CSQ'), /must begin with AT/);
   const given = (first?.commandLines ?? []).join(' ');
@@ -242,14 +242,14 @@ t.test('a daemon of another version, one that is gone, and a socket that may not
   const { request } = await import('node:http');
   const socketPath = join(rig.dataDir, 'operator.sock');
   const answer = await new Promise<string>((resolve) => {
-    const headers = { 'simrack-desk-version': '99' };
+    const headers = { 'simrack-operator-api': '99' };
     request({ socketPath, method: 'POST', path: '/slots', headers }, (response) => {
       response.setEncoding('utf8').on('data', resolve);
     }).end();
   });
   t.match(JSON.parse(answer), {
     error: 'unreachable',
-    message: /another version \(1, this tool speaks 99\)/,
+    message: /another version \(it has 1, this command 99\)/,
   });
   if (process.getuid?.() !== 0) {
     chmodSync(socketPath, 0o000);

@@ -115,7 +115,7 @@ t.test('what keeps a tool from the modems is told', async (t) => {
   t.match(await tool('list', '--config', '/nonexistent.yaml'), { status: 1, stderr: /cannot be read/ });
   const other = createServer((_, response) => response.end('<html>'));
   other.listen(join(dataDir, 'operator.sock'));
-  t.match(await tool('list'), { status: 4, stderr: /no daemon of this kind/ });
+  t.match(await tool('list'), { status: 4, stderr: /another program listens/ });
   await new Promise((resolve) => other.close(resolve));
   const folder = join(dataDir, 'closed');
   mkdirSync(folder);

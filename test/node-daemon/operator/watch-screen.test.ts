@@ -3,8 +3,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import type { WatchedHost, WatchedSlot } from '#node-daemon/operator/desk.ts';
-import { watchScreen } from '#node-daemon/operator/watch-screen.ts';
+import { watchScreen } from '#node-daemon/operator/cli/watch-screen.ts';
+import type { WatchedHost, WatchedSlot } from '#node-daemon/operator/slot-activity.ts';
 import { slotOf } from '../doctor/seen.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';

@@ -1,0 +1,97 @@
+// `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
+import { NUMBER_STATES } from '../../domain/number-state.ts';
+import { numberSchema, reasonSchema } from '../fields.ts';
+import { NUMBERS } from '../listings/numbers.ts';
+import type { Operator } from '../procedures/all-procedures.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  LIMIT_OPTION,
+  listCommand,
+  operatorCommand,
+} from './operator-command.ts';
+
+const numberOf = ([text]: readonly string[]): string => checked('number', numberSchema, text);
+
+/** A command about one number that needs nothing else. */
+const numberCommand = (
+  command: { usage: string; about: string },
+  procedure: 'putInService' | 'retire' | 'releaseNumber' | 'admitNumber',
+  done: (number: string) => string,
+) =>
+  operatorCommand({
+    ...command,
+    async run(operator: Operator, _, args) {
+      const number = numberOf(args);
+      await operator.call(procedure, { number });
+      return done(number);
+    },
+  });
+
+export const NUMBER_COMMANDS = [
+  listCommand({
+    usage: 'number list',
+    about: 'List the numbers, with their state, SIM and subscriber.',
+    options: {
+      ...LIMIT_OPTION,
+      ...FULL_OPTION,
+      state: choiceOption('Only those in this state', NUMBER_STATES),
+      after: filterOption('Continue after this number', numberSchema),
+    },
+    listing: NUMBERS,
+    read: (operator, { state, after, limit }) => operator.call('numbers', { state, after, limit }),
+  }),
+  operatorCommand({
+    usage: 'number out-of-service <number>',
+    about: 'Take a number off sale. A current subscriber keeps it.',
+    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
+    async run(operator, { reason }, args) {
+      const number = numberOf(args);
+      await operator.call('takeOutOfService', { number, reason });
+      return `${number} is out of service: it is not sold, and a current subscriber keeps it`;
+    },
+  }),
+  numberCommand(
+    { usage: 'number in-service <number>', about: 'Put the number back on sale.' },
+    'putInService',
+    (number) => `${number} is in service`,
+  ),
+  numberCommand(
+    {
+      usage: 'number retire <number>',
+      about: 'Remove an unsold number from the fleet. "number import" brings it back.',
+    },
+    'retire',
+    (number) => `${number} is retired, even if a SIM still reports it`,
+  ),
+  numberCommand(
+    {
+      usage: 'number release <number>',
+      about: 'End the quarantine of a number, so that it can be sold.',
+    },
+    'releaseNumber',
+    (number) => `${number} has left quarantine`,
+  ),
+  numberCommand(
+    {
+      usage: 'number admit <number>',
+      about: 'Put the number of a new SIM on sale. Compare its ICCID with your card first.',
+    },
+    'admitNumber',
+    (number) => `${number} is admitted: it is sold like any other`,
+  ),
+  operatorCommand({
+    usage: 'number import <file>',
+    about:
+      'Import numbers from lines of "number,iccid" or "number,iccid,node". If a line is wrong, import nothing and list the wrong lines.',
+    async run(operator, _, [file]) {
+      const { readNumberFile } = await import('./number-file.ts');
+      const { added, back, known } = await operator.call('importNumbers', {
+        rows: readNumberFile(String(file)),
+      });
+      return `${added} added, ${back} brought back, ${known} known already`;
+    },
+  }),
+];

@@ -1,0 +1,69 @@
+// A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
+import { readFileSync, statSync } from 'node:fs';
+import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { problemOfIccid, problemOfNumber } from '../../domain/sim-number.ts';
+import type { ImportedNumber } from '../../store/fleet/numbers.ts';
+import { IMPORT_LINES_MAX } from '../fields.ts';
+
+const BYTES_MAX = 1024 * 1024;
+
+/** Throws what is wrong with the file, with a line for each bad line. */
+export function readNumberFile(path: string): ImportedNumber[] {
+  let text: string;
+  try {
+    if (statSync(path).size > BYTES_MAX)
+      throw new OperatorRefusal(`${path} has more than ${BYTES_MAX} bytes`);
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof OperatorRefusal) throw error;
+    throw new Error(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  return parseNumbers(text);
+}
+
+/**
+ * Lines of "number,iccid" or "number,iccid,node", with or without quotes. A first line with these words, empty lines and
+ * those that begin with "#" say nothing. Throws `OperatorRefusal` with a line for each bad line.
+ */
+export function parseNumbers(text: string): ImportedNumber[] {
+  const rows: ImportedNumber[] = [];
+  const problems: string[] = [];
+  const numbers = new Map<string, number>();
+  const iccids = new Map<string, number>();
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  lines.forEach((written, index) => {
+    const line = index + 1;
+    const cells = written.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
+    const [number = '', iccid = '', node = ''] = cells;
+    if (written.trim() === '' || written.startsWith('#')) return;
+    if (rows.length + problems.length === 0 && /^number$/i.test(number) && /^iccid$/i.test(iccid)) return;
+    const problem =
+      cells.length === 2 || cells.length === 3
+        ? (problemOfNumber(number) ??
+          problemOfIccid(iccid) ??
+          problemOfNode(node) ??
+          twice(numbers, number, line) ??
+          twice(iccids, iccid, line))
+        : 'is not "number,iccid" or "number,iccid,node"';
+    if (problem === undefined) rows.push({ line, number, iccid, ...(node === '' ? {} : { node }) });
+    else problems.push(`line ${line}: ${problem}`);
+  });
+  if (problems.length > 0) throw new OperatorRefusal(problems.join('\n'));
+  if (rows.length === 0) throw new OperatorRefusal('there is no number in it');
+  if (rows.length > IMPORT_LINES_MAX)
+    throw new OperatorRefusal(`it has ${rows.length} numbers: ${IMPORT_LINES_MAX} at most at once`);
+  return rows;
+}
+
+function problemOfNode(node: string): string | undefined {
+  const issue = node === '' ? undefined : nodeNameSchema.safeParse(node).error?.issues[0];
+  return issue && `the node ${issue.message}`;
+}
+
+function twice(seen: Map<string, number>, key: string, line: number): string | undefined {
+  const earlier = seen.get(key);
+  if (earlier !== undefined) return `${key} is in line ${earlier} already`;
+  seen.set(key, line);
+  return undefined;
+}

@@ -1,0 +1,33 @@
+// `control-plane operator add | list | remove`: the people who may sign in to the console.
+import { operatorNameSchema } from '../fields.ts';
+import { OPERATORS } from '../listings/operators.ts';
+import { checked, listCommand, operatorCommand } from './operator-command.ts';
+
+const nameOf = ([text]: readonly string[]): string => checked('name', operatorNameSchema, text);
+
+export const OPERATOR_COMMANDS = [
+  operatorCommand({
+    usage: 'operator add <name>',
+    about: 'Create an operator and print the key for the console, once.',
+    async run(operator, _, args) {
+      const name = nameOf(args);
+      const { key } = await operator.call('addOperator', { name });
+      return `${key}\n\nThis is the key of ${name}. It is not shown again: only its hash is kept.`;
+    },
+  }),
+  listCommand({
+    usage: 'operator list',
+    about: 'List the operators of the console and their sessions.',
+    listing: OPERATORS,
+    read: async (operator) => ({ rows: await operator.call('operators', {}) }),
+  }),
+  operatorCommand({
+    usage: 'operator remove <name>',
+    about: 'Revoke the key of an operator and end all sessions at once.',
+    async run(operator, _, args) {
+      const name = nameOf(args);
+      await operator.call('removeOperator', { name });
+      return `${name} is removed: the key no longer works, and all sessions are closed`;
+    },
+  }),
+];

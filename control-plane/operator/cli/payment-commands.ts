@@ -1,0 +1,108 @@
+// `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing.
+import { integerOption, switchOption } from '#shared/process/options.ts';
+import { toJson } from '#shared/process/terminal.ts';
+import { OPTIONS } from '../../config/config.ts';
+import { keyFileSchema, keySchema } from '../../config/private-key.ts';
+import { PAYMENT_STATES } from '../../payments/payment.ts';
+import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../fields.ts';
+import { PAYMENTS } from '../listings/payments.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  JSON_OPTION,
+  LIMIT_OPTION,
+  listCommand,
+  operatorCommand,
+} from './operator-command.ts';
+import { shownPayment } from './shown-payment.ts';
+
+const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } = OPTIONS;
+
+const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } as const;
+
+const REFUND_OPTIONS = {
+  ...CHAIN_OPTIONS,
+  reason: { about: 'Reason, stored in the history', schema: reasonSchema },
+  yes: switchOption('Send the money; without this flag the command changes nothing'),
+  transfer: filterOption(
+    'Transaction that brought the money, if the service has not recorded it',
+    transactionHashSchema,
+  ),
+  signAnew: switchOption('Sign another transaction if the stored one can never move the money'),
+  unrelated: filterOption(
+    'With --sign-anew: a transaction that sent the payer the same amount for something else',
+    transactionHashSchema,
+  ),
+  refundKey: {
+    env: 'REFUND_KEY',
+    about: 'Private key of the PAY_TO account; prefer the file',
+    schema: keySchema.optional(),
+  },
+  refundKeyFile: {
+    env: 'REFUND_KEY_FILE',
+    about: 'File that holds this key',
+    schema: keyFileSchema.optional(),
+  },
+  waitMs: {
+    env: 'REFUND_WAIT_MS',
+    about: 'How long to wait for a block',
+    schema: integerOption(0, 600_000, 60_000),
+  },
+} as const;
+
+export const PAYMENT_COMMANDS = [
+  listCommand({
+    usage: 'payment list',
+    about: 'List the payments, newest first; --stuck lists those that need attention.',
+    options: {
+      ...LIMIT_OPTION,
+      ...FULL_OPTION,
+      state: choiceOption('Only those in this state', PAYMENT_STATES),
+      stuck: switchOption('Only those that take too long, or whose money arrived and bought nothing'),
+      wallet: filterOption('Only those of this payer', walletSchema),
+      after: filterOption('Continue after this payment', paymentIdSchema),
+    },
+    listing: PAYMENTS,
+    read: (operator, { state, stuck, wallet, after, limit }) =>
+      operator.call('payments', { state, isStuck: stuck, wallet, after, limit }),
+  }),
+  operatorCommand({
+    usage: 'payment show <id>',
+    about: 'Show one payment and its history.',
+    options: { json: JSON_OPTION },
+    async run(operator, { json }, [text]) {
+      const { events, ...payment } = await operator.call('payment', {
+        id: checked('id', paymentIdSchema, text),
+      });
+      if (!json) return shownPayment(payment, events);
+      const history = events.map(({ transactionHash, ...event }) => ({
+        ...event,
+        transaction_hash: transactionHash,
+      }));
+      return toJson({ ...payment, events: history });
+    },
+  }),
+  operatorCommand({
+    usage: 'payment void <id>',
+    about: 'End a payment that, as the chain proves, can no longer move money, and release its number.',
+    options: CHAIN_OPTIONS,
+    async run(operator, options, [text]) {
+      const { voidPayment } = await import('../void-payment.ts');
+      return voidPayment(operator, checked('id', paymentIdSchema, text), options);
+    },
+  }),
+  operatorCommand({
+    usage: 'payment refund <id>',
+    about: 'Refund a payment that bought nothing, once, to its payer.',
+    options: REFUND_OPTIONS,
+    async run(operator, { refundKey, refundKeyFile, ...options }, [text]) {
+      if (refundKey !== undefined && refundKeyFile !== undefined)
+        throw new Error('give one of REFUND_KEY_FILE and REFUND_KEY');
+      const id = checked('id', paymentIdSchema, text);
+      const { refundPayment } = await import('../refund-payment.ts');
+      return refundPayment(operator, id, { ...options, key: refundKeyFile ?? refundKey });
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+// `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
+import * as z from 'zod';
+import { switchOption } from '#shared/process/options.ts';
+import { nodeSchema, reasonSchema, slotSchema } from '../fields.ts';
+import { SLOTS } from '../listings/slots.ts';
+import {
+  checked,
+  FULL_OPTION,
+  filterOption,
+  LIMIT_OPTION,
+  listCommand,
+  operatorCommand,
+} from './operator-command.ts';
+
+const PLACE = '<node> <slot>';
+
+function placeOf([node, slot]: readonly (string | undefined)[]): { node: string; slot: string } {
+  return { node: checked('node', nodeSchema, node), slot: checked('slot', slotSchema, slot) };
+}
+
+/** As it is shown: "rack-7/m3". */
+const afterSchema = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
+  .transform((text) => {
+    const [node = '', ...slot] = text.split('/');
+    return { node, slot: slot.join('/') };
+  });
+
+export const SLOT_COMMANDS = [
+  listCommand({
+    usage: 'slot list',
+    about: 'List the slots of all nodes, with their SIMs and whether they are for sale.',
+    options: {
+      ...LIMIT_OPTION,
+      ...FULL_OPTION,
+      node: filterOption('Only those of this node', nodeSchema),
+      after: filterOption('Continue after this slot, given as node/slot', afterSchema),
+    },
+    listing: SLOTS,
+    async read(operator, { node, after, limit }) {
+      const { rows, next } = await operator.call('slots', { node, after, limit });
+      return { rows, next: next && `${next.node}/${next.slot}` };
+    },
+  }),
+  operatorCommand({
+    usage: `slot out-of-service ${PLACE}`,
+    about: 'Take the number in a slot off sale. A current subscriber keeps it.',
+    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
+    async run(operator, { reason }, args) {
+      const place = placeOf(args);
+      await operator.call('takeSlotOutOfService', { ...place, reason });
+      return `${place.node}/${place.slot} is out of service: its number is not sold, and a current subscriber keeps it`;
+    },
+  }),
+  operatorCommand({
+    usage: `slot in-service ${PLACE}`,
+    about: 'Put the slot back on sale, even if a probe took it off.',
+    async run(operator, _, args) {
+      const place = placeOf(args);
+      await operator.call('putSlotInService', place);
+      return `${place.node}/${place.slot} is in service`;
+    },
+  }),
+  operatorCommand({
+    usage: `slot transfer ${PLACE}`,
+    about: 'Move the SIM in a slot to the node of this slot, if another node still holds it.',
+    async run(operator, _, args) {
+      const place = placeOf(args);
+      const { iccid, from } = await operator.call('transferSim', place);
+      return `node ${place.node} holds the SIM ${iccid} now${from === null ? '' : `; node ${from} held it before`}`;
+    },
+  }),
+  operatorCommand({
+    usage: `slot restart ${PLACE}`,
+    about: 'Restart the modem in a slot.',
+    options: { force: switchOption('Restart it even if a call is up; the call ends') },
+    async run(operator, { force }, args) {
+      const place = placeOf(args);
+      await operator.call('restartModem', { ...place, force });
+      return `the modem in ${place.node}/${place.slot} restarts`;
+    },
+  }),
+];

@@ -1,0 +1,43 @@
+// `control-plane subscription …`: the list, and the end of one.
+import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../fields.ts';
+import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  LIMIT_OPTION,
+  listCommand,
+  operatorCommand,
+  shownTime,
+} from './operator-command.ts';
+
+export const SUBSCRIPTION_COMMANDS = [
+  listCommand({
+    usage: 'subscription list',
+    about: 'List the subscriptions, newest first.',
+    options: {
+      ...LIMIT_OPTION,
+      ...FULL_OPTION,
+      state: choiceOption('Only those in this state', SUBSCRIPTION_STATES),
+      wallet: filterOption('Only the one of this wallet', walletSchema),
+      number: filterOption('Only the one of this number', numberSchema),
+      after: filterOption('Continue after this subscription', subscriptionIdSchema),
+    },
+    listing: SUBSCRIPTIONS,
+    read: (operator, { state, wallet, number, after, limit }) =>
+      operator.call('subscriptions', { state, wallet, number, after, limit }),
+  }),
+  operatorCommand({
+    usage: 'subscription end <id>',
+    about:
+      'End a subscription now and keep its number for the grace time. If the chain took payments back, take off only the years that they bought.',
+    options: { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } },
+    async run(operator, { reason }, [text]) {
+      const id = checked('id', subscriptionIdSchema, text);
+      const { expires_at: end } = await operator.call('endSubscription', { id, reason });
+      return Date.parse(end) > Date.now() ? `${id} ends at ${shownTime(end)}` : `${id} is over`;
+    },
+  }),
+];

@@ -1,0 +1,58 @@
+// The fields of operator procedures, which options of commands have, too.
+import * as z from 'zod';
+import { E164_PATTERN } from '#shared/e164.ts';
+import { slotNameSchema } from '#shared/link/messages.ts';
+import { nodeNameSchema } from '#shared/link/node-name.ts';
+
+export const LIMIT_MAX = 1_000;
+export const IMPORT_LINES_MAX = 10_000;
+export const REASON_LENGTH_MAX = 200;
+
+/** Printed one a line in terminals and logs. */
+export const reasonSchema = z
+  .string({ error: 'required: why, in a few words' })
+  .trim()
+  .min(1, 'must say why')
+  .max(REASON_LENGTH_MAX, `must have at most ${REASON_LENGTH_MAX} characters`)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
+
+export const numberSchema = z
+  .string()
+  .regex(E164_PATTERN, 'must be an E.164 number, for example +12065550123');
+export const walletSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');
+export const paymentIdSchema = z
+  .string()
+  .regex(/^pay_[0-9a-f]{24}$/, 'must be a payment, for example pay_0f…');
+export const subscriptionIdSchema = z.string().regex(/^sub_[0-9a-f]{1,24}$/, 'must be a subscription');
+export const transactionHashSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash')
+  .transform((text) => text.toLowerCase() as `0x${string}`);
+
+export const nodeSchema = z.string({ error: 'must be the name of a node' }).pipe(nodeNameSchema);
+/** As a node reports it. */
+export const slotSchema = z
+  .string({ error: 'must be the name of a slot' })
+  .min(1, 'must be the name of a slot')
+  .max(64, 'must have at most 64 characters')
+  .pipe(slotNameSchema);
+/** Of a person who may sign in to the console. */
+export const operatorNameSchema = z
+  .string({ error: 'must be the name of an operator' })
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,39}$/i,
+    'may have letters, digits, dots, dashes and underscores only, 40 at most',
+  );
+export const fingerprintSchema = z
+  .string()
+  .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be a fingerprint, SHA256: and 43 characters');
+export const probeIdSchema = z
+  .string()
+  .regex(/^probe_[0-9a-f]{24}$/, 'must be a probe, for example probe_0f…');
+export const PROBE_SPANS = ['hour', 'day', 'week'] as const;
+
+export const limitSchema = z.number().int().min(1).max(LIMIT_MAX);
+/** The place of a row in a list that grows. */
+export const positionSchema = z.number().int().positive();

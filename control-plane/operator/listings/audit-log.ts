@@ -1,0 +1,50 @@
+// The list of changes by operators and probes.
+
+import { isE164 } from '#shared/e164.ts';
+import type { Listing } from '#shared/operator/listing.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
+import { withMaskedNumbers } from '../../domain/masked-number.ts';
+import type { AuditRow } from '../../store/operations/audit-log.ts';
+import { numberCell } from './cells.ts';
+
+const RESULTS: Readonly<Record<AuditRow['result'], Status>> = {
+  begun: { health: 'warn', sign: 'wait', words: 'begun' },
+  ok: { health: 'good', sign: 'check', words: 'done' },
+  refused: { health: 'warn', sign: 'barred', words: 'refused' },
+  failed: { health: 'bad', sign: 'cross', words: 'failed' },
+};
+
+/** What was refused may hold numbers, too. */
+const masked = (text: string, isFull: boolean): string => (isFull ? text : withMaskedNumbers(text));
+
+/** "takeSlotOutOfService" as people write it. */
+const inWords = (action: string): string => action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const detailOf = ({ detail, why }: Json<AuditRow>): string =>
+  [
+    ...(why === null ? [] : [why]),
+    ...Object.entries(detail).map(
+      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+  ].join(', ');
+
+export const AUDIT_LOG: Listing<Json<AuditRow>> = {
+  name: 'audit_log',
+  title: 'Audit log',
+  empty: 'There is no change yet.',
+  columns: [
+    { title: 'At', cell: ({ at }) => ({ time: at }) },
+    { title: 'Actor', cell: ({ actor }) => actor },
+    { title: 'Action', cell: ({ action }) => inWords(action) },
+    {
+      title: 'Subject',
+      // A number that was mistyped has no page.
+      cell: ({ subject, result }, { isFull }) =>
+        isE164(subject) && result === 'ok' ? numberCell(subject, !isFull) : masked(subject, isFull),
+    },
+    { title: 'Result', cell: ({ result }) => ({ status: RESULTS[result], text: result }) },
+    { title: 'Detail', cell: (row, { isFull }) => masked(detailOf(row), isFull) },
+  ],
+  masked: (row) => JSON.parse(withMaskedNumbers(JSON.stringify(row))) as Json<AuditRow>,
+};

@@ -1,0 +1,26 @@
+// Cells that several listings have.
+import type { Cell } from '#shared/operator/listing.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { shownWallet } from '../../domain/masked-wallet.ts';
+
+/** `isMasked`: it is a subscriber's. */
+export const numberCell = (number: string | null, isMasked: boolean): Cell =>
+  number === null ? null : { link: { number }, text: listedNumber(number, isMasked) };
+
+export const walletCell = (wallet: string | null, isFull: boolean): Cell =>
+  wallet && shownWallet(wallet, isFull);
+
+export const nodeCell = (node: string | null): Cell =>
+  node === null ? null : { link: { node }, text: node };
+
+export const slotCell = (node: string | null, slot: string | null): Cell =>
+  node === null || slot === null ? null : { link: { node, slot }, text: slot };
+
+/** Both in one cell: "rack-7/m3". */
+export const placeCell = (node: string, slot: string): Cell => ({
+  link: { node, slot },
+  text: `${node}/${slot}`,
+});
+
+/** "3.2 s" */
+export const secondsCell = (ms: number | null): Cell => (ms === null ? null : `${(ms / 1000).toFixed(1)} s`);

@@ -1,0 +1,45 @@
+// The list of numbers.
+import type { Listing } from '#shared/operator/listing.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
+import { listedNumber } from '../../domain/masked-number.ts';
+import { maskedWallet } from '../../domain/masked-wallet.ts';
+import type { NumberState } from '../../domain/number-state.ts';
+import type { NumberRow } from '../../store/fleet/numbers.ts';
+import { nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
+
+export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
+  available: { health: 'good', sign: 'check', words: 'on sale' },
+  unswept: { health: 'warn', sign: 'wait', words: 'waits for a sweep' },
+  offline: { health: 'warn', sign: 'away', words: 'offline' },
+  reserved: { health: 'busy', sign: 'wait', words: 'reserved' },
+  held: { health: 'busy', sign: 'check', words: 'held' },
+  quarantined: { health: 'warn', sign: 'wait', words: 'quarantined' },
+  out_of_service: { health: 'off', sign: 'pause', words: 'out of service' },
+  unadmitted: { health: 'warn', sign: 'lock', words: 'not admitted' },
+  retired: { health: 'off', sign: 'barred', words: 'retired' },
+};
+
+export const NUMBERS: Listing<Json<NumberRow>> = {
+  name: 'numbers',
+  title: 'Numbers',
+  empty: 'No such number.',
+  columns: [
+    {
+      title: 'Number',
+      cell: ({ number, wallet }, { isFull }) => numberCell(number, wallet !== null && !isFull),
+    },
+    { title: 'State', cell: ({ state }) => ({ status: NUMBER_STATUS[state], text: state }) },
+    { title: 'ICCID', cell: ({ iccid }) => iccid },
+    { title: 'Node', cell: ({ node }) => nodeCell(node) },
+    { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },
+    { title: 'Wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
+    { title: 'Until', cell: (row) => ({ time: row.expires_at ?? row.quarantined_until }) },
+    { title: 'Reason', cell: ({ reason }) => reason ?? '' },
+  ],
+  masked: (row) => ({
+    ...row,
+    number: listedNumber(row.number, row.wallet !== null),
+    wallet: row.wallet && maskedWallet(row.wallet),
+  }),
+};

@@ -1,0 +1,30 @@
+// The lists of operators and of their alerts.
+import type { Listing } from '#shared/operator/listing.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { AlertRow } from '../../domain/alert.ts';
+import type { OperatorRow } from '../../store/operations/operators.ts';
+
+export const OPERATORS: Listing<Json<OperatorRow>> = {
+  name: 'operators',
+  title: 'Operators',
+  empty: 'There is no operator yet.',
+  columns: [
+    { title: 'Operator', cell: ({ name }) => name },
+    { title: 'Since', cell: ({ created_at }) => ({ time: created_at }) },
+    { title: 'Signed in', cell: ({ sessions }) => String(sessions) },
+    { title: 'Seen', cell: ({ used_at }) => ({ time: used_at }) },
+  ],
+};
+
+export const ALERTS: Listing<Json<AlertRow>> = {
+  name: 'alerts',
+  title: 'Alerts',
+  empty: 'There is no alert.',
+  columns: [
+    { title: 'Since', cell: ({ raised_at }) => ({ time: raised_at }) },
+    { title: 'Until', cell: ({ recovered_at }) => ({ time: recovered_at }) },
+    { title: 'Severity', cell: ({ severity }) => severity },
+    { title: 'Kind', cell: ({ kind }) => kind },
+    { title: 'Summary', cell: ({ summary }) => summary },
+  ],
+};

@@ -1,0 +1,82 @@
+// The list of delivery probes, and their figures by carrier and by slot.
+import type { Column, Listing } from '#shared/operator/listing.ts';
+import type { Json } from '#shared/operator/procedure.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
+import { maskedNumber } from '../../domain/masked-number.ts';
+import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
+import { nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
+
+const RESULTS = {
+  delivered: { health: 'good', sign: 'check', words: 'delivered' },
+  failed: { health: 'bad', sign: 'cross', words: 'failed' },
+  abandoned: { health: 'off', sign: 'barred', words: 'abandoned' },
+} as const satisfies Record<string, Status>;
+const UNDER_WAY: Status = { health: 'busy', sign: 'wait', words: 'under way' };
+
+export const PROBES: Listing<Json<ProbeRow>> = {
+  name: 'probes',
+  title: 'Last probes',
+  empty:
+    'None yet. PROBE_MINUTES lets spare SIMs text each other; the page of a slot has a button for one probe.',
+  columns: [
+    { title: 'At', cell: ({ started_at }) => ({ time: started_at }) },
+    { title: 'Kind', cell: ({ kind }) => kind },
+    { title: 'From', cell: ({ from_node, from_slot }) => placeCell(from_node, from_slot) },
+    { title: 'To', cell: ({ to_node, to_slot }) => placeCell(to_node, to_slot) },
+    {
+      title: 'Result',
+      cell({ result }) {
+        const status = result === null ? UNDER_WAY : RESULTS[result];
+        return { status, text: status.words };
+      },
+    },
+    { title: 'Time', cell: ({ latency_ms }) => secondsCell(latency_ms) },
+    { title: 'Reason', cell: ({ why }) => why ?? '' },
+  ],
+  masked: (row) => ({
+    ...row,
+    from_number: maskedNumber(row.from_number),
+    to_number: maskedNumber(row.to_number),
+  }),
+};
+
+/** Percent; a smaller share is a warning. */
+const GOOD_SHARE = 95;
+
+/** Delivered, in percent of those with an end; undefined where there is none. */
+export const deliveredShare = ({ delivered, failed }: ProbeSummaryRow): number | undefined =>
+  delivered + failed === 0 ? undefined : (100 * delivered) / (delivered + failed);
+
+function statusOf(share: number): Omit<Status, 'words'> {
+  if (share >= GOOD_SHARE) return { health: 'good', sign: 'check' };
+  return { health: share > 0 ? 'warn' : 'bad', sign: 'cross' };
+}
+
+const FIGURES: readonly Column<ProbeSummaryRow>[] = [
+  { title: 'Kind', cell: ({ kind }) => kind },
+  {
+    title: 'Success',
+    cell(row) {
+      const share = deliveredShare(row);
+      if (share === undefined) return null;
+      const words = `${Math.round(share)} %`;
+      return { status: { ...statusOf(share), words }, text: words };
+    },
+  },
+  { title: 'Delivered', cell: ({ delivered }) => String(delivered) },
+  { title: 'Failed', cell: ({ failed }) => String(failed) },
+  { title: 'p50', cell: ({ p50_ms }) => secondsCell(p50_ms) },
+  { title: 'p99', cell: ({ p99_ms }) => secondsCell(p99_ms) },
+];
+
+const CARRIER: Column<ProbeSummaryRow> = { title: 'Carrier', cell: ({ carrier }) => carrier };
+
+export const CARRIER_FIGURES: readonly Column<ProbeSummaryRow>[] = [CARRIER, ...FIGURES];
+
+export const SLOT_FIGURES: readonly Column<ProbeSummaryRow>[] = [
+  CARRIER,
+  { title: 'Node', cell: ({ node }) => nodeCell(node) },
+  { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },
+  { title: 'Role', cell: ({ role }) => role },
+  ...FIGURES,
+];

@@ -1,0 +1,42 @@
+// Nodes: the list, the code that enrolls one, its approval, and its end.
+import * as z from 'zod';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { listNodes, newNodeCode } from '../../nodes/registry.ts';
+import { approveNode } from '../../store/fleet/node-approval.ts';
+import { revokeNode } from '../../store/fleet/nodes.ts';
+import { fingerprintSchema, nodeSchema } from '../fields.ts';
+import { change, procedure } from './procedure.ts';
+
+const ofNode = z.object({ node: nodeSchema });
+const subject = ({ node }: z.output<typeof ofNode>): string => node;
+
+export const NODE_PROCEDURES = {
+  nodes: procedure({ input: z.object({}), run: ({ db, now }) => listNodes(db, now) }),
+  /** Answers with a code that enrolls the node, new or known. The code is returned this once; earlier codes are void. */
+  addNode: procedure({
+    input: ofNode,
+    run: async ({ db, now, url }, { node }) => ({ ...(await newNodeCode(db, node, now)), url }),
+    audit: {
+      how: 'change',
+      subject,
+      detail: (_, answer) => ({ code_until: answer?.expires_at }),
+    },
+  }),
+  revokeNode: change(ofNode, {
+    subject,
+    async run({ db, now }, { node }) {
+      if (!(await revokeNode(db, node, now))) throw new OperatorRefusal(`there is no node "${node}"`);
+    },
+    after: ({ nodes }, { node }) => nodes.recheck(node),
+  }),
+  /** With `fingerprint`: only if the key has it. Answers with the fingerprint of the key that may connect now. */
+  approveNode: procedure({
+    input: ofNode.extend({ fingerprint: fingerprintSchema.optional() }),
+    audit: {
+      how: 'change',
+      subject,
+      detail: ({ fingerprint }) => (fingerprint === undefined ? {} : { fingerprint }),
+    },
+    run: ({ db }, { node, fingerprint }) => approveNode(db, node, fingerprint),
+  }),
+};

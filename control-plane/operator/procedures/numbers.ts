@@ -1,0 +1,61 @@
+// Numbers: the list, what is sold, what is kept off the market, what comes in and goes.
+import * as z from 'zod';
+import { NUMBER_STATES } from '../../domain/number-state.ts';
+import { admitNumber } from '../../store/fleet/number-admission.ts';
+import {
+  importNumbers,
+  listNumbers,
+  releaseNumber,
+  retireNumber,
+  setOutOfService,
+} from '../../store/fleet/numbers.ts';
+import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from '../fields.ts';
+import { change, page, procedure } from './procedure.ts';
+
+const ofNumber = z.object({ number: numberSchema });
+const subject = ({ number }: z.output<typeof ofNumber>): string => number;
+
+export const NUMBER_PROCEDURES = {
+  numbers: procedure({
+    input: z.object({
+      state: z.enum(NUMBER_STATES).optional(),
+      number: numberSchema.optional(),
+      after: numberSchema.optional(),
+      limit: limitSchema,
+    }),
+    run: async ({ db, now }, query) =>
+      page(await listNumbers(db, query, now), query.limit, ({ number }) => number),
+  }),
+  takeOutOfService: change(ofNumber.extend({ reason: reasonSchema }), {
+    subject,
+    detail: ({ reason }) => ({ reason }),
+    run: ({ db, now }, { number, reason }) => setOutOfService(db, number, reason, now),
+  }),
+  putInService: change(ofNumber, {
+    subject,
+    run: ({ db, now }, { number }) => setOutOfService(db, number, undefined, now),
+  }),
+  retire: change(ofNumber, { subject, run: ({ db, now }, { number }) => retireNumber(db, number, now) }),
+  releaseNumber: change(ofNumber, {
+    subject,
+    run: ({ db, now }, { number }) => releaseNumber(db, number, now),
+  }),
+  admitNumber: change(ofNumber, { subject, run: ({ db }, { number }) => admitNumber(db, number) }),
+  importNumbers: procedure({
+    input: z.object({
+      rows: z
+        .array(
+          z.object({
+            line: z.number().int(),
+            number: numberSchema,
+            iccid: z.string().max(22),
+            node: nodeSchema.optional(),
+          }),
+        )
+        .min(1)
+        .max(IMPORT_LINES_MAX),
+    }),
+    audit: { how: 'change', subject: () => 'numbers', detail: ({ rows }) => ({ lines: rows.length }) },
+    run: ({ db, now }, { rows }) => importNumbers(db, rows, now),
+  }),
+};

@@ -1,0 +1,44 @@
+// Operators: who may sign in to the console, what they changed, and the alerts that they get.
+import * as z from 'zod';
+import { hashSecret, mintOperatorKey } from '../../domain/operator-key.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { sessionLimitsAt } from '../../domain/operator-session.ts';
+import { listAlerts } from '../../store/operations/alerts.ts';
+import { listAudit } from '../../store/operations/audit-log.ts';
+import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
+import { limitSchema, operatorNameSchema, positionSchema } from '../fields.ts';
+import { change, page, procedure } from './procedure.ts';
+
+const ofOperator = z.object({ name: operatorNameSchema });
+const subject = ({ name }: z.output<typeof ofOperator>): string => name;
+
+export const OPERATOR_PROCEDURES = {
+  operators: procedure({
+    input: z.object({}),
+    run: ({ db, now }) => listOperators(db, sessionLimitsAt(now)),
+  }),
+  /** Answers with the key, this once. */
+  addOperator: procedure({
+    input: ofOperator,
+    audit: { how: 'change', subject },
+    async run({ db, now }, { name }) {
+      const key = mintOperatorKey();
+      if (await insertOperator(db, { name, keyHash: hashSecret(key), now })) return { key };
+      throw new OperatorRefusal(`operator "${name}" exists already; "operator remove" ends the old key`);
+    },
+  }),
+  removeOperator: change(ofOperator, {
+    subject,
+    async run({ db }, { name }) {
+      if (!(await deleteOperator(db, name))) throw new OperatorRefusal(`there is no operator "${name}"`);
+    },
+  }),
+  auditLog: procedure({
+    input: z.object({ after: positionSchema.optional(), limit: limitSchema }),
+    run: async ({ db }, query) => page(await listAudit(db, query), query.limit, ({ id }) => id),
+  }),
+  alerts: procedure({
+    input: z.object({ isAll: z.boolean(), limit: limitSchema }),
+    run: ({ db }, query) => listAlerts(db, query),
+  }),
+};

@@ -1,0 +1,43 @@
+// Payments: the list, one with its history, and the end of one that can move no money.
+import * as z from 'zod';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { PAYMENT_STATES } from '../../payments/payment.ts';
+import { listPaymentEvents } from '../../store/money/payment-events.ts';
+import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';
+import { createPaymentLedger } from '../../store/money/payments.ts';
+import { createRefundLedger } from '../../store/money/refunds.ts';
+import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from '../fields.ts';
+import { change, page, procedure } from './procedure.ts';
+
+export const PAYMENT_PROCEDURES = {
+  payments: procedure({
+    input: z.object({
+      state: z.enum(PAYMENT_STATES).optional(),
+      isStuck: z.boolean().optional(),
+      wallet: walletSchema.optional(),
+      after: paymentIdSchema.optional(),
+      limit: limitSchema,
+    }),
+    run: async ({ db, now }, query) => page(await listPayments(db, query, now), query.limit, ({ id }) => id),
+  }),
+  payment: procedure({
+    input: z.object({ id: paymentIdSchema }),
+    async run({ db, now }, { id }) {
+      const row = await findPaymentRow(db, id);
+      if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+      const { refund } = await createRefundLedger(db, () => now).find(id);
+      return { ...row, refund_hash: refund?.hash ?? null, events: await listPaymentEvents(db, id) };
+    },
+  }),
+  /** `why`: what the chain shows. */
+  voidPayment: change(z.object({ id: paymentIdSchema, why: reasonSchema }), {
+    subject: ({ id }) => id,
+    detail: ({ why }) => ({ why }),
+    async run({ db, now }, { id, why }) {
+      await createPaymentLedger(db).setVoid(id, why, now);
+      const row = await findPaymentRow(db, id);
+      if (row?.state !== 'void')
+        throw new OperatorRefusal(`${id} is ${row?.state ?? 'unknown'} now: nothing was done`);
+    },
+  }),
+};

@@ -1,0 +1,56 @@
+// Delivery probes: the list, their figures, and one on request.
+import * as z from 'zod';
+import { maskedNumber } from '../../domain/masked-number.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
+import { findProbe, listProbes, summarizeProbes } from '../../store/operations/probe-list.ts';
+import { findTestPair } from '../../store/operations/probe-pairs.ts';
+import {
+  limitSchema,
+  nodeSchema,
+  numberSchema,
+  PROBE_SPANS,
+  positionSchema,
+  probeIdSchema,
+  slotSchema,
+} from '../fields.ts';
+import { page, procedure } from './procedure.ts';
+
+export const PROBE_PROCEDURES = {
+  /** With `inService`: refused where a number or its slot is out of service. Answers with the probe that has begun. */
+  sendTest: procedure({
+    input: z.object({ from: numberSchema, to: numberSchema, inService: z.boolean().default(false) }),
+    // A number that was mistyped may be a stranger's.
+    audit: {
+      how: 'command',
+      subject: ({ from }) => maskedNumber(from),
+      detail: ({ to }) => ({ to: maskedNumber(to) }),
+    },
+    async run({ db, nodes, now }, { from, to, inService }) {
+      const { sender } = await findTestPair(db, { from, to, inService, now });
+      return nodes.ask(sender.node, { call: 'sendTest', from, to });
+    },
+  }),
+  probe: procedure({
+    input: z.object({ id: probeIdSchema }),
+    async run({ db }, { id }) {
+      const row = await findProbe(db, id);
+      if (row === undefined) throw new OperatorRefusal(`there is no probe ${id}`);
+      return row;
+    },
+  }),
+  probes: procedure({
+    input: z.object({
+      node: nodeSchema.optional(),
+      slot: slotSchema.optional(),
+      result: z.enum(PROBE_RESULTS).optional(),
+      after: positionSchema.optional(),
+      limit: limitSchema,
+    }),
+    run: async ({ db }, query) => page(await listProbes(db, query), query.limit, ({ position }) => position),
+  }),
+  probeSummary: procedure({
+    input: z.object({ by: z.enum(['carrier', 'slot']), span: z.enum(PROBE_SPANS) }),
+    run: ({ db, now }, { by, span }) => summarizeProbes(db, { by, span, now }),
+  }),
+};

@@ -1,0 +1,112 @@
+// `node-daemon send <slot> <to> <text>`: one SMS, by the same way and with the same limits as the control plane's.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod';
+import type { SmsOutcome } from '#shared/link/messages.ts';
+import { EXIT_CODES, OperatorError } from '#shared/operator/operator-error.ts';
+import { programCommand } from '#shared/process/commands.ts';
+import { toJson } from '#shared/process/terminal.ts';
+import type { Settings } from '../../config/options.ts';
+import type { NodeOperator } from '../node-operator.ts';
+import type { SendAnswer } from '../procedures/send.ts';
+import { JSON_OPTION, print, printAside, WHERE, withOperator } from './with-operator.ts';
+
+/** A daemon that is restarted is back in this time. */
+const DAEMON_BACK_MS = 30_000;
+const ASK_AGAIN_MS = 500;
+
+interface Message {
+  readonly slot: string;
+  readonly id: string;
+  readonly to: string;
+  readonly text: string;
+}
+
+export const SEND_COMMAND = programCommand({
+  usage: 'send <slot> <to> <text>',
+  about: 'Send an SMS once, and print the outcome.',
+  options: {
+    ...WHERE,
+    json: JSON_OPTION,
+    id: {
+      about: 'Id of an earlier "send" whose outcome you did not see; a sent message is not sent again',
+      schema: z.string().optional(),
+    },
+  },
+  run: ({ json, id: usedId, ...where }, [slot = '', to = '', text = '']) =>
+    withOperator('send', where, async (operator, settings) => {
+      const id = usedId ?? `operator_${randomUUID()}`;
+      try {
+        const outcome = await sendOnce(operator, settings, { slot, id, to, text });
+        print(json ? toJson({ id, ...outcome }) : shown(outcome));
+        process.exitCode = exitCodeOf(outcome);
+        if (usedId !== undefined && outcome.is_repeat)
+          printAside('a repeat: nothing was sent now, this is what became of the message with that id');
+        if (outcome.status === 'unknown') printAside(askAgain(id));
+      } catch (error) {
+        if (error instanceof OperatorError && error.reason === 'unanswered') printAside(askAgain(id));
+        throw error;
+      }
+    }),
+});
+
+/** Asks again, with the same id, when the daemon goes away before its answer. */
+async function sendOnce(operator: NodeOperator, settings: Settings, message: Message): Promise<SendAnswer> {
+  let end = Number.POSITIVE_INFINITY;
+  for (let asked = operator; ; asked = await daemonBack(settings, end)) {
+    try {
+      return await asked.call('send', message);
+    } catch (error) {
+      const isCutOff = error instanceof OperatorError && ['unanswered', 'unreachable'].includes(error.reason);
+      // Its modems are in service some seconds after a daemon is back.
+      const isStarting =
+        error instanceof OperatorError && error.reason === 'unavailable' && Number.isFinite(end);
+      const mayAskAgain = asked.isRunningDaemon && performance.now() < end;
+      if (!mayAskAgain || !(isCutOff || isStarting)) throw error;
+      if (isCutOff) {
+        end = Math.min(end, performance.now() + DAEMON_BACK_MS);
+        printAside(`${error.message}; asking again`);
+      }
+    }
+  }
+}
+
+async function daemonBack(settings: Settings, end: number): Promise<NodeOperator> {
+  const { findDaemon } = await import('../daemon-operator.ts');
+  const { socketPathOf } = await import('../operator-socket.ts');
+  for (;;) {
+    await pause(ASK_AGAIN_MS);
+    const operator = await findDaemon(socketPathOf(settings)).catch(() => undefined);
+    if (operator !== undefined) return operator;
+    if (performance.now() >= end)
+      throw new OperatorError('unanswered', 'the daemon went away and does not come back');
+  }
+}
+
+const askAgain = (id: string): string =>
+  `the same command with --id ${id} tells more later, and sends nothing twice`;
+
+function shown(outcome: SmsOutcome): string {
+  switch (outcome.status) {
+    case 'accepted': {
+      const { message_references: references } = outcome;
+      const count = references.length === 1 ? '' : `${references.length} segments, `;
+      return `accepted by the network (${count}reference ${references.join(', ')})`;
+    }
+    case 'rejected':
+      return `rejected: ${outcome.code}${outcome.class === undefined ? '' : `, ${ADVICE[outcome.class]}`}: ${outcome.message}`;
+    case 'unknown':
+      return `unknown, it may have been sent: ${outcome.message}`;
+  }
+}
+
+const ADVICE = {
+  retry: 'class retry (try again soon)',
+  wait: 'class wait (SIM or modem need to be mended first)',
+  final: 'class final (the same message will not be taken)',
+} as const;
+
+function exitCodeOf({ status }: SmsOutcome): number {
+  if (status === 'accepted') return 0;
+  return status === 'rejected' ? EXIT_CODES.refused : EXIT_CODES.unanswered;
+}

@@ -1,0 +1,52 @@
+// The common part of the operator's tools: where the daemon is, how its operator API is opened, how they end.
+import * as z from 'zod';
+import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { onLines } from '#shared/process/terminal.ts';
+import { daemonOptions, type Settings, settingsOf } from '../../config/options.ts';
+import { TIMEOUT_MS_MAX } from '../fields.ts';
+import type { NodeOperator } from '../node-operator.ts';
+
+/** Those of the daemon: a tool that finds none uses the modems as it would. */
+export const WHERE = daemonOptions;
+type Where = OptionsOf<typeof WHERE>;
+
+export const JSON_OPTION = switchOption('Print JSON');
+
+const SECONDS_MAX = TIMEOUT_MS_MAX / 1000;
+const SECONDS_PROBLEM = `must be a whole number of seconds from 1 to ${SECONDS_MAX}`;
+
+/** In seconds, as people say it; gives milliseconds. */
+export const TIMEOUT_OPTION = {
+  about: `Seconds to wait for the answer, up to ${SECONDS_MAX}; default: the usual time of the command`,
+  schema: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, SECONDS_PROBLEM)
+    .transform((text) => Number(text) * 1000)
+    .refine((timeoutMs) => timeoutMs <= TIMEOUT_MS_MAX, SECONDS_PROBLEM)
+    .optional(),
+};
+
+/** Opens the operator API, does the work of `tool`, and gives the modems back. */
+export async function withOperator(
+  tool: string,
+  where: Where,
+  work: (operator: NodeOperator, settings: Settings) => Promise<void>,
+): Promise<void> {
+  const settings = settingsOf(where);
+  const { openNodeOperator } = await import('../open-operator.ts');
+  const operator = await openNodeOperator(settings, { tool });
+  if (!operator.isRunningDaemon) {
+    process.stderr.write(`no daemon runs on ${settings.dataDir}: the modems are used without one\n`);
+  }
+  try {
+    await work(operator, settings);
+  } finally {
+    await operator.close();
+  }
+}
+
+/** Prints text of modems, networks and senders: none of it controls a terminal. */
+export const print = (text: string): void => printDrawn(onLines(text));
+export const printAside = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
+/** With our own colors: text of strangers in it was escaped before. */
+export const printDrawn = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -1,0 +1,105 @@
+// Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
+import type { Slot } from '#shared/link/messages.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import { FolderInUseError } from '#shared/process/single-instance.ts';
+import type { Settings } from '../config/options.ts';
+import type { Host } from '../host/host.ts';
+import { OthersFolderError } from '../system/folder-owner.ts';
+import { howToGetAt } from '../system/missing-rights.ts';
+import { findDaemon } from './daemon-operator.ts';
+import type { NodeOperator } from './node-operator.ts';
+import { socketPathOf } from './operator-socket.ts';
+
+/** A modem is opened and identified, and then registered, within seconds. A modem that is not by then is shown as it is. */
+const STARTING_MAX_MS = 30_000;
+const SEARCHING_MAX_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+interface OpenOptions {
+  /** The tool that asks. A daemon that cannot start meanwhile names it. */
+  readonly tool: string;
+  readonly log?: Logger;
+  /** Whether it is open only when the modems that it opens itself have found out how they are. */
+  readonly waitsForModems?: boolean;
+}
+
+/**
+ * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journalled, and reported when the daemon
+ * runs again. Throws `OperatorError`.
+ */
+export async function openNodeOperator(
+  settings: Settings,
+  { tool, log = silentLogger, waitsForModems = true }: OpenOptions,
+): Promise<NodeOperator> {
+  const socketPath = socketPathOf(settings);
+  const running = await findDaemon(socketPath);
+  if (running !== undefined) return running;
+  try {
+    return await openOwnHost(settings, { tool, log, waitsForModems });
+  } catch (error) {
+    if (error instanceof FolderInUseError) {
+      // A daemon that starts or stops, or another tool.
+      const late = await findDaemon(socketPath);
+      if (late !== undefined) return late;
+      throw new OperatorError(
+        'unreachable',
+        `${error.message}, and has no socket at ${socketPath}: try again when it has ended, or has started`,
+        error,
+      );
+    }
+    if (error instanceof OthersFolderError)
+      throw new OperatorError('unreachable', `no daemon runs, and ${error.message}`, error);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    throw new OperatorError(
+      'unreachable',
+      `no daemon runs, and without one its data folder is needed (${error instanceof Error ? error.message : code}): ${howToGetAt(settings.dataDir)}`,
+      error,
+    );
+  }
+}
+
+async function openOwnHost(
+  settings: Settings,
+  { tool, log, waitsForModems }: Required<OpenOptions>,
+): Promise<NodeOperator> {
+  const { openHost } = await import('../host/host.ts');
+  const { CommandHandler } = await import('../link/command-handler.ts');
+  const { HostOperator } = await import('./host-operator.ts');
+  const { SlotActivity } = await import('./slot-activity.ts');
+  const holder = `"node-daemon ${tool}" (pid ${process.pid}), which has the modems until it is ended`;
+  const host = await openHost(settings, { log, isLinked: () => false, holder });
+  const { calls, clock, journal, rack, sendLimits: limits } = host;
+  host.start();
+  if (waitsForModems) {
+    await untilNoneIs('starting', host, STARTING_MAX_MS);
+    await untilNoneIs('searching', host, SEARCHING_MAX_MS);
+  }
+  return new HostOperator({
+    host,
+    commands: new CommandHandler({
+      rack,
+      journal,
+      limits,
+      calls,
+      clock,
+      log,
+      destinations: settings.config.destinations,
+    }),
+    activity: new SlotActivity(host, () => null),
+    async onClose() {
+      await host.stop();
+      await host.close();
+      // An exit waits for every thread, and no signal but this one ends those that hang in a port.
+      if (host.guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
+    },
+  });
+}
+
+async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutMs: number): Promise<void> {
+  const end = clock.now() + timeoutMs;
+  while (rack.hasModemIn(state) && clock.now() < end) {
+    await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
+  }
+}

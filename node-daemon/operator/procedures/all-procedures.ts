@@ -1,0 +1,24 @@
+// The operator API of the daemon: all procedures by name.
+import * as z from 'zod';
+import { slotField } from '../fields.ts';
+import { AT_PROCEDURE } from './at.ts';
+import { modemIn, notInService, procedure, sessionIn } from './procedure.ts';
+import { SEND_PROCEDURE } from './send.ts';
+import { slotMessages } from './slot-messages.ts';
+import { USSD_PROCEDURE } from './ussd.ts';
+
+export const PROCEDURES = {
+  slots: procedure({ input: z.object({}), run: async ({ host }) => host.rack.slots() }),
+  at: AT_PROCEDURE,
+  send: SEND_PROCEDURE,
+  ussd: USSD_PROCEDURE,
+  messages: procedure({
+    input: z.object({ slot: slotField }),
+    async run(context, { slot }) {
+      const { iccid } = modemIn(context, slot).slot;
+      const { inbox } = sessionIn(context, slot);
+      if (inbox === undefined || iccid === null) throw notInService(context, slot);
+      return slotMessages(await inbox.look(), iccid, context.host.journal.state);
+    },
+  }),
+};

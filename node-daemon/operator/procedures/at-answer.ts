@@ -1,0 +1,105 @@
+// A command line of an operator on the AT channel, in turn with the daemon's own: its answer, and how it ended.
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import {
+  AtError,
+  AtTimeoutError,
+  CallFailedError,
+  CmeError,
+  CmsError,
+  PortClosedError,
+  QueueFullError,
+} from '../../at/at-error.ts';
+import type { AtChannel } from '../../at/channel.ts';
+import { type AtCommand, atCommand } from '../../at/command.ts';
+import { commandsOf } from './at-safety.ts';
+
+/** The answer of a modem to a command line. */
+export interface AtAnswer {
+  /** Information responses, as the modem gave them. */
+  readonly lines: readonly string[];
+  /** Final result code: "OK", "ERROR", "+CME ERROR: 30", "NO CARRIER" … */
+  readonly final: string;
+  readonly ok: boolean;
+}
+
+/** Lines without a name that no answer begins with: the modem says them by itself. */
+const UNSOLICITED_WORDS = [
+  'RING',
+  'NO CARRIER',
+  'BUSY',
+  'NO ANSWER',
+  'NO DIALTONE',
+  'CONNECT',
+  'VOICE CALL',
+  'MISSED_CALL',
+  'RDY',
+  'PB DONE',
+  'SMS DONE',
+  'SMS READY',
+  'CALL READY',
+  'NORMAL POWER DOWN',
+  'POWERED DOWN',
+].join('|');
+/** The name that begins a line: "+CSQ", "^HCSQ". */
+const NAME = /^[+^*$%][A-Z0-9]+/i;
+/** ATI of some makes lists capabilities. */
+const NAMES_OF_BASIC = ['+GCAP'];
+/** One line answers; an equal line before it is a URC. */
+const SINGLE = /^\+C(5G|G|E)?REG\?$/;
+
+/** Gives the line to the modem. Throws `OperatorError`. */
+export async function askModem(
+  channel: AtChannel,
+  line: string,
+  timeoutMs: number | undefined,
+): Promise<AtAnswer> {
+  const command = operatorCommand(line, timeoutMs);
+  try {
+    const information = await channel.send(command, 'normal');
+    const lines = information.flatMap(({ line, body }) => (body === undefined ? [line] : [line, body]));
+    return { lines, final: 'OK', ok: true };
+  } catch (error) {
+    return { lines: [], final: finalOf(error, command), ok: false };
+  }
+}
+
+/** The command with its answer: lines that begin with its name, and lines without any name. */
+export function operatorCommand(line: string, timeoutMs: number | undefined): AtCommand {
+  const text = line.trim();
+  const commands = commandsOf(text) ?? [];
+  const names = [
+    ...commands.flatMap((command) => NAME.exec(command)?.[0] ?? []),
+    ...(commands.some((command) => !NAME.test(command)) ? NAMES_OF_BASIC : []),
+  ];
+  const isCall = commands.some((command) => /^[DA]/.test(command));
+  return atCommand(text, {
+    answer: answerOf(names),
+    answerSingle: commands.length === 1 && SINGLE.test(commands[0] ?? ''),
+    bodyAfter: /^\+CMG[LR]:/,
+    endsLikeCall: isCall,
+    // A number or a PIN may be in it.
+    shownAs: names.join(';') || 'AT',
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+}
+
+/** Lines that begin with one of the names, or with none at all. */
+function answerOf(names: readonly string[]): RegExp {
+  const named = names.map((name) => `${name.replace(/[+^*$]/, '\\$&')}(?![A-Z0-9])`);
+  return new RegExp(`^(?:${[...named, `(?!${NAME.source.slice(1)}|${UNSOLICITED_WORDS}).`].join('|')})`, 'i');
+}
+
+function finalOf(error: unknown, { timeoutMs }: AtCommand): string {
+  if (error instanceof CmeError) return `+CME ERROR: ${error.code}`;
+  if (error instanceof CmsError) return `+CMS ERROR: ${error.code}`;
+  if (error instanceof CallFailedError) return error.result;
+  if (error instanceof AtTimeoutError) {
+    throw new OperatorError('unanswered', `the modem gave no answer in ${timeoutMs / 1000} s`, error);
+  }
+  if (error instanceof PortClosedError) throw new OperatorError('unavailable', 'the modem went away', error);
+  if (error instanceof QueueFullError) {
+    throw new OperatorError('unavailable', 'too many commands wait for the modem', error);
+  }
+  if (error instanceof AtError && error.message.endsWith(': ERROR')) return 'ERROR';
+  throw new OperatorError('refused', error instanceof Error ? error.message : String(error), error);
+}

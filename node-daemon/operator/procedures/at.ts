@@ -1,0 +1,41 @@
+// One AT command line for a modem, in turn with the daemon's own commands.
+import * as z from 'zod';
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import { SendingError } from '../../modem/outside-change.ts';
+import { slotField, timeoutField } from '../fields.ts';
+import { type AtAnswer, askModem } from './at-answer.ts';
+import { judge } from './at-safety.ts';
+import { procedure, sessionIn } from './procedure.ts';
+
+export const AT_PROCEDURE = procedure({
+  input: z.object({
+    slot: slotField,
+    command: z
+      .string()
+      .max(512, 'must have at most 512 characters')
+      .regex(/^[\x20-\x7e]*$/, 'must be one line of printable ASCII')
+      .regex(/^\s*at/i, 'must begin with AT'),
+    unsafe: z.boolean().default(false),
+    timeout_ms: timeoutField,
+  }),
+  async run(context, { slot, command, unsafe, timeout_ms: timeoutMs }): Promise<AtAnswer> {
+    const verdict = judge(command);
+    if (verdict.kind === 'never') {
+      throw new OperatorError('refused', `${verdict.command} is never sent to a modem: ${verdict.reason}`);
+    }
+    if (verdict.kind === 'unsafe' && !unsafe) {
+      const { command: name, hint } = verdict;
+      const instead = hint === undefined ? '' : ` (${hint})`;
+      throw new OperatorError(
+        'refused',
+        `${name} may change something, or take long${instead}. Use --unsafe to send it.`,
+      );
+    }
+    const session = sessionIn(context, slot);
+    const ask = (): Promise<AtAnswer> => askModem(session.channel, command, timeoutMs);
+    if (verdict.kind === 'safe') return ask();
+    return session.changing(ask).catch((error) => {
+      throw error instanceof SendingError ? new OperatorError('unavailable', error.message, error) : error;
+    });
+  },
+});

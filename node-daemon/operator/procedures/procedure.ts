@@ -1,0 +1,49 @@
+// What every procedure of the daemon is made of, and how it finds its modem.
+import type * as z from 'zod';
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import type { Procedure } from '#shared/operator/procedure.ts';
+import { closest } from '#shared/process/suggestion.ts';
+import type { Host } from '../../host/host.ts';
+import type { CommandHandler } from '../../link/command-handler.ts';
+import type { Modem } from '../../modem/modem.ts';
+import type { ModemSession } from '../../modem/session.ts';
+import type { SentBefore } from './sent-before.ts';
+
+export interface Context {
+  readonly host: Host;
+  readonly commands: Pick<CommandHandler, 'handle'>;
+  readonly sentBefore: SentBefore;
+  /** The caller no longer waits for the answer. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Checks the types of a procedure where it is defined. */
+export const procedure = <S extends z.ZodType, Answer>(
+  definition: Procedure<Context, S, Answer>,
+): Procedure<Context, S, Answer> => definition;
+
+/** Throws `OperatorError` where there is no such slot, or no modem in it. */
+export function modemIn({ host: { rack } }: Context, name: string): Modem {
+  const modem = rack.inSlot(name);
+  if (modem !== undefined) return modem;
+  const names = rack.slots().map(({ slot }) => slot);
+  if (names.includes(name)) throw new OperatorError('unavailable', `${name}: no modem is in this slot`);
+  const meant = closest(name, names);
+  const known = names.length === 0 ? 'there are no slots' : `there are ${names.join(', ')}`;
+  throw new OperatorError(
+    'refused',
+    `there is no slot "${name}"; ${meant === undefined ? known : `did you mean ${meant}?`}`,
+  );
+}
+
+/** As `modemIn`; throws also where the modem does not answer commands now. */
+export function sessionIn(context: Context, name: string): ModemSession {
+  const { session } = modemIn(context, name);
+  if (session === undefined) throw notInService(context, name);
+  return session;
+}
+
+export function notInService(context: Context, name: string): OperatorError {
+  const { state, reason } = modemIn(context, name).slot;
+  return new OperatorError('unavailable', `${name} is ${state}${reason === null ? '' : ` (${reason})`}`);
+}

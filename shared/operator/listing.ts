@@ -1,0 +1,63 @@
+// A listing: the columns of a list, defined once and written as a terminal's table, as JSON or as HTML.
+import { alignedTable } from '../process/aligned-table.ts';
+import type { Status } from './slot-health.ts';
+
+/** A page of the console that a cell leads to. */
+export type LinkTarget =
+  | { readonly number: string }
+  | { readonly node: string; readonly slot?: string }
+  | { readonly payment: string };
+
+/** A value, which each output writes in its own way. Null is a dash; a remark that is missing is an empty text. */
+export type Cell =
+  | string
+  | null
+  /** ISO 8601. */
+  | { readonly time: string | null }
+  /** `text` is the state's own word, for programs that read the table. */
+  | { readonly status: Status; readonly text: string }
+  | { readonly link: LinkTarget; readonly text: string };
+
+export interface View {
+  /** Show whole wallets and whole numbers of subscribers. */
+  readonly isFull: boolean;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+export interface Column<Row> {
+  readonly title: string;
+  cell(row: Row, view: View): Cell;
+}
+
+/** A list of operators: numbers, payments, slots … */
+export interface Listing<Row> {
+  /** Its name in JSON. */
+  readonly name: string;
+  readonly title: string;
+  /** The text in place of an empty list. */
+  readonly empty: string;
+  readonly columns: readonly Column<Row>[];
+  /** The row as JSON shows it without `isFull`. */
+  masked?(row: Row): Row;
+}
+
+/** As aligned columns; "-" stands for no value. */
+export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], view: View): string =>
+  alignedTable(
+    columns.map(({ title }) => title.toUpperCase()),
+    rows.map((row) => columns.map(({ cell }) => textOf(cell(row, view)) ?? '-')),
+  );
+
+/** The rows of a listing's JSON. */
+export const jsonRows = <Row>({ masked }: Listing<Row>, rows: readonly Row[], { isFull }: View): Row[] =>
+  isFull || masked === undefined ? [...rows] : rows.map((row) => masked(row));
+
+/** The text of a cell in a terminal; null where there is none. */
+function textOf(cell: Cell): string | null {
+  if (cell === null || typeof cell === 'string') return cell;
+  return 'time' in cell ? cell.time && shownTime(cell.time) : cell.text;
+}
+
+/** To the minute, UTC. */
+export const shownTime = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`;

@@ -1,0 +1,107 @@
+// An operator command's side of the operators' socket.
+import type { IncomingMessage } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { type LocalRequest, LocalSocketError, linesOf, openLocal } from './local-socket.ts';
+import { isOperatorErrorReason, OperatorError } from './operator-error.ts';
+import { ALIVE_EVERY_MS, OPERATOR_API_VERSION, VERSION_HEADER } from './operator-server.ts';
+import type { AnswerOf, InputOf, OperatorClient, Procedures } from './procedure.ts';
+
+const HEADERS = { [VERSION_HEADER]: OPERATOR_API_VERSION, 'Content-Type': 'application/json' };
+
+export interface SocketOptions {
+  readonly socketPath: string;
+  /** The program's name in messages: "the daemon". */
+  readonly program: string;
+  /** Longer than any procedure takes. */
+  readonly timeoutMs: number;
+  /** The advice for an operator who may not open the socket. */
+  readonly howToOpen?: string;
+}
+
+/** Asks the program that listens on a socket; each request has a connection of its own. */
+export class SocketClient<P extends Procedures> implements OperatorClient<P> {
+  readonly #options: SocketOptions;
+
+  constructor(options: SocketOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a program listens. Throws `OperatorError` when it does not answer in `timeoutMs`, or is another program. */
+  async isThere(probe: keyof P & string, timeoutMs: number): Promise<boolean> {
+    const asked = { ...this.#request('POST', probe), input: {}, timeoutMs };
+    try {
+      await textOf(await this.#open(asked));
+      return true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  }
+
+  async call<N extends keyof P & string>(name: N, input: InputOf<P, N>): Promise<AnswerOf<P, N>> {
+    const asked = { ...this.#request('POST', name), input };
+    try {
+      return JSON.parse(await textOf(await this.#open(asked))) as AnswerOf<P, N>;
+    } catch (error) {
+      throw this.#errorOf(error);
+    }
+  }
+
+  /** The bytes of a stream. Throws `OperatorError`. */
+  async download(name: string): Promise<IncomingMessage> {
+    return this.#open(this.#request('GET', name));
+  }
+
+  /** The items of a stream of lines, until its end or the signal. Throws `OperatorError` when the program goes away. */
+  async *follow(path: string, signal: AbortSignal): AsyncGenerator<unknown> {
+    const asked = { ...this.#request('GET', path), timeoutMs: 3 * ALIVE_EVERY_MS, signal };
+    try {
+      for await (const line of linesOf(await this.#open(asked), asked))
+        if (line !== '') yield JSON.parse(line);
+    } catch (error) {
+      if (!signal.aborted) throw this.#errorOf(error);
+    }
+  }
+
+  #request(method: string, path: string): LocalRequest {
+    const { socketPath, timeoutMs } = this.#options;
+    return { socketPath, timeoutMs, method, path: `/${path}`, headers: HEADERS };
+  }
+
+  async #open(asked: LocalRequest): Promise<IncomingMessage> {
+    const { program } = this.#options;
+    const response = await openLocal(asked).catch((error: unknown) => {
+      throw this.#errorOf(error);
+    });
+    if (response.headers[VERSION_HEADER] === undefined) {
+      response.destroy();
+      throw new OperatorError('unreachable', `another program listens on the socket of ${program}`);
+    }
+    if (response.statusCode === 200) return response;
+    const { error, message } = JSON.parse(await textOf(response)) as { error?: unknown; message?: unknown };
+    throw new OperatorError(isOperatorErrorReason(error) ? error : 'refused', String(message));
+  }
+
+  #errorOf(error: unknown): unknown {
+    const { howToOpen, program } = this.#options;
+    if (error instanceof OperatorError) return error;
+    if (!(error instanceof LocalSocketError))
+      return new OperatorError('unanswered', `${program} went away`, error);
+    const { message, trouble } = error;
+    switch (trouble) {
+      case 'denied':
+        return new OperatorError('unreachable', [message, howToOpen].filter(Boolean).join(': '), error);
+      case 'absent':
+        return new OperatorError('unreachable', `${program} is gone: ${message}`, error);
+      case 'silent':
+        return new OperatorError('unanswered', `${program} does not answer: ${message}`, error);
+      case 'broken':
+        return new OperatorError('unanswered', `${program} went away: ${message}`, error);
+    }
+  }
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof OperatorError &&
+  error.cause instanceof LocalSocketError &&
+  error.cause.trouble === 'absent';

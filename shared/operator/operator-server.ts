@@ -1,0 +1,174 @@
+// A program's side of the operators' socket: a procedure is a POST with JSON in and out, a stream is a GET.
+import { mkdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Logger } from '../log.ts';
+import { isSocketPath, type LocalServer, listenLocal } from './local-socket.ts';
+import { OperatorError, type OperatorErrorReason } from './operator-error.ts';
+import { jsonText } from './procedure.ts';
+
+/** Changes when an older command would misunderstand a newer program, or the other way round. */
+export const OPERATOR_API_VERSION = '1';
+export const VERSION_HEADER = 'simrack-operator-api';
+/** How often a stream of lines shows its readers that the program is there. */
+export const ALIVE_EVERY_MS = 5_000;
+
+/** The longest list of numbers that is imported at once has less. */
+const BODY_BYTES_MAX = 2 * 1024 * 1024;
+const STREAMS_MAX = 32;
+const STATUS: Readonly<Record<OperatorErrorReason, number>> = {
+  refused: 400,
+  unavailable: 409,
+  unanswered: 504,
+  unreachable: 503,
+};
+
+/** Writes a stream, and resolves when it is complete; the server ends `out`. */
+export type OperatorStream = (
+  out: Writable,
+  options: { signal: AbortSignal; query: URLSearchParams },
+) => Promise<void>;
+
+export interface OperatorServerParts {
+  readonly path: string;
+  /** Of the socket's file, 0600 without it. */
+  readonly mode?: number;
+  readonly log: Logger;
+  /** Checks the input and calls the procedure. Throws `OperatorError`. `signal`: the caller has gone. */
+  call(name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  readonly streams: Readonly<Record<string, OperatorStream>>;
+}
+
+/** Listens for operators. Without a socket, and with a warning in the log, where the path is too long for one. */
+export async function listenOperators(parts: OperatorServerParts): Promise<LocalServer> {
+  const { path, mode, log } = parts;
+  if (!isSocketPath(path)) {
+    log.warn({ path }, 'operator commands have no socket: its path is too long');
+    return { stop: async () => undefined };
+  }
+  const stopping = new AbortController();
+  let streams = 0;
+  const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const isStream = incoming.method === 'GET';
+    streams += isStream ? 1 : 0;
+    try {
+      checkVersion(incoming);
+      if (streams > STREAMS_MAX && isStream)
+        throw new OperatorError(
+          'unavailable',
+          `${STREAMS_MAX} commands already read streams of this program`,
+        );
+      await (isStream
+        ? stream(parts, incoming, response, stopping.signal)
+        : answer(parts, incoming, response));
+    } catch (error) {
+      if (!(error instanceof OperatorError)) log.error({ err: error }, 'an operator command failed');
+      // Without its end, the reader sees that an answer which has begun failed.
+      if (response.headersSent) response.destroy();
+      else refuse(response, error);
+    } finally {
+      streams -= isStream ? 1 : 0;
+    }
+  };
+  const server = createServer((incoming, response) => void serve(incoming, response));
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const { stop } = await listenLocal(server, path, mode);
+  return {
+    async stop() {
+      stopping.abort();
+      await stop();
+    },
+  };
+}
+
+async function answer(
+  { call }: OperatorServerParts,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const input = await bodyOf(incoming);
+  const answered = await call((incoming.url ?? '').slice(1), input, signalOf(response));
+  response.writeHead(200, headersOf('application/json')).end(jsonText(answered));
+}
+
+async function stream(
+  { streams }: OperatorServerParts,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { pathname, searchParams: query } = new URL(incoming.url ?? '', 'http://socket');
+  const name = pathname.slice(1);
+  const write = Object.hasOwn(streams, name) ? streams[name] : undefined;
+  if (write === undefined) throw new OperatorError('refused', `there is no stream "${name}"`);
+  // They are sent with the first byte: until then, an error can still be the answer.
+  response.setHeaders(new Headers(headersOf('application/octet-stream')));
+  await write(response, { signal: AbortSignal.any([signalOf(response), stopping]), query });
+  response.end();
+}
+
+/** Aborts when the caller goes. */
+function signalOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** Writes each item as a line of JSON, and an empty line now and then. A slow reader misses no line. */
+export async function writeLines(
+  items: AsyncIterable<unknown>,
+  out: Writable,
+  signal: AbortSignal,
+): Promise<void> {
+  const alive = setInterval(() => out.write('\n'), ALIVE_EVERY_MS);
+  out.write('\n');
+  try {
+    for await (const item of items) {
+      if (out.write(`${jsonText(item)}\n`) || signal.aborted) continue;
+      await new Promise<void>((resolve) => {
+        out.once('drain', resolve);
+        out.once('close', resolve);
+      });
+    }
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+function checkVersion({ headers }: IncomingMessage): void {
+  const version = headers[VERSION_HEADER];
+  if (version === OPERATOR_API_VERSION) return;
+  throw new OperatorError(
+    'unreachable',
+    `the running program is of another version (it has ${OPERATOR_API_VERSION}, this command ${String(version)}). Restart it, or use its own command.`,
+  );
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of incoming.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > BODY_BYTES_MAX) throw new OperatorError('refused', 'the request is too long');
+  }
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch (cause) {
+    throw new OperatorError('refused', 'the request is not JSON', cause);
+  }
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const { reason, message } =
+    error instanceof OperatorError
+      ? error
+      : { reason: 'unreachable' as const, message: 'the program failed; its log shows why' };
+  response
+    .writeHead(STATUS[reason], headersOf('application/json'))
+    .end(JSON.stringify({ error: reason, message }));
+}
+
+const headersOf = (type: string): Record<string, string> => ({
+  'Content-Type': type,
+  [VERSION_HEADER]: OPERATOR_API_VERSION,
+});

@@ -1,0 +1,37 @@
+// The health of a slot: one definition for pages, commands and alerts.
+import type { SlotState } from '../link/messages.ts';
+
+/** `good`, `busy`: in service; `warn`: on its way; `bad`: a person has to act; `off`: not expected to serve. */
+export type Health = 'good' | 'busy' | 'warn' | 'bad' | 'off';
+
+/** Names of drawings, for readers who do not see colors. */
+export type Sign =
+  | 'check'
+  | 'phone'
+  | 'wait'
+  | 'search'
+  | 'cross'
+  | 'lock'
+  | 'empty'
+  | 'pause'
+  | 'away'
+  | 'barred';
+
+/** A state as people see it: a color, a sign and words. */
+export interface Status {
+  readonly health: Health;
+  readonly sign: Sign;
+  readonly words: string;
+}
+
+/** `node_away`: its node has no link, so its own state is not known. */
+export const SLOT_STATUS: Readonly<Record<SlotState | 'node_away', Status>> = {
+  registered: { health: 'good', sign: 'check', words: 'in service' },
+  starting: { health: 'warn', sign: 'wait', words: 'starting' },
+  searching: { health: 'warn', sign: 'search', words: 'searching for a network' },
+  denied: { health: 'bad', sign: 'barred', words: 'refused by the network' },
+  sim_absent: { health: 'bad', sign: 'empty', words: 'no SIM' },
+  sim_locked: { health: 'bad', sign: 'lock', words: 'SIM locked' },
+  lost: { health: 'bad', sign: 'cross', words: 'modem lost' },
+  node_away: { health: 'off', sign: 'away', words: 'node away' },
+};

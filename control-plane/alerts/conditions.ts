@@ -1,4 +1,5 @@
 // From how things are to what is wrong. Pure: who is told, and when, is decided elsewhere.
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { keyOf } from '../domain/alert.ts';
@@ -156,7 +157,7 @@ function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
       subject: `${nodeId}/${slot}`,
       severity: 'warning',
       reading: null,
-      summary: `slot ${slot} of node ${nodeId} is down: ${state}${why}`,
+      summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${why}`,
       advice: 'Run "node-daemon doctor" on the host of the node.',
     },
   ];

@@ -8,7 +8,7 @@ import type { ConsolePageParts } from './console-parts.ts';
 import { errorPages } from './error-pages.ts';
 import { routeLists } from './list-routes.ts';
 import { routeLive } from './live-routes.ts';
-import { comeAgain } from './pages/come-again.ts';
+import { sameSiteRedirect } from './pages/same-site.ts';
 import { protectPages } from './protection.ts';
 import { ownPath } from './session/own-path.ts';
 import { note, siteOfRequest } from './session/request-state.ts';
@@ -67,6 +67,6 @@ const requireSession =
     // A link elsewhere does not bring the cookie along; one of ours does.
     if (ctx.get('Sec-Fetch-Site') === 'cross-site') {
       ctx.type = 'html';
-      ctx.body = comeAgain(path);
+      ctx.body = sameSiteRedirect(path);
     } else ctx.redirect(path === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`);
   };

@@ -39,7 +39,7 @@ export interface Console {
 }
 
 /** The actor that reads lists for all viewers. */
-const NOBODY = 'console';
+const ALL_VIEWERS = 'console';
 
 /** Undefined where no port is given for it. Throws when the port cannot be had. */
 export async function openConsole(
@@ -54,7 +54,7 @@ export async function openConsole(
     throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
   });
   const sessions = createSessions({ db, clock });
-  const view = new ConsoleView({ db, bus, clock, operator: operatorFor(NOBODY) });
+  const view = new ConsoleView({ db, bus, clock, operator: operatorFor(ALL_VIEWERS) });
   const feed = new LiveFeed({ clock, log, sessions, render: (topic) => view.render(topic) });
   const unfollow = view.follow(() => feed.touch());
   const app = createConsoleApp({

@@ -8,16 +8,16 @@ import { NUMBER_STATES } from '../domain/number-state.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
+import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
+import { NUMBERS } from '../operator/listings/numbers.ts';
+import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
 import {
   numberSchema,
   PROBE_SPANS,
   paymentIdSchema,
   positionSchema,
   subscriptionIdSchema,
-} from '../operator/fields.ts';
-import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
-import { NUMBERS } from '../operator/listings/numbers.ts';
-import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
+} from '../operator/procedures/fields.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { findNumbersEnding } from '../store/fleet/numbers.ts';
 import { listNumberEvents } from '../store/operations/events.ts';

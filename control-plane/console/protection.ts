@@ -1,4 +1,4 @@
-// What browsers are told of every page: nothing from outside, no frame, no copy, no word of where one came from.
+// Security headers of every page: it loads nothing from outside, and is not framed, cached or sent as a referrer.
 import type { Middleware } from 'koa';
 import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
 

@@ -1,4 +1,4 @@
-// What a page follows: the fleet, a node or a slot, with the span of its plots, as text in its address.
+// The topic of a live page: the fleet, a node or a slot, with the span of its plots. It is text in an address.
 import * as z from 'zod';
 import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';

@@ -1,17 +1,17 @@
-// What the pages that follow the fleet show now: read once for all of them, rendered for each topic.
+// The state that live pages show: read once for all viewers, rendered for each topic.
 import type { Clock } from '#shared/clock.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { AlertRow } from '../domain/alert.ts';
+import type { Inventory } from '../metrics/inventory-metrics.ts';
 import { onObservation } from '../metrics/observation.ts';
-import type { Stock } from '../metrics/stock-metrics.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
-import { type PicturedNode, pictureFleet } from '../store/fleet/fleet-picture.ts';
+import { type FleetNode, readFleet } from '../store/fleet/fleet-nodes.ts';
 import type { PaymentRow } from '../store/money/payment-list.ts';
 import { listSlotEvents, type SlotEvent } from '../store/operations/events.ts';
+import { takeInventory } from '../store/operations/inventory.ts';
 import { readSamples, readSignal, type Sample } from '../store/operations/samples.ts';
-import { takeStock } from '../store/operations/stock.ts';
 import type { Fragment } from './live/live-topic.ts';
 import { nodeFragments } from './pages/node-page.ts';
 import { overviewFragments } from './pages/overview.ts';
@@ -20,7 +20,7 @@ import { RANGE_NAMES, type Range, spanOf } from './pages/span.ts';
 import { Reading } from './readings.ts';
 import { readTopic } from './topic.ts';
 
-/** What tells of itself when it changes is read again all the same, for words that get lost. */
+/** Changes are announced; the fleet is read again all the same, because an announcement can be lost. */
 const FLEET_AGE_MS = 4_000;
 const MONEY_AGE_MS = 4_000;
 /** A sample is of a minute. */
@@ -39,8 +39,8 @@ export interface ViewParts {
 
 export class ConsoleView {
   readonly #parts: ViewParts;
-  readonly #fleet: Reading<PicturedNode[]>;
-  readonly #stock: Reading<Stock>;
+  readonly #fleet: Reading<FleetNode[]>;
+  readonly #inventory: Reading<Inventory>;
   readonly #stuck: Reading<Json<PaymentRow>[]>;
   readonly #alerts: Reading<Json<AlertRow>[]>;
   readonly #events: Reading<SlotEvent[]>;
@@ -50,8 +50,8 @@ export class ConsoleView {
     const { clock, db, operator } = parts;
     this.#parts = parts;
     const now = (): Date => new Date(clock.now());
-    this.#fleet = new Reading(clock, FLEET_AGE_MS, () => pictureFleet(db, now()));
-    this.#stock = new Reading(clock, MONEY_AGE_MS, () => takeStock(db, now()));
+    this.#fleet = new Reading(clock, FLEET_AGE_MS, () => readFleet(db, now()));
+    this.#inventory = new Reading(clock, MONEY_AGE_MS, () => takeInventory(db, now()));
     this.#stuck = new Reading(clock, MONEY_AGE_MS, async () => {
       const { rows } = await operator.call('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
       return rows;
@@ -65,7 +65,7 @@ export class ConsoleView {
     this.#samples = { hour: samplesOf('hour'), day: samplesOf('day'), week: samplesOf('week') };
   }
 
-  /** Calls `onChange` whenever something may look different; what it returns ends that. */
+  /** Calls `onChange` after each change that pages may show, until the returned function is called. */
   follow(onChange: () => void): () => void {
     let isFollowing = true;
     this.#parts.bus.subscribe((event) => {
@@ -87,11 +87,11 @@ export class ConsoleView {
     };
   }
 
-  fleet(): Promise<PicturedNode[]> {
+  fleet(): Promise<FleetNode[]> {
     return this.#fleet.get();
   }
 
-  /** An action was done: all is read anew. */
+  /** Reads everything again after an action. */
   changed(): void {
     for (const reading of [this.#fleet, this.#events]) reading.stale();
     this.#moneyMoved();
@@ -109,11 +109,11 @@ export class ConsoleView {
     const span = spanOf(topic.range, clock.now());
     const fleet = await this.#fleet.get();
     if (topic.of === 'fleet') {
-      const [stock, stuck, alerts, lately, samples, events] = await Promise.all([
-        ...([this.#stock.get(), this.#stuck.get(), this.#alerts.get()] as const),
+      const [inventory, stuck, alerts, lately, samples, events] = await Promise.all([
+        ...([this.#inventory.get(), this.#stuck.get(), this.#alerts.get()] as const),
         ...([this.#samples.hour.get(), this.#samples[topic.range].get(), this.#events.get()] as const),
       ]);
-      return overviewFragments({ fleet, stock, stuck, alerts, lately, samples, span, events });
+      return overviewFragments({ fleet, inventory, stuck, alerts, lately, samples, span, events });
     }
     const node = fleet.find(({ name }) => name === topic.node);
     if (topic.of === 'node') {
@@ -129,7 +129,7 @@ export class ConsoleView {
   }
 
   #moneyMoved(): void {
-    this.#stock.stale();
+    this.#inventory.stale();
     this.#stuck.stale();
   }
 }

@@ -8,16 +8,16 @@ import { type Connections, databaseMetrics } from './database-metrics.ts';
 import { housekeepingMetrics } from './housekeeping-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
+import { type Inventory, type InventoryStates, inventoryMetrics } from './inventory-metrics.ts';
 import { type Observation, onObservation } from './observation.ts';
 import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
-import { type Stock, type StockStates, stockMetrics } from './stock-metrics.ts';
 
 /** The state that is read at each scrape. */
 export interface ServiceView extends CallView {
-  stock(): Promise<Stock>;
-  stockStates: StockStates;
+  inventory(): Promise<Inventory>;
+  inventoryStates: InventoryStates;
   /** Claims that wait for a message. */
   waits(): number;
   connections(): Connections | undefined;
@@ -54,8 +54,8 @@ export class ServiceMetrics {
 
   /** Adds the state that is read at each scrape. */
   watch(view: ServiceView): void {
-    const { stock: look, stockStates: states } = view;
-    stockMetrics(this.#make, { look, states, clock: systemClock });
+    const { inventory: look, inventoryStates: states } = view;
+    inventoryMetrics(this.#make, { look, states, clock: systemClock });
     this.#listen(smsMetrics(this.#make, view));
     this.#listen(callMetrics(this.#make, view));
     this.#listen(databaseMetrics(this.#make, view.connections));

@@ -50,7 +50,7 @@ export async function restoreFrom(
 
 /** The restore verifies it: a stream cannot be read again here. */
 async function stream(write: WriteBackup): Promise<void> {
-  if (process.stdout.isTTY) throw new Error('a backup is nothing to look at: send it to a file or a program');
+  if (process.stdout.isTTY) throw new Error('a backup is binary: redirect it to a file or a program');
   await write(process.stdout);
   process.stderr.write('written to standard output, and not read again\n');
 }

@@ -48,8 +48,9 @@ async function open(
   }
   const { db, close } = opened;
   const clock = systemClock;
-  const tell = (nodeId: string): Promise<void> => tellInstances(db, { kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, tell });
+  const notifyInstances = (nodeId: string): Promise<void> =>
+    tellInstances(db, { kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ db, clock, tell: notifyInstances });
   const subscriptionChanged = (subscriptionId: string): Promise<void> =>
     tellInstances(db, { kind: 'subscription_changed', subscriptionId });
   return {

@@ -9,7 +9,7 @@ import { mailSettingsOf } from '../config/mail-options.ts';
 import { openConsole } from '../console/console.ts';
 import { createOperations } from '../operator/operations.ts';
 import { PaymentNetworks } from '../payments/payment-networks.ts';
-import { STOCK_STATES, takeStock } from '../store/operations/stock.ts';
+import { INVENTORY_STATES, takeInventory } from '../store/operations/inventory.ts';
 import { serveApi } from './api.ts';
 import { serveCommands } from './commands.ts';
 import { openPorts, urlOf } from './ports.ts';
@@ -56,8 +56,8 @@ export async function startService(
   const api = serveApi(base, { sales, telephony, createResampler, server });
   metrics.watch({
     connections,
-    stockStates: STOCK_STATES,
-    stock: () => takeStock(db, new Date(clock.now())),
+    inventoryStates: INVENTORY_STATES,
+    inventory: () => takeInventory(db, new Date(clock.now())),
     waits: api.waits,
     calls: () => telephony.live.calls(),
     sockets: api.sockets,

@@ -1,9 +1,9 @@
 // The operator API of the running daemon, over its socket.
 import { SocketClient } from '#shared/operator/operator-client.ts';
 import { howToGetAt } from '../system/missing-rights.ts';
-import { TIMEOUT_MS_MAX } from './fields.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
 import type { PROCEDURES } from './procedures/all-procedures.ts';
+import { TIMEOUT_MS_MAX } from './procedures/fields.ts';
 
 /** The daemon may be in the middle of a compaction. */
 const HELLO_TIMEOUT_MS = 10_000;

@@ -101,10 +101,10 @@ async function benchChanges(page: Page, consoleUrl: string, node: ScriptedNode):
     const slots = SLOTS.map((slot) =>
       slot.slot === 'm3' && isLost ? { ...slot, state: 'lost' as const } : slot,
     );
-    const toldAt = performance.now();
+    const reportedAt = performance.now();
     node.send({ type: 'slots', slots, alarms: [] });
     await page.waitForSelector(`[id="slot/rack-1/m3"].${isLost ? 'bad' : 'good'}`);
-    times.push(performance.now() - toldAt);
+    times.push(performance.now() - reportedAt);
     // At any moment between two renderings.
     await pause(Math.random() * 1_500);
   }

@@ -65,7 +65,7 @@ function isExcused(
   later: Placed,
   { modem, disturbances }: { modem: number; disturbances: Disturbances },
 ): boolean {
-  const around = disturbances.around(modem, earlier.taken.atMs, toldAtMs(earlier));
+  const around = disturbances.around(modem, earlier.taken.atMs, reportedAtMs(earlier));
   const haveDifferentStamps = earlier.copy.untilSecond < later.copy.fromSecond;
   return haveDifferentStamps ? around.some(({ mayReorder }) => mayReorder) : around.length > 0;
 }
@@ -79,8 +79,8 @@ function story(
     ({ key, taken, arrival }) =>
       `${key} in ${taken.memory} ${taken.index} at ${clock(taken.atMs)}, row ${arrival.row.id} at ${arrival.row.createdAt}`,
   );
-  return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, toldAtMs(earlier))}`;
+  return `${two} overtook ${one}; ${disturbances.story(modem, earlier.taken.atMs, reportedAtMs(earlier))}`;
 }
 
 /** Until then the message was on its way: of two messages, the overtaken one is reported last. */
-const toldAtMs = ({ arrival }: Placed): number => Date.parse(arrival.row.createdAt);
+const reportedAtMs = ({ arrival }: Placed): number => Date.parse(arrival.row.createdAt);

@@ -16,8 +16,12 @@ const allBut = (...names: string[]): string[] => TOP_FOLDERS.filter((name) => !n
 
 const RULES: readonly Rule[] = [
   { from: 'shared/', never: TOP_FOLDERS },
-  // shared/ holds shapes and pure functions; what every main.ts needs of the system is in process/.
-  { from: 'shared/', except: ['shared/process/'], never: ['node:', 'pino', 'commander', 'ws'] },
+  // shared/ holds shapes and pure functions; what every main.ts needs of the system is in process/, the operators' socket in operator/.
+  {
+    from: 'shared/',
+    except: ['shared/process/', 'shared/operator/operator-', 'shared/operator/local-socket.ts'],
+    never: ['node:', 'pino', 'commander', 'ws'],
+  },
   { from: 'control-plane/', never: allBut('control-plane/') },
   { from: 'node-daemon/', never: allBut('node-daemon/') },
   { from: 'hardware-sim/', never: allBut('hardware-sim/') },

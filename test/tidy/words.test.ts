@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
     isOfNames: true,
   },
   {
-    pattern: /\b(whereabouts|acquaintances?|setbacks?|liveliness|come-again|card-?news|card news|tray)\b/i,
+    pattern: /\b(whereabouts|acquaintances?|setbacks?|liveliness|same-site|card-?news|card news|tray)\b/i,
     why: HOUSE_WORD,
     instead: 'location; known modem; session failure; liveness; SIM change; SIM cards',
     isOfNames: true,

@@ -13,7 +13,7 @@ export interface ActionWords {
 export const ACTION_WORDS = {
   'slot-out-of-service': {
     verb: 'Take out of service',
-    consequence: 'The number of this slot is not sold. Who has it keeps it.',
+    consequence: 'The number of this slot is not sold. A current subscriber keeps it.',
     done: 'The slot is out of service: its number is not sold.',
     isGrave: false,
   },

@@ -2,8 +2,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import * as z from 'zod';
 import type { Config } from '../../config/config.ts';
-import { paymentIdSchema, reasonSchema } from '../../operator/fields.ts';
 import type { Operator } from '../../operator/procedures/all-procedures.ts';
+import { paymentIdSchema, reasonSchema } from '../../operator/procedures/fields.ts';
 import { refundPayment } from '../../operator/refund-payment.ts';
 
 /** A block comes every 2 s; who waits longer asks again. */

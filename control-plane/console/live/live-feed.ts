@@ -1,4 +1,4 @@
-// What pages of the console show as it changes: something happens, the topics that are watched are rendered anew, at most once a second.
+// Live pages: after a change, every topic that is watched is rendered again, at most once a second.
 import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -96,19 +96,19 @@ export class LiveFeed {
     const known = this.#topics.get(topic) ?? new LiveTopic();
     this.#topics.set(topic, known);
     const event = known.update(fragments);
-    if (event !== undefined) this.#viewers.tell(topic, event);
+    if (event !== undefined) this.#viewers.send(topic, event);
     known.knownAt = this.#parts.clock.now();
-    if (known.isOld) this.#viewers.tell(topic, CURRENT);
+    if (known.isOld) this.#viewers.send(topic, CURRENT);
     known.isOld = false;
     return known.version;
   }
 
   /** Notifies the viewers of a topic, once, that their page is old, and since when. */
-  #tellOld(topic: string): void {
+  #sendOld(topic: string): void {
     const known = this.#topics.get(topic);
     if (known === undefined || known.isOld) return;
     known.isOld = true;
-    this.#viewers.tell(topic, oldSince(new Date(known.knownAt)));
+    this.#viewers.send(topic, oldSince(new Date(known.knownAt)));
   }
 
   #schedule(): void {
@@ -130,7 +130,7 @@ export class LiveFeed {
         (fragments) => this.#take(topic, fragments),
         (error: unknown) => {
           log.warn({ err: error }, 'the console cannot show what has changed');
-          this.#tellOld(topic);
+          this.#sendOld(topic);
         },
       );
     }
@@ -147,7 +147,7 @@ export class LiveFeed {
     if (this.#ticks % BEATS_EVERY_TICKS === 0) this.#viewers.beat();
     const oldest = this.#parts.clock.now() - OLD_MS;
     for (const topic of this.#viewers.topics())
-      if ((this.#topics.get(topic)?.knownAt ?? 0) < oldest) this.#tellOld(topic);
+      if ((this.#topics.get(topic)?.knownAt ?? 0) < oldest) this.#sendOld(topic);
     this.touch();
     this.#tick = this.#parts.clock.after(TICK_MS, () => this.#onTick());
   }

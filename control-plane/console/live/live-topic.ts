@@ -7,8 +7,8 @@ export interface Fragment {
   id: string;
   html: Html;
   /**
-   * What it is compared by; its HTML unless given. One that has others in it gives which ones, so that it is told only
-   * when they are others.
+   * It is sent again when this changes: its HTML unless given. A fragment that contains others gives their ids, and is sent only when
+   * those change.
    */
   key?: string;
 }

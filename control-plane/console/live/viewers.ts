@@ -54,7 +54,7 @@ export class Viewers {
     if (missed !== undefined) this.#write(viewer, missed);
   }
 
-  tell(topic: string, event: Buffer): void {
+  send(topic: string, event: Buffer): void {
     for (const viewer of this.#viewers) if (viewer.topic === topic) this.#write(viewer, event);
   }
 

@@ -6,7 +6,7 @@ import type { Health, Sign } from '#shared/operator/slot-health.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
 import { shownValue } from '../../domain/shown-value.ts';
-import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
+import type { FleetNode } from '../../store/fleet/fleet-nodes.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { nodePath, paymentPath, slotPath } from '../actions/paths.ts';
 import { plain, shownAt } from './shown.ts';
@@ -25,7 +25,7 @@ interface Trouble {
 }
 
 export interface Attention {
-  fleet: readonly PicturedNode[];
+  fleet: readonly FleetNode[];
   stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */
   alerts: readonly Json<AlertRow>[];
@@ -57,7 +57,7 @@ const EMPTY_POOL: Trouble = {
   what: 'no number is on sale',
 };
 
-/** Where to look for it. What is not here the page shows by itself, sooner than an alert. */
+/** The page that shows the trouble. Other kinds are on the first page already, sooner than an alert. */
 const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
   storage_full(subject) {
     const [node = '', slot = ''] = subject.split('/', 2);
@@ -90,12 +90,12 @@ const ofPayment = (payment: Json<PaymentRow>): Trouble => ({
   what: html`${shownValue(payment)}, ${plain(payment.state)} since ${shownAt(payment.since)}`,
 });
 
-function ofNode({ alarms, name, standing, slots }: PicturedNode): Trouble[] {
+function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
   const path = nodePath(name);
-  if (standing === 'pending')
+  if (state === 'pending')
     return [{ health: 'warn', sign: 'lock', path, subject: name, what: 'waits for your approval' }];
   const away: Trouble[] =
-    standing === 'away'
+    state === 'away'
       ? [{ health: 'bad', sign: 'away', path, subject: name, what: `no link; ${slots.length} slots` }]
       : [];
   return [
@@ -106,7 +106,7 @@ function ofNode({ alarms, name, standing, slots }: PicturedNode): Trouble[] {
   ];
 }
 
-const ofSlots = ({ slots }: PicturedNode): Trouble[] =>
+const ofSlots = ({ slots }: FleetNode): Trouble[] =>
   slots.flatMap((slot): Trouble[] => {
     const status = statusOf(slot);
     const { outOfService } = slot;

@@ -2,7 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownRefusals } from '../../operator/listings/shown-refusals.ts';
-import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
@@ -15,7 +15,7 @@ import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.t
 
 export function nodeFragments(
   name: string,
-  node: PicturedNode | undefined,
+  node: FleetNode | undefined,
   events: readonly SlotEvent[],
 ): Fragment[] {
   if (node === undefined)
@@ -37,9 +37,9 @@ export function nodePage(name: string, fragments: readonly Fragment[]): Html {
 <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;
 }
 
-function about(node: PicturedNode): Html {
+function about(node: FleetNode): Html {
   const { alarms, enrolledAt, fingerprint, isSuspended, journalDepth, name } = node;
-  const { refused, slots: all, standing, unheldMessages } = node;
+  const { refused, slots: all, state, unheldMessages } = node;
   return html`<div id="node">${facts([
     ['State', badge(statusOfNode(node))],
     ['Slots up', `${all.filter(isUp).length} of ${all.length}`],
@@ -51,7 +51,7 @@ function about(node: PicturedNode): Html {
     ['New SIMs', isSuspended ? 'none are taken from it until it is approved' : null],
   ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
-    ...(standing === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
+    ...(state === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
   ])}</div>`;
 }
 
@@ -59,7 +59,7 @@ const comparison = (fingerprint: string): Html =>
   html`<p>Its key is <code class="hash">${fingerprint}</code>. Approve it only if <code>node-daemon enrol</code> printed the same.</p>`;
 
 /** The slots as they sit; each is a part of its own. */
-function bays(slots: readonly PicturedSlot[]): Fragment[] {
+function bays(slots: readonly FleetSlot[]): Fragment[] {
   const cells = slots.map((slot) => ({ id: idOf('slot', slot.node, slot.slot), html: cell(slot) }));
   return [
     {
@@ -71,13 +71,13 @@ function bays(slots: readonly PicturedSlot[]): Fragment[] {
   ];
 }
 
-const COLUMNS = ['Slot', 'State', 'Signal', 'Number', 'Carrier', 'Model', 'USB', 'Told'];
+const COLUMNS = ['Slot', 'State', 'Signal', 'Number', 'Carrier', 'Model', 'USB', 'Reported'];
 
 /** As a table; each row is a part of its own. */
-function slotTable(slots: readonly PicturedSlot[]): Fragment[] {
+function slotTable(slots: readonly FleetSlot[]): Fragment[] {
   if (slots.length === 0)
     return [
-      { id: 'slots', html: html`<div id="slots" class="nothing"><p>It has told of no slot.</p></div>` },
+      { id: 'slots', html: html`<div id="slots" class="nothing"><p>It has reported no slot.</p></div>` },
     ];
   const rows = slots.map((slot) => ({ id: idOf('row', slot.node, slot.slot), html: row(slot) }));
   return [
@@ -94,13 +94,13 @@ function slotTable(slots: readonly PicturedSlot[]): Fragment[] {
   ];
 }
 
-function row(slot: PicturedSlot): Html {
-  const { carrier, model, number, reason, signalDbm, toldAt, use, usbPath, wallet } = slot;
+function row(slot: FleetSlot): Html {
+  const { carrier, model, number, reason, signalDbm, reportedAt, use, usbPath, wallet } = slot;
   return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(statusOf(slot))}${
     reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`
   }</td><td class="number">${signalDbm === null ? '–' : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`}</td><td>${
     number === null
       ? '–'
       : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
-  }</td><td>${carrier ?? '–'}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(toldAt)}</td></tr>`;
+  }</td><td>${carrier ?? '–'}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(reportedAt)}</td></tr>`;
 }

@@ -3,7 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { AlertRow } from '../../domain/alert.ts';
-import type { Stock } from '../../metrics/stock-metrics.ts';
+import type { Inventory } from '../../metrics/inventory-metrics.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
@@ -24,15 +24,15 @@ export interface Overview extends TileFacts {
 }
 
 export function overviewFragments(overview: Overview): Fragment[] {
-  const { events, fleet, samples, span, stock } = overview;
-  const available = stock.numbers.get('available') ?? 0;
+  const { events, fleet, samples, span, inventory } = overview;
+  const available = inventory.numbers.get('available') ?? 0;
   const plots = fleetPlots(samples, span);
   return [
     { id: 'tiles', html: tiles(overview) },
     { id: 'attention', html: attention({ ...overview, available }) },
     ...rackFragments(fleet),
     ...plots.map((plot) => ({ id: `plot-${plot.id}`, html: plotFigure(plot) })),
-    { id: 'money', html: money(stock) },
+    { id: 'money', html: money(inventory) },
     { id: 'events', html: slotEvents('events', events) },
   ];
 }
@@ -52,7 +52,7 @@ ${part('attention')}
 <section aria-labelledby="events-title"><h2 id="events-title">Recoveries and other events</h2>${part('events')}</section></div>`;
 }
 
-function money({ payments }: Stock): Html {
+function money({ payments }: Inventory): Html {
   const rows = [...payments].filter(([, count]) => count > 0);
   if (rows.length === 0) return html`<div id="money" class="nothing"><p>No payment yet.</p></div>`;
   const most = Math.max(...rows.map(([, count]) => count));

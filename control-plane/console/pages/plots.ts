@@ -1,4 +1,4 @@
-// What the plots show, made of samples: series with a value for each step, and a sentence for who does not look. Pure.
+// The series of the plots, made of samples: a value for each step, and a sentence for screen readers. Pure.
 import type { Sample, Span } from '../../store/operations/samples.ts';
 
 export interface Series {

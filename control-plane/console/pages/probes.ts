@@ -2,8 +2,8 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Column } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { PROBE_SPANS } from '../../operator/fields.ts';
 import { CARRIER_FIGURES, deliveredShare, PROBES, SLOT_FIGURES } from '../../operator/listings/probes.ts';
+import { PROBE_SPANS } from '../../operator/procedures/fields.ts';
 import type { Page } from '../../operator/procedures/procedure.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
 import { listTable, nextPage, nothing } from './listing.ts';

@@ -2,7 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Health } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import { nodePath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { badge } from './shown.ts';
@@ -15,7 +15,7 @@ const HEALTHS: readonly Health[] = ['good', 'busy', 'warn', 'bad', 'off'];
 export const idOf = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join('/');
 
 /** The racks as one part, their heads and slots as parts of their own. */
-export function rackFragments(fleet: readonly PicturedNode[]): Fragment[] {
+export function rackFragments(fleet: readonly FleetNode[]): Fragment[] {
   const heads = fleet.map((node) => ({ id: idOf('rack', node.name), html: head(node) }));
   const slots = fleet.flatMap((node) =>
     node.slots.map((slot) => ({ id: idOf('slot', slot.node, slot.slot), html: cell(slot) })),
@@ -27,13 +27,13 @@ export function rackFragments(fleet: readonly PicturedNode[]): Fragment[] {
   return [{ id: 'racks', html: racks, key }, ...heads, ...slots];
 }
 
-const rack = (node: PicturedNode): Html =>
+const rack = (node: FleetNode): Html =>
   html`<article class="rack">${head(node)}<div class="bays">${node.slots.map(cell)}</div></article>`;
 
 const empty = html`<div class="nothing"><p>No node yet. On the host of the service, make a code for the first one:</p>
 <pre>${ownCommand('control-plane')} node add rack-1</pre></div>`;
 
-function head(node: PicturedNode): Html {
+function head(node: FleetNode): Html {
   const up = node.slots.filter(isUp).length;
   return html`<header id="${idOf('rack', node.name)}"><h3><a href="${nodePath(node.name)}">${node.name}</a></h3>${badge(
     statusOfNode(node),
@@ -41,7 +41,7 @@ function head(node: PicturedNode): Html {
 }
 
 /** The share of each health, as a bar. */
-function proportions(slots: readonly PicturedSlot[]): Html {
+function proportions(slots: readonly FleetSlot[]): Html {
   let x = 0;
   const parts = HEALTHS.flatMap((health) => {
     const width = (100 * slots.filter((slot) => statusOf(slot).health === health).length) / slots.length;
@@ -53,7 +53,7 @@ function proportions(slots: readonly PicturedSlot[]): Html {
   return html`<svg class="proportions" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
 }
 
-export function cell(slot: PicturedSlot): Html {
+export function cell(slot: FleetSlot): Html {
   const status = statusOf(slot);
   const { carrier, number, reason, signalDbm, use } = slot;
   const tail = number === null ? '' : `…${number.slice(-4)}`;
@@ -73,9 +73,9 @@ export const legend: Html = html`<p class="legend">${(
     ['good', 'check', 'in service'],
     ['busy', 'phone', 'on a call'],
     ['warn', 'search', 'on its way'],
-    ['bad', 'cross', 'needs somebody'],
+    ['bad', 'cross', 'needs attention'],
     ['off', 'empty', 'not expected to serve'],
   ] as const
 ).map(([health, name, words]) =>
   badge({ health, sign: name, words }),
-)}<span class="held-note">a bar at the left: somebody has the number</span></p>`;
+)}<span class="held-note">a bar at the left: the number is sold</span></p>`;

@@ -1,4 +1,4 @@
-// The way back for money that bought nothing: a button where the service has the key, else the command to run.
+// The refund of money that bought nothing: a button if the service has the key, else the command to run.
 
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';

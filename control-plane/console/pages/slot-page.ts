@@ -3,7 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/masked-number.ts';
 import { shownWallet } from '../../domain/masked-wallet.ts';
-import type { PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';
 import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
@@ -24,7 +24,7 @@ export interface SlotHistory {
 }
 
 export function slotFragments(
-  slot: PicturedSlot | undefined,
+  slot: FleetSlot | undefined,
   { signals, span, events }: SlotHistory,
 ): Fragment[] {
   return [
@@ -34,7 +34,7 @@ export function slotFragments(
   ];
 }
 
-const gone = html`<div id="slot" class="nothing"><p>This slot is not there any more. What it was told of is below.</p></div>`;
+const gone = html`<div id="slot" class="nothing"><p>This slot no longer exists. Its last events are below.</p></div>`;
 
 export function slotPage(
   place: { node: string; slot: string },
@@ -47,9 +47,9 @@ export function slotPage(
 <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;
 }
 
-function about(slot: PicturedSlot): Html {
+function about(slot: FleetSlot): Html {
   const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, numberOutReason } = slot;
-  const { outOfService, reason, signalDbm, storage, toldAt, usbPath, use, wallet } = slot;
+  const { outOfService, reason, signalDbm, storage, reportedAt, usbPath, use, wallet } = slot;
   const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
     ['State', badge(statusOf(slot))],
@@ -79,7 +79,7 @@ function about(slot: PicturedSlot): Html {
     ['USB', usbPath],
     ['IMEI', imei],
     ['ICCID', iccid],
-    ['Told', toldAt === null ? null : shownAt(toldAt)],
+    ['Reported', reportedAt === null ? null : shownAt(reportedAt)],
   ])}${actionLinks([
     ...(isClaim(slot) ? ([['transfer-sim', { node, slot: slot.slot }]] as const) : []),
     ['restart-modem', { node, slot: slot.slot }],

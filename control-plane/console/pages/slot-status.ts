@@ -1,11 +1,11 @@
 // The status of slots and nodes on the pages.
 import { SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
-import type { PicturedNode, PicturedSlot } from '../../store/fleet/fleet-picture.ts';
+import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
 const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
 
-export function statusOf(slot: PicturedSlot): Status {
+export function statusOf(slot: FleetSlot): Status {
   const { state, call, numberOutReason, outOfService } = slot;
   if (isClaim(slot)) return { health: 'bad', sign: 'barred', words: 'SIM of another node' };
   if (state !== 'registered') return SLOT_STATUS[state];
@@ -16,14 +16,14 @@ export function statusOf(slot: PicturedSlot): Status {
 }
 
 /** A slot that reports a SIM which another node holds. */
-export const isClaim = ({ reason, state }: PicturedSlot): boolean =>
+export const isClaim = ({ reason, state }: FleetSlot): boolean =>
   state !== 'node_away' && reason === CLAIM_REFUSED;
 
 /** Slots that serve, or would if they were let. */
-export const isUp = (slot: PicturedSlot): boolean => slot.state === 'registered' && !isClaim(slot);
+export const isUp = (slot: FleetSlot): boolean => slot.state === 'registered' && !isClaim(slot);
 
 /** The number of a slot that serves and is unassigned: an end of a test SMS. */
-export const spareNumberOf = ({ number, outOfService, state, use }: PicturedSlot): string | undefined => {
+export const spareNumberOf = ({ number, outOfService, state, use }: FleetSlot): string | undefined => {
   const isSpare = use === 'on_sale' || (use === 'quarantined' && outOfService === null);
   return state === 'registered' && isSpare && number !== null ? number : undefined;
 };
@@ -39,13 +39,13 @@ export const USE_WORDS = {
   offline: 'offline, not sold',
 } as const;
 
-/** 3GPP TS 27.007 §8.5 tells RSSI; four bars as telephones draw them. */
+/** Of the RSSI (3GPP TS 27.007 §8.5): four bars, as telephones draw them. */
 export function barsOf(signalDbm: number | null): number {
   if (signalDbm === null) return 0;
   return [-110, -100, -85, -70].filter((bound) => signalDbm >= bound).length;
 }
 
-const STANDINGS: Readonly<Record<PicturedNode['standing'], Status>> = {
+const NODE_STATUS: Readonly<Record<FleetNode['state'], Status>> = {
   linked: { health: 'good', sign: 'check', words: 'linked' },
   away: { health: 'bad', sign: 'away', words: 'away' },
   pending: { health: 'warn', sign: 'lock', words: 'waits for approval' },
@@ -53,4 +53,4 @@ const STANDINGS: Readonly<Record<PicturedNode['standing'], Status>> = {
   not_enrolled: { health: 'warn', sign: 'wait', words: 'not enrolled' },
 };
 
-export const statusOfNode = ({ standing }: PicturedNode): Status => STANDINGS[standing];
+export const statusOfNode = ({ state }: FleetNode): Status => NODE_STATUS[state];

@@ -2,8 +2,8 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Health } from '#shared/operator/slot-health.ts';
-import type { Stock } from '../../metrics/stock-metrics.ts';
-import type { PicturedNode } from '../../store/fleet/fleet-picture.ts';
+import type { Inventory } from '../../metrics/inventory-metrics.ts';
+import type { FleetNode } from '../../store/fleet/fleet-nodes.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import type { Sample } from '../../store/operations/samples.ts';
 import { isUp } from './slot-status.ts';
@@ -17,8 +17,8 @@ interface Tile {
 }
 
 export interface TileFacts {
-  fleet: readonly PicturedNode[];
-  stock: Stock;
+  fleet: readonly FleetNode[];
+  inventory: Inventory;
   stuck: readonly Json<PaymentRow>[];
   /** Of the last hour. */
   lately: readonly Sample[];
@@ -38,11 +38,11 @@ export const tiles = (facts: TileFacts): Html =>
       html`<a class="tile ${health}" href="${path}"><span>${name}</span><b>${figure}</b><small>${note}</small></a>`,
   )}</section>`;
 
-function tilesOf({ fleet, stock, stuck, lately }: TileFacts): Tile[] {
+function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
   const slots = fleet.flatMap((node) => node.slots);
   const up = slots.filter(isUp).length;
   const calls = slots.filter(({ call }) => call !== null).length;
-  const { numbers, subscriptions } = stock;
+  const { numbers, subscriptions } = inventory;
   const of = (counts: ReadonlyMap<string, number>, state: string): number => counts.get(state) ?? 0;
   const unbound = of(subscriptions, 'unbound');
   const active = of(subscriptions, 'bound') + unbound;

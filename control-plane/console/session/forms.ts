@@ -1,4 +1,4 @@
-// What the forms of the console send: with a token that only a page of the session has.
+// The forms of the console. Each has a token that only a page of the session knows.
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
 import { type Html, html } from '#shared/html.ts';

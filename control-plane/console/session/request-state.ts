@@ -1,4 +1,4 @@
-// What is known of a request to the console on its way: by which name it came, and who asks.
+// The site and the session of a request, as the middleware found them.
 import type { Context } from 'koa';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Session } from './sessions.ts';
@@ -15,13 +15,13 @@ export const note = (ctx: Context, what: Known): void => void Object.assign(know
 
 export function siteOfRequest(ctx: Context): Site {
   const { site } = known(ctx);
-  if (site === undefined) throw new Error('the site of a request is looked at first');
+  if (site === undefined) throw new Error('the site of a request is checked first');
   return site;
 }
 
 export const findSession = (ctx: Context): Session | undefined => known(ctx).session;
 
-/** Who asks. Throws `Refusal` `unauthorized` where nobody is signed in. */
+/** Throws `Refusal` `unauthorized` without one. */
 export function sessionOf(ctx: Context): Session {
   const { session } = known(ctx);
   if (session === undefined) throw new Refusal('unauthorized', 'sign in first');

@@ -1,4 +1,4 @@
-// Who is signed in: a key once, then a cookie, until one of the limits, the sign-out or the operator's removal.
+// Sessions: an operator signs in with the key, then has a cookie, until a limit, the sign-out or the operator's removal.
 import type { Context } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import { formTokenOf, hashSecret, isOperatorKey, isSession, mintSession } from '../../domain/operator-key.ts';
@@ -54,7 +54,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
   async function open(key: string): Promise<string> {
     const session = mintSession();
     const keyHash = hashSecret(key);
-    // What has not even the form of a key is not looked up.
+    // Only texts in the form of a key are searched for.
     const isKnown = isOperatorKey(key) && (await keys.ask()).has(keyOfHash(keyHash));
     const operator = isKnown
       ? await openSession(db, { keyHash, hash: hashSecret(session), now: now() })

@@ -1,4 +1,4 @@
-// By which names browsers know the console: a page of any other name that leads here (DNS rebinding) is told nothing.
+// The names of the console. A request under any other name that leads here (DNS rebinding) is refused.
 import type { Context } from 'koa';
 import { Refusal } from '../../domain/refusal.ts';
 

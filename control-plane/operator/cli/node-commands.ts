@@ -1,7 +1,7 @@
 // `control-plane node add | list | revoke | approve`.
 import { nodeNameSchema } from '#shared/link/node-name.ts';
-import { fingerprintSchema } from '../fields.ts';
 import { NODES } from '../listings/nodes.ts';
+import { fingerprintSchema } from '../procedures/fields.ts';
 import { checked, filterOption, listCommand, operatorCommand } from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);

@@ -1,8 +1,8 @@
 // `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
 import { NUMBER_STATES } from '../../domain/number-state.ts';
-import { numberSchema, reasonSchema } from '../fields.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
+import { numberSchema, reasonSchema } from '../procedures/fields.ts';
 import {
   checked,
   choiceOption,

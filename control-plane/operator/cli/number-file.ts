@@ -4,7 +4,7 @@ import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { problemOfIccid, problemOfNumber } from '../../domain/sim-number.ts';
 import type { ImportedNumber } from '../../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX } from '../fields.ts';
+import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
 
 const BYTES_MAX = 1024 * 1024;
 

@@ -5,8 +5,8 @@ import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
-import { LIMIT_MAX } from '../fields.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
+import { LIMIT_MAX } from '../procedures/fields.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 

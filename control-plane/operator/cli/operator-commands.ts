@@ -1,6 +1,7 @@
 // `control-plane operator add | list | remove`: the people who may sign in to the console.
-import { operatorNameSchema } from '../fields.ts';
+
 import { OPERATORS } from '../listings/operators.ts';
+import { operatorNameSchema } from '../procedures/fields.ts';
 import { checked, listCommand, operatorCommand } from './operator-command.ts';
 
 const nameOf = ([text]: readonly string[]): string => checked('name', operatorNameSchema, text);

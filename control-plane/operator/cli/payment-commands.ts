@@ -4,8 +4,8 @@ import { toJson } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { keyFileSchema, keySchema } from '../../config/private-key.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
-import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../fields.ts';
 import { PAYMENTS } from '../listings/payments.ts';
+import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../procedures/fields.ts';
 import {
   checked,
   choiceOption,

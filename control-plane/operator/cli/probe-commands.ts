@@ -9,9 +9,9 @@ import { PROBE_OPTIONS } from '../../config/probe-options.ts';
 import { OperatorUnfinished } from '../../domain/operator-refusal.ts';
 import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
 import type { ProbeRow } from '../../store/operations/probe-list.ts';
-import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from '../fields.ts';
 import { CARRIER_FIGURES, PROBES, SLOT_FIGURES } from '../listings/probes.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
+import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from '../procedures/fields.ts';
 import {
   AFTER_POSITION,
   checked,

@@ -1,8 +1,8 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import * as z from 'zod';
 import { switchOption } from '#shared/process/options.ts';
-import { nodeSchema, reasonSchema, slotSchema } from '../fields.ts';
 import { SLOTS } from '../listings/slots.ts';
+import { nodeSchema, reasonSchema, slotSchema } from '../procedures/fields.ts';
 import {
   checked,
   FULL_OPTION,

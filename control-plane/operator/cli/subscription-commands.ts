@@ -1,7 +1,7 @@
 // `control-plane subscription …`: the list, and the end of one.
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
-import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../fields.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
+import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../procedures/fields.ts';
 import {
   checked,
   choiceOption,

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
 import { approveNode } from '../../store/fleet/node-approval.ts';
 import { revokeNode } from '../../store/fleet/nodes.ts';
-import { fingerprintSchema, nodeSchema } from '../fields.ts';
+import { fingerprintSchema, nodeSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
 
 const ofNode = z.object({ node: nodeSchema });

@@ -9,7 +9,7 @@ import {
   retireNumber,
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from '../fields.ts';
+import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 const ofNumber = z.object({ number: numberSchema });

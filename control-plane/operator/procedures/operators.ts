@@ -6,7 +6,7 @@ import { sessionLimitsAt } from '../../domain/operator-session.ts';
 import { listAlerts } from '../../store/operations/alerts.ts';
 import { listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
-import { limitSchema, operatorNameSchema, positionSchema } from '../fields.ts';
+import { limitSchema, operatorNameSchema, positionSchema } from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 const ofOperator = z.object({ name: operatorNameSchema });

@@ -6,7 +6,7 @@ import { listPaymentEvents } from '../../store/money/payment-events.ts';
 import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';
 import { createPaymentLedger } from '../../store/money/payments.ts';
 import { createRefundLedger } from '../../store/money/refunds.ts';
-import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from '../fields.ts';
+import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 export const PAYMENT_PROCEDURES = {

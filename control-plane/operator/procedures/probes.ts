@@ -13,7 +13,7 @@ import {
   positionSchema,
   probeIdSchema,
   slotSchema,
-} from '../fields.ts';
+} from './fields.ts';
 import { page, procedure } from './procedure.ts';
 
 export const PROBE_PROCEDURES = {

@@ -1,4 +1,4 @@
-// What every procedure of the control plane is made of: its input, its audit entry where it changes something, and its work.
+// The parts of a procedure: its input, its audit entry if it changes something, and its work.
 import type * as z from 'zod';
 import type { Procedure } from '#shared/operator/procedure.ts';
 import type { NodeReach } from '../../nodes/node-reach.ts';

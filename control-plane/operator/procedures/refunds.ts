@@ -1,7 +1,7 @@
 // The ledger of refunds, for a command or a page that has the key: it stores a refund before the chain gets it.
 import * as z from 'zod';
 import { createRefundLedger } from '../../store/money/refunds.ts';
-import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../fields.ts';
+import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './fields.ts';
 import { type Context, change, procedure } from './procedure.ts';
 
 const RAW_LENGTH_MAX = 4_096;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
 import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
-import { limitSchema, nodeSchema, reasonSchema, slotSchema } from '../fields.ts';
+import { limitSchema, nodeSchema, reasonSchema, slotSchema } from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 const ofSlot = z.object({ node: nodeSchema, slot: slotSchema });

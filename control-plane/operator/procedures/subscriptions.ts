@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { endSubscription, listSubscriptions } from '../../store/money/subscription-list.ts';
-import { limitSchema, numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../fields.ts';
+import { limitSchema, numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './fields.ts';
 import { page, procedure } from './procedure.ts';
 
 export const SUBSCRIPTION_PROCEDURES = {

@@ -1,5 +1,6 @@
 // Nodes, slots, payments and the pool at one moment, as alerts look at them.
 import { sql } from 'kysely';
+import type { SlotState } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOTS } from '../fleet/slots.ts';
@@ -50,7 +51,7 @@ export interface NodeReading {
 export interface SlotReading {
   nodeId: string;
   slot: string;
-  state: string;
+  state: SlotState;
   reason: string | null;
   /** Places of the message storage; null where the node does not tell. */
   storage: { used: number; total: number } | null;

@@ -1,7 +1,7 @@
 // How the fleet was, minute by minute, for plots: taken once a minute by whichever instance is first, kept for eight days.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
-import type { PicturedNode } from '../fleet/fleet-picture.ts';
+import type { FleetNode } from '../fleet/fleet-nodes.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -34,7 +34,7 @@ export interface Sample {
 }
 
 /** Takes the sample of this minute, unless another instance has. */
-export async function takeSample(db: Database, fleet: readonly PicturedNode[], now: Date): Promise<void> {
+export async function takeSample(db: Database, fleet: readonly FleetNode[], now: Date): Promise<void> {
   const at = new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS);
   const slots = fleet.flatMap((node) => node.slots);
   const taken = await db
@@ -79,9 +79,9 @@ const COUNTERS_AT_ZERO = {
   audio_gaps: 0,
 };
 
-async function takeSignals(db: Database, fleet: readonly PicturedNode[], at: Date): Promise<void> {
-  const rows = fleet.flatMap(({ name, slots, standing }) => {
-    if (standing !== 'linked') return [];
+async function takeSignals(db: Database, fleet: readonly FleetNode[], at: Date): Promise<void> {
+  const rows = fleet.flatMap(({ name, slots, state }) => {
+    if (state !== 'linked') return [];
     const signals = slots.flatMap(({ slot, signalDbm }) => (signalDbm === null ? [] : [[slot, signalDbm]]));
     return signals.length === 0
       ? []

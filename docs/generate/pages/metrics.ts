@@ -37,7 +37,7 @@ const none = new Map<string, number>();
 function serviceRegistry(): Registry {
   const metrics = new ServiceMetrics(silentLogger);
   metrics.watch({
-    stock: async () => ({
+    inventory: async () => ({
       payments: none,
       numbers: none,
       subscriptions: none,
@@ -45,7 +45,7 @@ function serviceRegistry(): Registry {
       modems: none,
       waitlist: none,
     }),
-    stockStates: { payments: [], numbers: [], subscriptions: [], nodes: [], modems: [], waitlist: [] },
+    inventoryStates: { payments: [], numbers: [], subscriptions: [], nodes: [], modems: [], waitlist: [] },
     waits: () => 0,
     connections: () => undefined,
     calls: () => [],

@@ -84,7 +84,7 @@ async function daemonBack(settings: Settings, end: number): Promise<NodeOperator
 }
 
 const askAgain = (id: string): string =>
-  `the same command with --id ${id} tells more later, and sends nothing twice`;
+  `repeat the command with --id ${id} to see the outcome; nothing is sent twice`;
 
 function shown(outcome: SmsOutcome): string {
   switch (outcome.status) {

@@ -94,7 +94,7 @@ async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<Node
 function tableOnTerminal(): Display {
   const { stdout } = process;
   const isColored = hasColors(stdout);
-  let shown: Parameters<Display['show']> = [undefined, 'looking at the modems'];
+  let shown: Parameters<Display['show']> = [undefined, 'reading the modems'];
   const draw = (): void => {
     const columns = stdout.columns || USUAL_SIZE.columns;
     const rows = stdout.rows || USUAL_SIZE.rows;
@@ -125,7 +125,7 @@ function tableOnTerminal(): Display {
 const afterLast = (lines: number, rows: number): string => (lines < rows ? NEXT_LINE + CLEAR_BELOW : '');
 
 function linesOfChanges(): Display {
-  const told = new Map<string, string>();
+  const shownStates = new Map<string, string>();
   let lastNote = '';
   return {
     show(host, note) {
@@ -139,8 +139,8 @@ function linesOfChanges(): Display {
           slot.signal_dbm,
           slot.last_event,
         ]);
-        if (told.get(slot.slot) === state) continue;
-        told.set(slot.slot, state);
+        if (shownStates.get(slot.slot) === state) continue;
+        shownStates.set(slot.slot, state);
         print(onOneLine(watchLine(host?.at ?? '', slot)));
       }
     },

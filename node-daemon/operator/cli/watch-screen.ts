@@ -1,4 +1,5 @@
 // The table of `watch`: how all slots are, as lines of a terminal. Pure.
+import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import type { WatchedHost, WatchedSlot } from '../slot-activity.ts';
 import { sparkline } from './sparkline.ts';
@@ -23,14 +24,12 @@ const BETWEEN = 2;
 const RED = 31;
 const GREEN = 32;
 const YELLOW = 33;
-const STATE_COLORS: Readonly<Record<WatchedSlot['state'], number>> = {
-  registered: GREEN,
-  starting: YELLOW,
-  searching: YELLOW,
-  denied: RED,
-  lost: RED,
-  sim_absent: RED,
-  sim_locked: RED,
+const COLORS: Readonly<Record<Health, number>> = {
+  good: GREEN,
+  busy: GREEN,
+  warn: YELLOW,
+  bad: RED,
+  off: YELLOW,
 };
 
 /** The whole screen; `note` is a message about the daemon for the operator. No line is longer than the window is wide. */
@@ -142,7 +141,7 @@ function colored(
   const stateWidth = state?.width ?? 0;
   const characters = [...line];
   const part = (start: number, end?: number): string => characters.slice(start, end).join('');
-  return `${part(0, from)}\u001b[${STATE_COLORS[slot.state]}m${part(from, from + stateWidth)}\u001b[0m${part(from + stateWidth)}`;
+  return `${part(0, from)}\u001b[${COLORS[SLOT_STATUS[slot.state].health]}m${part(from, from + stateWidth)}\u001b[0m${part(from + stateWidth)}`;
 }
 
 /** Of the clock on the wall. */

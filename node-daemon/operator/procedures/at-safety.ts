@@ -12,7 +12,7 @@ const TEST_FORM = /^[+^*](?!COPS=|CGAUTO=|CNMA=)[A-Z0-9]+=\?$/;
 const READ_FORM = /^[+^*][A-Z0-9]+\?$/;
 const BASIC = /^(I\d?|&V\d?|S\d{1,3}\?)?$/;
 /** Commands without a parameter that only read. */
-const TELLING: ReadonlySet<string> = new Set([
+const READING: ReadonlySet<string> = new Set([
   '+CGMI',
   '+CGMM',
   '+CGMR',
@@ -54,7 +54,7 @@ const TELLING: ReadonlySet<string> = new Set([
   '^CARDMODE',
 ]);
 /** Commands with parameters that only read: files of the card (3GPP TS 27.007 §8.18), serving cells, one setting by name. */
-const TELLING_SETS = [
+const READING_SETS = [
   /^\+CRSM=(176|178|192|242)(,[^"]*)?$/,
   /^\+CGSN=[0-3]$/,
   /^\+CPINR="SIM PIN2?"$/,
@@ -139,9 +139,9 @@ const basicPartOf = (command: string): string =>
 function isSafe(command: string): boolean {
   return (
     BASIC.test(command) ||
-    TELLING.has(command) ||
+    READING.has(command) ||
     TEST_FORM.test(command) ||
     READ_FORM.test(command) ||
-    TELLING_SETS.some((pattern) => pattern.test(command))
+    READING_SETS.some((pattern) => pattern.test(command))
   );
 }

@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { SendingError } from '../../modem/outside-change.ts';
-import { slotField, timeoutField } from '../fields.ts';
 import { type AtAnswer, askModem } from './at-answer.ts';
 import { judge } from './at-safety.ts';
+import { slotField, timeoutField } from './fields.ts';
 import { procedure, sessionIn } from './procedure.ts';
 
 export const AT_PROCEDURE = procedure({

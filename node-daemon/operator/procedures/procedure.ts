@@ -1,4 +1,4 @@
-// What every procedure of the daemon is made of, and how it finds its modem.
+// The parts of a procedure, and how it finds its modem.
 import type * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import type { Procedure } from '#shared/operator/procedure.ts';

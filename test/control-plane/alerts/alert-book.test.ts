@@ -3,7 +3,7 @@ import t from 'tap';
 import { afterLook } from '#control-plane/alerts/alert-book.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from '#control-plane/alerts/conditions.ts';
 import { keyOf, type OpenAlert } from '#control-plane/domain/alert.ts';
-import type { FleetSnapshot } from '#control-plane/store/operations/fleet-snapshot.ts';
+import type { FleetSnapshot, SlotReading } from '#control-plane/store/operations/fleet-snapshot.ts';
 
 const THRESHOLDS: AlertThresholds = {
   heartbeatMs: 10_000,
@@ -16,7 +16,13 @@ const THRESHOLDS: AlertThresholds = {
 const START_MS = Date.UTC(2026, 0, 1);
 const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, claims: CLAIMS };
-const SLOT = { nodeId: 'rack-1', slot: 'm1', state: 'registered', reason: null, storage: null };
+const SLOT: SlotReading = {
+  nodeId: 'rack-1',
+  slot: 'm1',
+  state: 'registered',
+  reason: null,
+  storage: null,
+};
 
 /** Checks repeatedly. Returns its alerts as "second +kind", "second !kind" (critical now) and "second -kind". */
 function book() {
@@ -87,7 +93,7 @@ t.test('what was seen before nobody looked for a while does not count', async (t
 
 t.test('a slot is down after its time; of a node that is away nobody knows', async (t) => {
   const { look, told } = book();
-  const down = { slots: [{ ...SLOT, state: 'lost', reason: 'mass_storage' }] };
+  const down = { slots: [{ ...SLOT, state: 'lost' as const, reason: 'mass_storage' }] };
   everyTenSeconds(0, 60, (second) => look(second, down));
   t.same(told, ['60 +slot_down']);
   everyTenSeconds(70, 300, (second) => look(second, { ...down, nodes: [{ ...NODE, isLinked: false }] }));
@@ -98,7 +104,11 @@ t.test('a slot is down after its time; of a node that is away nobody knows', asy
 
 t.test('64 slots of a node that goes are one trouble', async (t) => {
   const { look, told } = book();
-  const slots = Array.from({ length: 64 }, (_, index) => ({ ...SLOT, slot: `m${index}`, state: 'lost' }));
+  const slots = Array.from({ length: 64 }, (_, index) => ({
+    ...SLOT,
+    slot: `m${index}`,
+    state: 'lost' as const,
+  }));
   everyTenSeconds(0, 300, (second) => look(second, { slots, nodes: [{ ...NODE, isLinked: false }] }));
   t.same(told, ['20 +node_offline']);
 });
@@ -171,7 +181,7 @@ t.test('payments: a refund has ten minutes; a list that is cut ends none', async
 t.test('what is raised follows how it is now, and begins when it began', async (t) => {
   const { look, open } = book();
   const raised = () => [...open.values()].find(({ kind }) => kind === 'slot_down');
-  const down = (reason: string) => ({ slots: [{ ...SLOT, state: 'lost', reason }] });
+  const down = (reason: string) => ({ slots: [{ ...SLOT, state: 'lost' as const, reason }] });
   everyTenSeconds(0, 60, (second) => look(second, down('mass_storage')));
   t.match(raised(), { summary: /lost \(mass_storage\)$/, raisedAt: new Date(START_MS + 60_000) });
   look(70, down('no_answer'));

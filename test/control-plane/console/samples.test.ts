@@ -1,7 +1,7 @@
 // Plots: a sample a minute by whichever instance is first, of what happened and of how the fleet was; and not for ever.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { pictureFleet } from '#control-plane/store/fleet/fleet-picture.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import {
   deleteOldSamples,
   readSamples,
@@ -76,7 +76,7 @@ t.test('a minute is counted once, also by two at once, and again while ends come
       }),
     })
     .execute();
-  const picture = await pictureFleet(db, new Date());
+  const picture = await readFleet(db, new Date());
   const take = (): Promise<void> => takeSample(db, picture, new Date(now));
   await Promise.all([take(), take()]);
   const span = { since: new Date(now - 10 * MINUTE_MS), until: new Date(now + MINUTE_MS), stepMs: MINUTE_MS };

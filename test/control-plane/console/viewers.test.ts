@@ -35,15 +35,15 @@ t.test('who does not read is cut off, and the others go on', async (t) => {
   });
   await until('both are there', () => viewers.size === 2);
   await until('one is cut off', () => {
-    viewers.tell('fleet', EVENT);
+    viewers.send('fleet', EVENT);
     return viewers.size === 1;
   });
   t.ok(opened[0]?.destroyed);
   t.ok((opened[0]?.writableLength ?? 0) <= 1024 * 1024);
   const before = heard;
-  viewers.tell('fleet', EVENT);
+  viewers.send('fleet', EVENT);
   await until('the other one hears', () => heard >= before + EVENT.length);
-  viewers.tell('elsewhere', EVENT);
+  viewers.send('elsewhere', EVENT);
   t.notOk(opened[1]?.destroyed);
   viewers.stop();
 });

@@ -12,7 +12,7 @@ const LOOK_TIMEOUT_MS = 3_000;
 export type Counts = ReadonlyMap<string, number>;
 
 /** One reading of the store. */
-export interface Stock {
+export interface Inventory {
   payments: Counts;
   numbers: Counts;
   subscriptions: Counts;
@@ -21,7 +21,7 @@ export interface Stock {
   waitlist: Counts;
 }
 
-const HELP: Readonly<Record<keyof Stock, readonly [name: string, help: string]>> = {
+const HELP: Readonly<Record<keyof Inventory, readonly [name: string, help: string]>> = {
   payments: ['payments', 'Payments, by state'],
   numbers: ['numbers', 'Numbers, by state; none available means that nothing can be sold'],
   subscriptions: [
@@ -34,18 +34,18 @@ const HELP: Readonly<Record<keyof Stock, readonly [name: string, help: string]>>
 };
 
 /** The states of each, so that none is missing while it has nothing. */
-export type StockStates = Readonly<Record<keyof Stock, readonly string[]>>;
+export type InventoryStates = Readonly<Record<keyof Inventory, readonly string[]>>;
 
 /**
  * `look` is called once for a scrape, however many gauges ask. Without an answer in time, the scrape returns nothing of
  * it.
  */
-export function stockMetrics(
+export function inventoryMetrics(
   make: Instruments,
-  { look, states, clock }: { look: () => Promise<Stock>; states: StockStates; clock: Clock },
+  { look, states, clock }: { look: () => Promise<Inventory>; states: InventoryStates; clock: Clock },
 ): void {
-  let looking: Promise<Stock | undefined> | undefined;
-  const seen = (): Promise<Stock | undefined> => {
+  let looking: Promise<Inventory | undefined> | undefined;
+  const seen = (): Promise<Inventory | undefined> => {
     looking ??= withTimeout(clock, look(), LOOK_TIMEOUT_MS, () => new Error('no answer in time'))
       .catch(() => undefined)
       .finally(() => {
@@ -59,7 +59,7 @@ export function stockMetrics(
     [],
     async (gauge) => gauge.set(Number((await seen()) !== undefined)),
   );
-  for (const key of Object.keys(HELP) as (keyof Stock)[]) {
+  for (const key of Object.keys(HELP) as (keyof Inventory)[]) {
     const [name, help] = HELP[key];
     make.view(name, help, ['state'], async (gauge) => {
       const counts = (await seen())?.[key];

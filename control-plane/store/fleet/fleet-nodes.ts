@@ -9,7 +9,7 @@ import { type Refusals, readRefusals } from './node-refusals.ts';
 import { SLOTS } from './slots.ts';
 
 /** `pending`: enrolled, and waits for an operator's word. */
-export type NodeStanding = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
+export type FleetNodeState = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
 
 /**
  * What the number of a slot is to the market, the first that fits: `held` or `reserved`, in service or not; `out_of_service`,
@@ -20,7 +20,7 @@ export type NumberUse =
   | ('held' | 'reserved' | 'out_of_service' | 'quarantined')
   | ('unadmitted' | 'unswept' | 'on_sale' | 'offline');
 
-export interface PicturedSlot {
+export interface FleetSlot {
   node: string;
   slot: string;
   state: SlotState | 'node_away';
@@ -46,12 +46,12 @@ export interface PicturedSlot {
   /** Places of the message storage, and how many are taken. */
   storage: { used: number; total: number } | null;
   /** When its node told of it last; null for one without a SIM. */
-  toldAt: Date | null;
+  reportedAt: Date | null;
 }
 
-export interface PicturedNode {
+export interface FleetNode {
   name: string;
-  standing: NodeStanding;
+  state: FleetNodeState;
   alarms: string[];
   /** SMS that were not kept: nobody had the number when they were sent. */
   unheldMessages: number;
@@ -64,11 +64,11 @@ export interface PicturedNode {
   isSuspended: boolean;
   /** What was refused of it, by reason. */
   refused: Refusals;
-  slots: PicturedSlot[];
+  slots: FleetSlot[];
 }
 
 /** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
-export async function pictureFleet(db: Database, now: Date): Promise<PicturedNode[]> {
+export async function readFleet(db: Database, now: Date): Promise<FleetNode[]> {
   const [nodes, slots, refusals] = await Promise.all([
     readNodes(db, now),
     readSlots(db, now),
@@ -88,7 +88,7 @@ export async function pictureFleet(db: Database, now: Date): Promise<PicturedNod
 }
 
 /** What nothing but its place keeps from being sold is not on sale where the place does. */
-function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
+function useOf({ outOfService, state, use }: FleetSlot): NumberUse | null {
   if (use !== 'on_sale' && use !== 'unswept') return use;
   if (outOfService !== null) return 'out_of_service';
   return state === 'registered' ? use : 'offline';
@@ -96,8 +96,8 @@ function useOf({ outOfService, state, use }: PicturedSlot): NumberUse | null {
 
 const ORDER = new Intl.Collator('en', { numeric: true });
 
-type NodeRow = Omit<PicturedNode, 'slots' | 'refused'>;
-type SlotRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
+type NodeRow = Omit<FleetNode, 'slots' | 'refused'>;
+type SlotRow = Omit<FleetSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
   state: SlotState;
   storageUsed: number | null;
   storageTotal: number | null;
@@ -108,7 +108,7 @@ type SlotRow = Omit<PicturedSlot, 'state' | 'call' | 'storage' | 'outOfService'>
   outSince: Date | null;
 };
 
-function slotOf(row: SlotRow, { standing }: Pick<NodeRow, 'standing'>): PicturedSlot {
+function slotOf(row: SlotRow, node: Pick<NodeRow, 'state'>): FleetSlot {
   const {
     callDirection,
     callState,
@@ -120,9 +120,9 @@ function slotOf(row: SlotRow, { standing }: Pick<NodeRow, 'standing'>): Pictured
     ...slot
   } = row;
   const isOut = outBy !== null && outReason !== null && outSince !== null;
-  const pictured: PicturedSlot = {
+  const pictured: FleetSlot = {
     ...slot,
-    state: standing === 'linked' ? slot.state : 'node_away',
+    state: node.state === 'linked' ? slot.state : 'node_away',
     call:
       callDirection === null || callState === null ? null : { direction: callDirection, state: callState },
     storage: used === null || total === null ? null : { used, total },
@@ -138,14 +138,12 @@ async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
       case when revoked_at is null then alarms else '{}' end as alarms,
       case when revoked_at is not null then 'revoked' when enrolled_at is null then 'not_enrolled'
         when approval_pending_since is not null then 'pending'
-        when link_alive_until > ${now}::timestamptz then 'linked' else 'away' end as standing
+        when link_alive_until > ${now}::timestamptz then 'linked' else 'away' end as state
     from nodes`.execute(db);
   return rows.map(({ publicKey, ...node }) => ({
     ...node,
     fingerprint:
-      (node.standing === 'pending' || node.isSuspended) && publicKey !== null
-        ? keyFingerprint(publicKey)
-        : null,
+      (node.state === 'pending' || node.isSuspended) && publicKey !== null ? keyFingerprint(publicKey) : null,
   }));
 }
 
@@ -153,7 +151,7 @@ async function readSlots(db: Database, now: Date): Promise<SlotRow[]> {
   const { rows } = await sql<SlotRow>`
     select sims.node, sims.slot, sims.state, sims.trouble as reason, sims.carrier, sims.signal_dbm as "signalDbm",
       sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid, numbers.number,
-      subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "toldAt",
+      subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "reportedAt",
       coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
       numbers.out_of_service_reason as "numberOutReason",
       sims.storage_used as "storageUsed", sims.storage_total as "storageTotal",

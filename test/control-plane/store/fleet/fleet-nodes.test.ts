@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { pictureFleet } from '#control-plane/store/fleet/fleet-picture.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { putSlotIn, takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
 import { readSamples, takeSample } from '#control-plane/store/operations/samples.ts';
 import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
@@ -21,7 +21,7 @@ t.test('a number that is out of service, or sits in a slot that is, is on sale n
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
   t.teardown(close);
   const uses = async () => {
-    const [lab] = await pictureFleet(db, new Date());
+    const [lab] = await readFleet(db, new Date());
     return lab?.slots.map(({ use }) => use);
   };
   t.same(await uses(), ['on_sale', 'on_sale', 'on_sale', 'on_sale', 'offline']);
@@ -37,7 +37,7 @@ t.test('a number that is out of service, or sits in a slot that is, is on sale n
   );
   t.same(await uses(), ['held', 'out_of_service', 'out_of_service', 'out_of_service', 'offline']);
   const now = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS + 30 * MINUTE_MS);
-  await takeSample(db, await pictureFleet(db, new Date()), now);
+  await takeSample(db, await readFleet(db, new Date()), now);
   const span = { since: now, until: new Date(now.getTime() + MINUTE_MS), stepMs: MINUTE_MS };
   t.match(await readSamples(db, span), [{ available: 0, held: 1 }], 'nor counted as such');
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
-import type { Stock, StockStates } from '../../metrics/stock-metrics.ts';
+import type { Inventory, InventoryStates } from '../../metrics/inventory-metrics.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 import { countNumbers } from '../fleet/numbers.ts';
@@ -11,7 +11,7 @@ import { countPayments } from '../money/payments.ts';
 /** Of a slot whose node is not linked, nothing is known. */
 const AWAY = 'node_away';
 
-export const STOCK_STATES: StockStates = {
+export const INVENTORY_STATES: InventoryStates = {
   payments: PAYMENT_STATES,
   numbers: NUMBER_STATES,
   // A subscription that has expired has its number until its grace time is over.
@@ -21,7 +21,7 @@ export const STOCK_STATES: StockStates = {
   waitlist: ['waiting', 'notified', 'refused'],
 };
 
-export async function takeStock(db: Database, now: Date): Promise<Stock> {
+export async function takeInventory(db: Database, now: Date): Promise<Inventory> {
   const [payments, numbers, subscriptions, nodes, modems, waitlist] = await Promise.all([
     countPayments(db),
     countNumbers(db, now),

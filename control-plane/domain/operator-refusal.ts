@@ -3,6 +3,8 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 
 /** The present state does not allow it. Nothing was changed; the message says why, one problem a line. */
 export class OperatorRefusal extends OperatorError {
+  override name = 'OperatorRefusal';
+
   constructor(message: string, options?: ErrorOptions) {
     super('unavailable', message, options?.cause);
   }
@@ -10,6 +12,8 @@ export class OperatorRefusal extends OperatorError {
 
 /** Begun, and not finished. The same command may be repeated; the message says what is missing. */
 export class OperatorUnfinished extends OperatorError {
+  override name = 'OperatorUnfinished';
+
   constructor(message: string, options?: ErrorOptions) {
     super('unanswered', message, options?.cause);
   }

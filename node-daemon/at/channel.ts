@@ -103,7 +103,7 @@ export class AtChannel {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ command, resolve, reject }, priority)) this.#work();
-      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands wait already`));
+      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands are already waiting`));
     });
   }
 
@@ -164,7 +164,7 @@ export class AtChannel {
       reject(this.#timeoutError(command, result.phase, bodyGiven));
     } else if (result.kind === 'swallowed') {
       this.#offBeat = { inPrompt: false };
-      reject(new AtError(`${shownAs}: the modem waited for a body and took the command for it`));
+      reject(new AtError(`${shownAs}: the modem read the command as the body of an earlier one`));
     } else {
       // Refused while the body was on its way, its rest may be taken for a command and answered as such.
       const refused = command.body !== undefined && result.final.kind !== 'ok';
@@ -252,7 +252,7 @@ export class AtChannel {
 
   #onFrame(frame: Frame): void {
     if (frame.kind === 'overlong') {
-      this.#log.warn({}, 'a line from the modem is too long: dropped');
+      this.#log.warn({}, 'dropped a line from the modem: it is too long');
     } else if (frame.kind === 'prompt') {
       this.#input(frame);
     } else {
@@ -275,7 +275,7 @@ export class AtChannel {
       try {
         handler(urc);
       } catch (error) {
-        this.#log.error({ err: error, urc: nameOf(urc) }, 'a handler of URCs failed');
+        this.#log.error({ err: error, urc: nameOf(urc) }, 'a URC handler failed');
       }
     }
   }

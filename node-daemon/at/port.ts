@@ -1,4 +1,4 @@
-// A serial port: bytes in, bytes out, and the news that it is gone. The only file that knows serialport.
+// A serial port: bytes in, bytes out, and a notification when it is gone. The only file that uses serialport.
 import { accessSync, constants, readSync, statSync, writeSync } from 'node:fs';
 import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
@@ -20,16 +20,16 @@ export interface Port {
 /** Opens the port of a device path. Rejects with the system's error. */
 export type OpenPort = (path: string) => Promise<Port>;
 
-/** Any rate does for USB and PTYs; on real UARTs this is the modems' default. */
+/** USB ports and PTYs ignore the rate; on real UARTs this is the modems' default. */
 const BAUD_RATE = 115_200;
-/** A healthy modem takes a line within milliseconds; one that holds it this long hangs. */
+/** A healthy modem reads a line within milliseconds. One that does not read it in this time hangs. */
 const WRITE_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
 /** Closing takes milliseconds; the kernel itself gives up after 30 s. The daemon does not wait that long. */
 const CLOSE_TIMEOUT_MS = 2_000;
 /** A device that went without notice is detected after this time. */
 const NODE_CHECK_MS = 2_000;
-/** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
+/** AT lines are short. The default of 64 KiB would waste megabytes in a rack of modems. */
 const READ_BUFFER_BYTES = 8 * 1024;
 /** As in uv.h. */
 const UV_READABLE = 1;
@@ -219,7 +219,7 @@ class SerialPort implements Port {
     }
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(WRITE_TIMEOUT_MS, () => {
-        const error = new Error(`the port takes no bytes for ${WRITE_TIMEOUT_MS} ms`);
+        const error = new Error(`the port accepted no bytes for ${WRITE_TIMEOUT_MS} ms`);
         reject(error);
         this.#gone(error);
       });
@@ -242,7 +242,7 @@ class SerialPort implements Port {
   #checkNode(): void {
     this.#check = this.#clock.after(NODE_CHECK_MS, () => {
       if (nodeAt(this.#path) === this.#node) this.#checkNode();
-      else this.#gone(new Error('the device node is gone or is another one'));
+      else this.#gone(new Error('the device file is gone or belongs to another device'));
     });
   }
 

@@ -55,7 +55,7 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
       complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
     });
     child.on('exit', (code, signal) =>
-      gone(new Error(`${name} ended (${signal ?? code}): ${complaint.trim()}`)),
+      gone(new Error(`${name} exited (${signal ?? code}): ${complaint.trim()}`)),
     );
   }
   player.stdin.on('error', () => undefined);

@@ -106,14 +106,16 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): Setting
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
   for (const { name } of ports) {
     if (file.slots.some((slot) => slot.name === name)) {
-      throw new ConfigFileError(`MODEM_PORTS: slot "${name}" is in the configuration file too`);
+      throw new ConfigFileError(
+        `MODEM_PORTS: slot "${name}" is also in the configuration file. Remove one of them`,
+      );
     }
   }
   const config = {
     ...file,
     slots: [...file.slots, ...ports],
     destinations: options.destinations ?? file.destinations,
-    // An operator who names ports by hand, as for a simulated rack, does not want the other modems of this host.
+    // An operator who lists ports, for example those of a simulated rack, does not want the host's other modems.
     discover: file.discover ?? ports.length === 0,
   };
   const { dataDir = defaultDataDir, logLevel = DEFAULT_LOG_LEVEL } = file;
@@ -143,15 +145,16 @@ export function parseModemPort(item: string): ModemPort {
 }
 
 function modemPortsProblem(ports: readonly ModemPort[]): string | undefined {
-  if (ports.length === 0) return 'names no port';
-  if (ports.length > SLOTS_MAX) return `names more than ${SLOTS_MAX} ports`;
+  if (ports.length === 0) return 'contains no port';
+  if (ports.length > SLOTS_MAX) return `contains more than ${SLOTS_MAX} ports`;
   const slots = new Set<string>();
   const paths = new Set<string>();
   for (const { slot, path } of ports) {
     if (path === '') return `slot "${slot}" has no path`;
-    if (!SLOT_NAME_PATTERN.test(slot)) return `"${slot}" is no slot name: letters, digits, ".", "_" and "-"`;
-    if (slots.has(slot)) return `slot "${slot}" is named twice`;
-    if (paths.has(path)) return `port "${path}" is named twice`;
+    if (!SLOT_NAME_PATTERN.test(slot))
+      return `"${slot}" is not a slot name: use letters, digits, ".", "_" and "-"`;
+    if (slots.has(slot)) return `slot "${slot}" occurs twice`;
+    if (paths.has(path)) return `port "${path}" occurs twice`;
     slots.add(slot);
     paths.add(path);
   }

@@ -18,20 +18,20 @@ const DRAIN_SECONDS_MAX = 3_600;
 
 /** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
 const IMEI_SERIAL_LENGTH = 14;
-const imei = text(/^\d{14,16}$/, 'an IMEI: 14 to 16 digits');
+const imei = text(/^\d{14,16}$/, 'an IMEI of 14 to 16 digits');
 const usbPath = text(/^\d{1,3}-\d{1,3}(\.\d{1,3}){0,6}$/, 'a USB path such as 1-1.2 (bus, ports)');
 const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f01').transform((value) => {
   const [vendor = '', product = ''] = value.toLowerCase().split(':');
   return { vendor, product };
 });
-const pin = text(/^\d{4,8}$/, 'a PIN: 4 to 8 digits');
+const pin = text(/^\d{4,8}$/, 'a PIN of 4 to 8 digits');
 const word = z
   .string('must be a word')
   .min(1, 'must be a word')
   .max(1024)
   .refine((value) => unknownPlaceholders(value).length === 0, {
     error: ({ input }) =>
-      `{${unknownPlaceholders(String(input)).join('}, {')}} is not known; known are {${PLACEHOLDERS.join('}, {')}}`,
+      `{${unknownPlaceholders(String(input)).join('}, {')}} is not a placeholder; use {${PLACEHOLDERS.join('}, {')}}`,
   });
 const command = z
   .array(word, 'must be a list of words')
@@ -58,7 +58,7 @@ const slot = map({
   )
   .refine(
     ({ port, audio_port }) => audio_port === undefined || port !== undefined,
-    'audio_port goes with port: where a modem is found over USB, its make says where its audio is',
+    'audio_port needs port: for a modem that is found over USB, its make determines the audio port',
   );
 const ignored = map({ usb_path: usbPath.optional(), usb_id: usbId.optional() }).refine(
   ({ usb_path, usb_id }) => (usb_path === undefined) !== (usb_id === undefined),
@@ -79,7 +79,7 @@ export const configSchema = map({
           if (value === undefined) return;
           const same = key === 'imei' ? value.slice(0, IMEI_SERIAL_LENGTH) : value;
           if (seen.has(same)) {
-            context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" is there twice` });
+            context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" occurs twice` });
           }
           seen.add(same);
         });

@@ -34,7 +34,7 @@ export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLi
   if (journal.isNew && identity.current !== undefined) {
     log.warn(
       { folder: dataDir, journalId: journal.state.journalId },
-      'this node is enrolled and has no journal: unless it starts for the first time, messages may be lost',
+      'no journal found for an enrolled node: unless this is its first start, messages may be lost',
     );
   }
   const commands = countCommands(commandHandler(host, destinations, identity), metrics);

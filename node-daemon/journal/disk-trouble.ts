@@ -34,7 +34,7 @@ export class DiskTrouble {
   refused(cause: unknown): void {
     this.stop();
     if (this.#isOn) return;
-    this.#log.error({ err: cause }, 'the journal cannot be written');
+    this.#log.error({ err: cause }, 'journal writes failed');
     this.#set(true);
   }
 
@@ -43,7 +43,7 @@ export class DiskTrouble {
     if (!this.#isOn) return;
     this.#calmTimer ??= this.#clock.after(CALM_MS, () => {
       this.#calmTimer = undefined;
-      this.#log.info({}, 'the journal can be written again');
+      this.#log.info({}, 'journal writes succeed again');
       this.#set(false);
     });
   }

@@ -152,7 +152,8 @@ export class JournalFile {
   }
 
   async #mustHaveName(disk: JournalDisk): Promise<void> {
-    if (!(await disk.isAt(this.#path))) throw new Error(`${this.#path} was deleted or replaced by somebody`);
+    if (!(await disk.isAt(this.#path)))
+      throw new Error(`${this.#path} was deleted or replaced by another program`);
   }
 
   async #leave(): Promise<void> {

@@ -144,10 +144,13 @@ export class Journal {
     const journal = new Journal(file, { state, key, isNew }, options);
     if (isCorrupt) {
       const aside = await keepAside(path);
-      log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');
+      log.error(
+        { aside },
+        'journal damaged: continuing with its readable records, and keeping a copy of the file',
+      );
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
-      if (contents.damage === 'torn') log.warn({}, 'the journal ends in a torn write: cut off');
+      if (contents.damage === 'torn') log.warn({}, 'removed an incomplete write from the end of the journal');
       await file.open(contents.goodBytes);
       journal.#compactBytes = Math.max(COMPACT_BYTES_MIN, contents.goodBytes);
       if (isStale(contents.records, records, state)) journal.#startCompaction();
@@ -250,7 +253,7 @@ export class Journal {
     this.#trouble.stop();
     if (!(await this.#file.isInPlace())) {
       await this.#rewrite().catch((error: unknown) =>
-        this.#log.error({ err: error }, 'the journal has no file at its end'),
+        this.#log.error({ err: error }, 'the journal could not write its file before it closed'),
       );
     }
     await this.#file.close();
@@ -258,7 +261,8 @@ export class Journal {
 
   #add(make: () => readonly Appendable[], isLazy = false): Appended {
     if (this.#closed) return refused('the journal is closed');
-    if (this.#writer.stagedCount >= STAGED_MAX) return refused(`${STAGED_MAX} appends wait for the disk`);
+    if (this.#writer.stagedCount >= STAGED_MAX)
+      return refused(`${STAGED_MAX} appends are already waiting for the disk`);
     const written = deferred();
     const durable = deferred();
     let records: readonly JournalRecord[] = [];
@@ -285,7 +289,7 @@ export class Journal {
   #numbered(newRecords: readonly Appendable[]): JournalRecord[] {
     const growth = newRecords.filter(isGrowth).length;
     if (growth > 0 && this.#state.facts.size + this.#growthUnderWay >= FACTS_MAX) {
-      throw new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`);
+      throw new JournalUnavailableError(`${FACTS_MAX} facts are already waiting for the control plane`);
     }
     this.#growthUnderWay += growth;
     this.#groups.note(newRecords);
@@ -375,7 +379,7 @@ export class Journal {
       });
       this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
     } catch (error) {
-      this.#log.warn({ err: error }, 'the journal was not compacted');
+      this.#log.warn({ err: error }, 'journal compaction failed');
       this.#compactBytes = this.#file.bytes + COMPACT_BYTES_MIN;
       this.#compactInTime();
     } finally {

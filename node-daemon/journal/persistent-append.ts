@@ -35,7 +35,7 @@ export function appendPersistently(
   const taken = durable.catch(async (error: Error) => {
     if (journal.isClosed) return;
     const fields = { reason: reasonOf(error), kind: records[0]?.kind };
-    log.error(fields, 'a record is not in the journal yet: tried until it is');
+    log.error(fields, 'the journal refused a record: retrying until it accepts it');
     await retry(parts, records);
   });
   return { written: written.catch(() => taken), told: durable.catch(() => undefined), taken };

@@ -101,7 +101,7 @@ export class ClockCorrection {
     const { clock, log } = this.#parts;
     const sinceMs = clock.now() - this.#lookedAt;
     if (sinceMs >= -STEP_MS && sinceMs <= LOOK_MS + STEP_MS) return;
-    log.info({ offByMs: this.#offsetMs }, 'the clock of this node was set: it is believed');
+    log.info({ offByMs: this.#offsetMs }, 'this node’s clock was set: using it without a correction');
     this.#lookedAt = clock.now();
     this.#offsetMs = 0;
     this.#beginAnew();

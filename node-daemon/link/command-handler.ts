@@ -84,7 +84,7 @@ export class CommandHandler {
         return { ok: false, code, message: message.slice(0, 512), retryAfterMs };
       }
       this.#parts.log.error({ err: error, command: command.id }, 'a command failed unexpectedly');
-      return { ok: false, code: 'slot_unavailable', message: 'the node failed' };
+      return { ok: false, code: 'slot_unavailable', message: 'The node failed. Try again.' };
     }
   }
 
@@ -105,13 +105,13 @@ export class CommandHandler {
       case 'restart_modem':
         return this.#restartModem(paramsOf('restart_modem', command.params)).then(nothing);
       default:
-        throw new CommandRefusal('command_unknown', 'this node does not know the command');
+        throw new CommandRefusal('command_unknown', 'This version of the node does not support the command.');
     }
   }
 
   async #restartModem({ slot, force }: CommandParams<'restart_modem'>): Promise<void> {
     const modem = this.#parts.rack.inSlot(slot);
-    if (modem === undefined) throw new CommandRefusal('slot_unavailable', `no modem is in the slot ${slot}`);
+    if (modem === undefined) throw new CommandRefusal('slot_unavailable', `Slot ${slot} has no modem.`);
     await modem.restart({ force });
   }
 
@@ -120,9 +120,9 @@ export class CommandHandler {
   }
 
   async #dial({ timeLeftMs }: LinkCommand, params: CommandParams<'dial'>): Promise<DialOutcome> {
-    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     if (this.#parts.calls?.isDraining === true)
-      throw new CommandRefusal('slot_unavailable', 'the node is about to stop');
+      throw new CommandRefusal('slot_unavailable', 'The node is stopping.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
@@ -141,14 +141,16 @@ export class CommandHandler {
 
   #telephoneOf({ call_id: callId }: { call_id: string }): Telephone {
     const telephone = this.#parts.calls?.find(callId);
-    if (telephone === undefined) throw new CommandRefusal('call_unknown', 'no such call is up');
+    if (telephone === undefined)
+      throw new CommandRefusal('call_unknown', 'The call does not exist or has ended.');
     return telephone;
   }
 
   async #openMedia(params: CommandParams<'open_media'>): Promise<void> {
     const telephone = this.#telephoneOf(params);
     const { openMedia } = this.#parts;
-    if (openMedia === undefined) throw new CommandRefusal('slot_unavailable', 'this node carries no audio');
+    if (openMedia === undefined)
+      throw new CommandRefusal('slot_unavailable', 'This node does not support call audio.');
     await telephone.attach(params.call_id, (events) => openMedia(params.base_url, params.ticket, events));
   }
 
@@ -167,7 +169,7 @@ export class CommandHandler {
     const known = this.#parts.journal.state.commands.get(commandId);
     if (known !== undefined) return this.#recorded(commandId, known);
     if (timeLeftMs === 0) this.#refused.add(commandId);
-    if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
     if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');

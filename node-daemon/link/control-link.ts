@@ -1,4 +1,4 @@
-// Keeps this node linked to its control plane: one link at a time, the next one before the current one ends, and waits between attempts.
+// Keeps this node linked to its control plane: one link at a time, the next one open before the current one ends, and waits between tries.
 
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
@@ -79,7 +79,7 @@ export class ControlLink {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(
         {},
-        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" beside it`,
+        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" while the daemon runs`,
       );
     }
     this.#clockCorrection.start();
@@ -170,15 +170,15 @@ export class ControlLink {
   /** Searches for another instance. Until there is one, the node keeps this link. */
   #onDrain(link: NodeLink): void {
     if (link !== this.#current || this.#next !== undefined) return;
-    this.#parts.log.info({}, 'the control plane is about to stop: looking for another instance');
+    this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
     this.#beginAnew();
     this.#connectIn(Math.random() * HANDOVER_DELAY_MAX_MS);
   }
 
   #onIdentity(): void {
     const identity = this.#identity.current;
-    this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'not enrolled any more');
-    this.#next?.close(LINK_CLOSE.left, 'enrolled anew');
+    this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'enrollment removed');
+    this.#next?.close(LINK_CLOSE.left, 'enrolled again');
     this.#next = undefined;
     this.#current?.leave();
     this.#current = undefined;
@@ -198,7 +198,7 @@ export class ControlLink {
     else if (link === this.#next) {
       this.#next = undefined;
       this.#comeBack(end);
-    } else this.#parts.log.debug({ code: end.code }, 'a link that was left has ended');
+    } else this.#parts.log.debug({ code: end.code }, 'an earlier link ended');
   }
 
   #onLost(end: LinkEnd): void {
@@ -227,10 +227,7 @@ export class ControlLink {
     };
     const { comeback, delayMs, clockOffsetMs } = planComeback(end, state, now, Math.random());
     if (clockOffsetMs !== knownOffsetMs) {
-      log.warn(
-        { offByMs: clockOffsetMs },
-        'the clock of this node is wrong: the control plane’s time is used',
-      );
+      log.warn({ offByMs: clockOffsetMs }, 'this node’s clock is wrong: using the control plane’s time');
       this.#clockCorrection.learn(clockOffsetMs);
     }
     this.#attempt += 1;
@@ -239,9 +236,12 @@ export class ControlLink {
     const { code, reason, failure } = end;
     const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
     if (end.refusal?.status === APPROVAL_PENDING_STATUS) this.#logPending(fields);
-    else if (comeback === 'stop')
-      log.error(fields, 'the control plane does not want this node: enrol it again');
-    else log.warn(fields, this.#current === undefined ? 'no link' : 'no other instance yet');
+    else if (comeback === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
+    else
+      log.warn(
+        fields,
+        this.#current === undefined ? 'link to the control plane failed' : 'found no other instance yet',
+      );
     this.#connectIn(delayMs);
   }
 
@@ -250,7 +250,7 @@ export class ControlLink {
     const fingerprint = current && fingerprintOf(current.key);
     this.#parts.log.warn(
       { ...fields, fingerprint },
-      'the operator has not approved the key of this node yet: "control-plane node approve <name>"',
+      'this node’s key waits for approval: run "control-plane node approve <name>" on the control plane',
     );
   }
 

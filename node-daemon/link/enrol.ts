@@ -46,8 +46,8 @@ export async function enrol({
   const url = checkedUrl(typedUrl);
   if (isPlainUrl(url) && !isInsecure) {
     throw new EnrolmentError(
-      `${url} has no TLS: whoever is on the way could read the code and every message, and answer in the control plane's place. ` +
-        'Give its https:// URL, or add --insecure if the whole network in between is yours',
+      `${url} has no TLS: anyone on the network could read the code and every message, and pose as the control plane. ` +
+        'Use its https:// URL, or add --insecure if you control the whole network in between',
     );
   }
   const code = checkedCode(typedCode);
@@ -108,29 +108,29 @@ async function register(
   }).catch((cause: unknown) => {
     const { cause: inner } = cause as { cause?: { message?: string; code?: string } };
     if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-      throw new EnrolmentError(`${url} speaks no TLS: is it http://?`, { cause });
+      throw new EnrolmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
     const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new EnrolmentError(`${url} does not answer (${why}); run the same command again`, { cause });
+    throw new EnrolmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
     const answer = enrolAnswerSchema.safeParse(body);
     if (answer.success) return answer.data;
-    throw new EnrolmentError(`${url} answers what is no enrolment: is it a control plane?`);
+    throw new EnrolmentError(`${url} sent an unexpected answer. Check that it is a control plane`);
   }
   const { message } = (body ?? {}) as { message?: string };
   const hint =
-    response.status === 404 || response.status < 400 ? ': is it the control plane’s base URL?' : '';
-  throw new EnrolmentError(message ?? `${url} answers ${response.status}${hint}`);
+    response.status === 404 || response.status < 400 ? '. Check that it is the control plane’s base URL' : '';
+  throw new EnrolmentError(message ?? `${url} answered ${response.status}${hint}`);
 }
 
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new EnrolmentError(`"${text}" is no http or https URL`);
+    throw new EnrolmentError(`"${text}" is not an http or https URL`);
   }
   if (url.username + url.password + url.search + url.hash !== '') {
-    throw new EnrolmentError('the URL must have no user, query and fragment');
+    throw new EnrolmentError('The URL must not contain a user, a query or a fragment');
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -138,5 +138,5 @@ function checkedUrl(text: string): string {
 function checkedCode(text: string): string {
   const parsed = enrolRequestSchema.shape.code.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new EnrolmentError(`the code ${parsed.error.issues[0]?.message ?? 'is none'}`);
+  throw new EnrolmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
 }

@@ -86,18 +86,18 @@ export function writePrivateFile(path: string, record: object): void {
     writeWhole(path, record);
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException;
-    throw new IdentityError(`${path} cannot be written: ${WRITE_TROUBLES[code] ?? message} (${code})`, {
+    throw new IdentityError(`Cannot write ${path}: ${WRITE_TROUBLES[code] ?? message} (${code})`, {
       cause,
     });
   }
 }
 
 const WRITE_TROUBLES: Readonly<Record<string, string>> = {
-  ENOSPC: 'its disk is full',
-  EDQUOT: 'no more may be written on its disk',
-  EROFS: 'its disk is read-only',
-  EACCES: 'the rights are missing; run it as the owner of the folder, or with sudo',
-  EPERM: 'the rights are missing; run it as the owner of the folder, or with sudo',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'permission denied; run the command as the owner of the folder, or with sudo',
+  EPERM: 'permission denied; run the command as the owner of the folder, or with sudo',
 };
 
 function writeWhole(path: string, record: object): void {
@@ -169,7 +169,7 @@ export class IdentityFile implements IdentitySource {
     );
     // A disk that cannot be read says nothing about the identity of this node.
     if (text instanceof Error) {
-      this.#log.error({ err: text }, 'cannot read the identity of this node');
+      this.#log.error({ err: text }, 'failed to read this node’s identity');
       return;
     }
     if (text === this.#text) return;
@@ -177,7 +177,7 @@ export class IdentityFile implements IdentitySource {
     try {
       this.#current = text === undefined ? undefined : this.#usable(parseRecord(this.#path, text));
     } catch (error) {
-      this.#log.error({ err: error }, 'the identity of this node is damaged: enrol it again');
+      this.#log.error({ err: error }, 'this node’s identity is damaged: enroll it again');
       this.#current = undefined;
     }
     this.#handler();
@@ -187,7 +187,7 @@ export class IdentityFile implements IdentitySource {
     if (!isRefusedPlain(record)) return toIdentity(record);
     this.#log.error(
       { controlPlaneUrl: record.control_plane_url },
-      'the control plane has no TLS, and this node was not enrolled with --insecure: not connecting. Enrol it again, with the https:// URL or with --insecure',
+      'not connecting: the control plane has no TLS, and this node was not enrolled with --insecure. Enroll it again with the https:// URL or with --insecure',
     );
     return undefined;
   }

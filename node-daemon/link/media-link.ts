@@ -47,7 +47,7 @@ export class MediaLink {
         } else this.#onText(data.toString(), events);
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
-        log.warn({ err: error }, 'the media link brought what is no frame');
+        log.warn({ err: error }, 'the media link received an invalid frame');
         this.close(MEDIA_CLOSE.invalidData, 'no frame');
       }
     });
@@ -71,7 +71,7 @@ export class MediaLink {
     if (isPlainUrl(baseUrl) && parts.isInsecure !== true) {
       parts.log.error(
         { baseUrl },
-        'media link refused: no TLS, and this node was not enrolled with --insecure',
+        'refused a media link without TLS: this node was not enrolled with --insecure',
       );
       throw new Error('the URL of the media link has no TLS');
     }

@@ -99,7 +99,7 @@ export class NodeLink {
     socket.on('ping', () => this.#expectPing());
     socket.on('unexpected-response', (_request, { statusCode = 0, headers }) => {
       refusal = { status: statusCode, headers };
-      failure = new Error(`the control plane answers ${statusCode}`);
+      failure = new Error(`the control plane answered ${statusCode}`);
       socket.terminate();
     });
     socket.on('error', (error) => {
@@ -201,7 +201,7 @@ export class NodeLink {
       if (isBinary) throw new FrameError('a binary frame');
       this.#onFrame(parseServerFrame(text));
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'the control plane sent what is no frame');
+      this.#parts.log.warn({ err: error }, 'the control plane sent an invalid frame');
       this.close(LINK_CLOSE.protocolError, 'no frame');
     }
   }
@@ -238,7 +238,10 @@ export class NodeLink {
     }
     if (frame.acknowledged > sentFacts.highest) {
       // The journal was put back to an older copy: facts that it made since would be taken for known ones.
-      log.error({ acknowledged: frame.acknowledged }, 'the control plane knows more of the journal: renewed');
+      log.error(
+        { acknowledged: frame.acknowledged },
+        'journal renewed: the control plane acknowledged facts that it does not contain',
+      );
       void this.#renewJournal();
       return;
     }
@@ -253,14 +256,19 @@ export class NodeLink {
 
   async #renewJournal(): Promise<void> {
     const { journal, log } = this.#parts;
-    await journal.renew().catch((error: unknown) => log.error({ err: error }, 'the journal was not renewed'));
+    await journal.renew().catch((error: unknown) => log.error({ err: error }, 'journal renewal failed'));
     this.close(LINK_CLOSE.goingAway, 'the journal has a new identity');
   }
 
   async #onCommand(frame: Extract<ServerFrame, { type: 'command' }>): Promise<void> {
     const { id, name, params, time_left_ms: timeLeftMs } = frame;
     if (this.#commandsUnderWay >= COMMANDS_MAX) {
-      this.#send({ type: 'refusal', id, code: 'slot_busy', message: 'too many commands at once' });
+      this.#send({
+        type: 'refusal',
+        id,
+        code: 'slot_busy',
+        message: 'The node has too many commands at once. Try again later.',
+      });
       return;
     }
     this.#commandsUnderWay += 1;
@@ -281,7 +289,7 @@ export class NodeLink {
     try {
       this.#socket.send(encodeText(frame), () => undefined);
     } catch (error) {
-      this.#parts.log.error({ err: error, type: frame.type }, 'a frame was not sent');
+      this.#parts.log.error({ err: error, type: frame.type }, 'failed to send a frame');
     }
   }
 

@@ -73,12 +73,14 @@ async function imeiOf(channel: AtChannel): Promise<string> {
   try {
     await channel.wake(ANSWER_ATTEMPTS, ANSWER_TIMEOUT_MS);
   } catch (cause) {
-    throw new SessionEndedError('silent', 'the port does not answer', cause);
+    throw new SessionEndedError('silent', 'the port did not answer', cause);
   }
   const [answer] = await channel
     .send(atCommand('AT+CGSN', { answer: IMEI_ANSWER }))
-    .catch((cause) => Promise.reject(new SessionEndedError('faulty', 'the port tells no IMEI', cause)));
+    .catch((cause) =>
+      Promise.reject(new SessionEndedError('faulty', 'the port did not return an IMEI', cause)),
+    );
   const imei = /\d{14,16}/.exec(answer?.line ?? '')?.[0];
-  if (imei === undefined) throw new SessionEndedError('faulty', 'the port tells no IMEI');
+  if (imei === undefined) throw new SessionEndedError('faulty', 'the port did not return an IMEI');
   return imei;
 }

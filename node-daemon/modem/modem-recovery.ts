@@ -69,7 +69,7 @@ export class ModemRecovery {
   async restart(place: Place): Promise<void> {
     const { clock, log, onStep, record } = this.#parts;
     this.#state = restartRequested(this.#state, clock.now());
-    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
+    log.warn({ step: 'restart' }, 'restarting the modem: an operator requested it');
     record.report({ state: 'starting' });
     onStep('restart', 'requested');
     await this.#take(place, 'restart');
@@ -99,7 +99,7 @@ export class ModemRecovery {
     if (place === undefined || signal.aborted) return;
     const { step, delayMs, state } = nextRecovery(this.#state, limitsAt(place, outside, limits), seen);
     this.#state = state;
-    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
+    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'modem session failed');
     if (trouble === 'restarted' || trouble === 'sim_changed') record.report({ state: 'starting' });
     else record.reportLost(step === 'give_up' ? 'gave_up' : trouble);
     onStep(step, trouble);
@@ -118,7 +118,7 @@ export class ModemRecovery {
       await sleep(clock, settleMs, signal).catch(() => undefined);
       this.starting();
     } catch (error) {
-      log.warn({ err: error, step }, 'the step could not be taken');
+      log.warn({ err: error, step }, 'recovery step failed');
     }
   }
 }

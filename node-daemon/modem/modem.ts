@@ -1,4 +1,4 @@
-// One modem: opens it, serves it, and brings it back whenever it is lost. No other modem notices.
+// One modem: opens it, serves it, and recovers it whenever it is lost. No other modem is affected.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -176,7 +176,7 @@ export class Modem {
     if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // All of the device is closed at once, or the system could not give its port the same name again.
     const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
-    if (!isOpen) void this.#channel?.close(new Error('the device went away'));
+    if (!isOpen) void this.#channel?.close(new Error('the device disconnected'));
     // Its name is free for where it is plugged in next, however long the closing takes.
     if (place === undefined) this.#record.reportLost('absent');
   }
@@ -189,14 +189,15 @@ export class Modem {
   async restart({ force }: { force: boolean }): Promise<void> {
     const { state } = this.#record.slot;
     if (this.#channel === undefined || this.#isStopping())
-      throw new CommandRefusal('slot_unavailable', `the slot is ${state}: it is being brought back already`);
-    if (!force && this.telephone?.isBusy === true) throw new CommandRefusal('line_busy', 'a call is up');
+      throw new CommandRefusal('slot_unavailable', `The slot is ${state}: its recovery already runs.`);
+    if (!force && this.telephone?.isBusy === true)
+      throw new CommandRefusal('line_busy', 'The modem has a call.');
     const channel = this.#channel;
     this.#isRestartRequested = true;
     const { outbox } = this;
     outbox?.close();
     await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
-    await channel.close(new Error('the modem is restarted'));
+    await channel.close(new Error('the modem is being restarted'));
   }
 
   /** Lets the message that is being sent end, then closes the port. */
@@ -211,8 +212,8 @@ export class Modem {
         telephone?.isBusy === true ? telephone.hangUp('abandoned').catch(() => undefined) : undefined,
       ]).then(() => undefined),
     );
-    this.#stopping.abort(new Error('the daemon stops'));
-    await this.#channel?.close(new Error('the daemon stops'));
+    this.#stopping.abort(new Error('the daemon is stopping'));
+    await this.#channel?.close(new Error('the daemon is stopping'));
     await this.#atMost(STOP_MS, this.#running);
   }
 
@@ -285,8 +286,8 @@ export class Modem {
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
       this.#refused = place;
-      await channel.close(new Error('this modem is not to be used'));
-      throw new Error('this modem is not to be used');
+      await channel.close(new Error('this modem must not be used'));
+      throw new Error('this modem must not be used');
     }
     this.#known.meet(place);
     this.#path = path;
@@ -304,16 +305,13 @@ export class Modem {
     const failure = sessionFailureOf(error);
     if (this.#known.isStranger(place)) {
       const waitMs = this.#known.askAgainMs();
-      log.info(
-        { err: error, waitMs },
-        'the device does not tell that it is a modem: it is asked again later',
-      );
+      log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
       this.#record.reportLost(failure);
       await this.#moves(waitMs);
       return;
     }
     if (failure === 'absent' || failure === 'denied') {
-      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'the port cannot be opened');
+      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'failed to open the port');
       this.#record.reportLost(failure);
       await this.#moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
       if (failure === 'absent') this.#recovery.starting();

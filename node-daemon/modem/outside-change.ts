@@ -37,7 +37,7 @@ export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () =
       clock,
       outbox?.sendingDone() ?? Promise.resolve(),
       SENDING_MAX_MS,
-      () => new SendingError('a message is being sent: try again'),
+      () => new SendingError('the modem is sending a message: try again'),
     );
   } catch (error) {
     release();
@@ -56,8 +56,8 @@ async function setUpAgain({ channel, log, setUp }: OutsideChangeParts): Promise<
   try {
     for (const line of BASIC_SETTINGS) await ask(channel, atCommand(line));
     await setUp();
-    log.info({}, 'set up again after a command of the operator');
+    log.info({}, 'modem set up again after an operator’s command');
   } catch (error) {
-    log.warn({ err: error }, 'not set up again after a command of the operator');
+    log.warn({ err: error }, 'failed to set up the modem after an operator’s command');
   }
 }

@@ -39,8 +39,10 @@ export async function untilPortsAppear(parts: PortAppearanceParts): Promise<Plac
       tries = 0;
     } else if (place?.usb !== undefined && !isStopping()) {
       tries += 1;
-      log.info({ usbPath: place.usb.path, remedy: remedy?.what }, 'a device shows no modem');
-      await remedy?.apply?.(place.usb).catch((error) => log.warn({ err: error }, 'the remedy failed'));
+      log.info({ usbPath: place.usb.path, remedy: remedy?.what }, 'a device has no modem ports yet');
+      await remedy
+        ?.apply?.(place.usb)
+        .catch((error) => log.warn({ err: error }, 'failed to make the modem ports appear'));
     }
   }
   return undefined;

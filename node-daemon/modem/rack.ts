@@ -84,7 +84,7 @@ export class Rack {
       const name = wanted === undefined || isTaken ? this.#names.defaultName(usbPath) : wanted;
       if (name === modem.name) continue;
       if (isTaken && isPresent(modem)) {
-        this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem is in this slot already');
+        this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem already has this slot');
       }
       modem.name = name;
     }
@@ -158,11 +158,11 @@ export class Rack {
   /** Why a device is left alone; `undefined`: it is, or may be, a modem that is to be used. */
   #whyNot(device: UsbDevice): string | undefined {
     const { discover, ignore } = this.#parts;
-    if (ignore.some((each) => isIgnored(device, each))) return 'it is ignored';
+    if (ignore.some((each) => isIgnored(device, each))) return 'the configuration ignores it';
     if (this.#isNamed(device)) return undefined;
     if (!discover && !this.#names.hasImeis) return 'no slot names its place';
     if (isModem(device) || mayBeModem(device, this.#names.hasImeis)) return undefined;
-    return 'it does not look like a modem: an unknown make with fewer than two serial ports';
+    return 'probably not a modem: an unknown make with fewer than two serial ports';
   }
 
   #isNamed({ usbPath }: UsbDevice): boolean {
@@ -185,7 +185,7 @@ export class Rack {
       const usbId = `${id.vendor}:${id.product}`;
       now.add(`${usbPath} ${usbId}: ${reason}`);
       if (before.has(`${usbPath} ${usbId}: ${reason}`)) continue;
-      this.#parts.log.info({ usbPath, usbId, reason }, 'a USB device is left alone');
+      this.#parts.log.info({ usbPath, usbId, reason }, 'USB device not used');
     }
     this.#leftAlone = now;
   }
@@ -202,7 +202,7 @@ export class Rack {
       return;
     }
     if (this.#modems().length >= SLOTS_MAX && !this.#forgetOne()) {
-      log.error({ usbPath }, `a modem is not used: there are ${SLOTS_MAX} already`);
+      log.error({ usbPath }, `modem not used: the daemon already has ${SLOTS_MAX}`);
       return;
     }
     const slot = this.#names.nameOf({ imei: null, usbPath }) ?? this.#names.defaultName(usbPath);
@@ -211,7 +211,7 @@ export class Rack {
     this.#atUsb.set(usbPath, modem);
     log.info(
       { usbPath, usbId: `${device.id.vendor}:${device.id.product}` },
-      place.onlyAsk ? 'a device is asked whether it is a modem' : 'a modem was plugged in',
+      place.onlyAsk ? 'asking a USB device whether it is a modem' : 'modem plugged in',
     );
     if (this.#started) modem.start();
   }

@@ -161,7 +161,7 @@ export class ModemSession {
     const ownNumber = await readOwnNumber(this.#channel);
     const configured = sims.numberOf(iccid);
     if (configured !== undefined && ownNumber !== undefined && configured !== ownNumber) {
-      log.warn({ iccid }, 'the SIM tells another number than the configuration, which is used');
+      log.warn({ iccid }, 'the SIM reports another number than the configuration: using the configured one');
     }
     report({ state: 'searching', reason: null, iccid, number: configured ?? ownNumber ?? null });
     // The first five or six digits are the home network; the others are the subscriber's.
@@ -199,7 +199,7 @@ export class ModemSession {
       } catch (error) {
         misses += 1;
         if (!(error instanceof AtTimeoutError) || misses >= MISSES_MAX) throw error;
-        log.warn({ err: error }, 'the modem left an answer out');
+        log.warn({ err: error }, 'the modem did not answer a query');
       }
       await this.#pauses.pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
     }
@@ -215,7 +215,7 @@ export class ModemSession {
       await step;
     } catch (error) {
       if (!(error instanceof AtTimeoutError)) throw error;
-      this.#parts.log.warn({ err: error }, 'a line of the set-up got no answer');
+      this.#parts.log.warn({ err: error }, 'the modem did not answer a set-up command');
     }
   }
 
@@ -260,7 +260,7 @@ export class ModemSession {
       voice,
       access: telephony.audioAccess(voice),
       isRegistered: () => network.isRegistered,
-      onAudioDegraded: () => void this.#restart('its audio does not work any more'),
+      onAudioDegraded: () => void this.#restart('call audio stopped working'),
     });
     await this.#optional(telephone.clear());
     this.#telephone = telephone;
@@ -277,7 +277,7 @@ export class ModemSession {
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
     await guard.look();
     if (haveChanged(settings, await readSettings(this.#channel))) {
-      throw new SessionEndedError('restarted', 'the modem has lost its settings');
+      throw new SessionEndedError('restarted', 'the modem lost its settings');
     }
   }
 
@@ -301,9 +301,9 @@ export class ModemSession {
     const now = this.#parts.clock.now();
     if (now - this.#fullToldAt >= FULL_STORE_LOG_MS) {
       this.#fullToldAt = now;
-      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a storage of messages is full');
+      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a message storage is full');
     }
-    this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
+    this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'message sweep failed'));
   }
 
   #end(reason: SessionEndedError): void {

@@ -28,10 +28,10 @@ export function control({
     Priority: 'optional',
     Description: [
       'runs the modems of one host for Simrack',
-      ' Reads and sends SMS and carries calls over the SIM cards in USB modems, keeps',
-      ' what must survive in a journal, and holds one link up to the control plane.',
+      ' It reads and sends SMS and carries calls over the SIM cards in USB modems. It',
+      ' keeps data that must not be lost in a journal, and one link to the control plane.',
       ' .',
-      ' Modems that do not answer, vanish or lose their network are brought back.',
+      ' It recovers modems that do not answer, disconnect or lose their network.',
     ].join('\n'),
   };
   return Object.entries(fields).reduce((text, [name, value]) => `${text}${name}: ${value}\n`, '');
@@ -40,5 +40,5 @@ export function control({
 /** One entry, in the form of Debian policy §4.4; `builtAt` in seconds since 1970. */
 export function changelog(version: string, builtAt: number): string {
   const date = new Date(builtAt * 1_000).toUTCString().replace('GMT', '+0000');
-  return `${NAME} (${version}) stable; urgency=medium\n\n  * Made from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * Built from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
 }

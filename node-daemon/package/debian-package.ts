@@ -89,7 +89,7 @@ function pack(root: string, file: string, builtAt: number): void {
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error('dpkg-deb is needed: install the package dpkg', { cause: error });
+    throw new Error('dpkg-deb was not found: install the package dpkg', { cause: error });
   }
 }
 

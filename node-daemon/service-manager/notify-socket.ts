@@ -19,7 +19,8 @@ export function notifySocket(socket: string, log: Logger): Notify {
     const assignments = Object.entries(waiting ?? {}).map(([name, value]) => `${name}=${value}`);
     waiting = undefined;
     const failure = await run(assignments, socket);
-    if (failure !== undefined && !isFailing) log.error({ err: failure }, 'the service manager is not told');
+    if (failure !== undefined && !isFailing)
+      log.error({ err: failure }, 'failed to notify the service manager');
     isFailing = failure !== undefined;
   };
   return (assignments) => {

@@ -86,7 +86,10 @@ export class ServiceManager {
       void this.#notify?.({ WATCHDOG: 1 });
     } else if (!this.#isStandstillTold) {
       this.#isStandstillTold = true;
-      this.#parts.log.error({ workers: still }, 'a part of the daemon stands still: the watchdog is not fed');
+      this.#parts.log.error(
+        { workers: still },
+        'parts of the daemon hang: no watchdog notification until they continue',
+      );
     }
   }
 

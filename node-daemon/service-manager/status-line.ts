@@ -17,7 +17,7 @@ export function statusLine({ slots, isEnrolled, isLinked, callsUp, isDraining }:
   const link = isLinked ? 'linked' : isEnrolled ? 'no link' : 'not enrolled';
   const calls = callsUp === 0 ? [] : [`${callsUp} ${callsUp === 1 ? 'call' : 'calls'} up`];
   const parts = [
-    ...(isDraining ? ['stopping when the calls have ended'] : []),
+    ...(isDraining ? ['stopping after the last call'] : []),
     `${registered} of ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'} registered`,
     link,
     ...calls,

@@ -13,7 +13,7 @@ const DIGITS = '0123456789*#abc';
 /** Encodes an E.164 number: length in digits, type of address, swapped digits. */
 export function encodeAddress(number: string): Uint8Array {
   const digits = number.replace(/^\+/, '');
-  if (!/^\d{1,20}$/.test(digits)) throw new TpduError('a recipient is a number of 1 to 20 digits');
+  if (!/^\d{1,20}$/.test(digits)) throw new TpduError('a recipient must be a number of 1 to 20 digits');
   const padded = digits.length % 2 === 0 ? digits : `${digits}f`;
   const swapped = padded.replace(/(.)(.)/g, '$2$1');
   return Uint8Array.of(digits.length, TYPE_INTERNATIONAL, ...Buffer.from(swapped, 'hex'));

@@ -104,7 +104,7 @@ export function decodeReceived(pdu: string): Deliver | StatusReport {
     case 2:
       return decodeStatusReport(reader);
     default:
-      throw new TpduError('an SMS-SUBMIT, which nobody received');
+      throw new TpduError('an SMS-SUBMIT is not a received message');
   }
 }
 

@@ -45,7 +45,7 @@ export function decodeUserData(
 ): UserData {
   const octetLength = coding === 'gsm7' ? Math.ceil((length * 7) / 8) : length;
   if (octets.length < octetLength) {
-    throw new TpduError(`user data of ${octets.length} octets where ${octetLength} are told`);
+    throw new TpduError(`user data of ${octets.length} octets instead of ${octetLength}`);
   }
   const data = octets.subarray(0, octetLength);
   const headerOctets = hasHeader ? 1 + (data[0] ?? 0) : 0;

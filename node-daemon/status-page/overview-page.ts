@@ -26,7 +26,7 @@ export function overviewPage(status: NodeStatus): string {
 <div id="rack" data-live-children>
 ${hubs.map((hub) => hubPanel(hub, status))}
 ${others.length === 0 ? '' : otherPanel(others, hubs.length > 0, status)}
-${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">No modem is here, and no slot is named. Plug one in: it appears within seconds.</p>` : ''}
+${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">This host has no modem, and the configuration has no slot. Plug in a modem: it appears within seconds.</p>` : ''}
 </div>
 </section>
 <section aria-labelledby="calls-title"><h2 id="calls-title">Calls</h2><div id="calls" data-live>${calls(status)}</div></section>
@@ -43,8 +43,8 @@ function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatu
 }
 
 function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
-  const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}: what comes in waits in the journal, nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code that the control plane gave.`;
+  const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}. Incoming messages wait in the journal, and nothing is sent.`;
+  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code from the control plane.`;
   const texts = [
     ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),
@@ -66,12 +66,12 @@ function facts(status: NodeStatus): Html {
     fact('link', isLinked ? 'up' : 'down', isLinked ? 'good' : 'bad'),
     fact(
       'journal',
-      isJournalFailing ? 'refused' : counted(journalDepth, 'waits', 'wait'),
+      isJournalFailing ? 'refused' : `${journalDepth} waiting`,
       isJournalFailing ? 'bad' : 'plain',
     ),
     fact('calls', String(live.length), 'plain'),
     fact('messages on SIMs', `${used} of ${total}`, full.length > 0 ? 'bad' : 'plain'),
-    fact('runs for', duration(now - startedAt), 'plain'),
+    fact('uptime', duration(now - startedAt), 'plain'),
   ]}`;
 }
 
@@ -97,14 +97,14 @@ ${ports.flatMap((port) => {
 
 function otherPanel(slots: readonly Slot[], isBesideHubs: boolean, status: NodeStatus): Html {
   return html`<section class="hub" id="others" data-live-children aria-labelledby="others-title">
-<h3 id="others-title">${isBesideHubs ? 'At no USB port' : 'Slots'}</h3>
+<h3 id="others-title">${isBesideHubs ? 'Not at a USB port' : 'Slots'}</h3>
 <ul class="ports" id="ports-others" data-live-children>${slots.map((slot) => slotTile(slot, '', status))}</ul></section>`;
 }
 
 function calls({ calls: live, slots, now }: NodeStatus): Html {
-  if (live.length === 0) return html`<p class="quiet">No call is up.</p>`;
+  if (live.length === 0) return html`<p class="quiet">No calls.</p>`;
   return html`<ul class="calls">${live.map(({ iccid, direction, state, started_at: startedAt }) => {
     const name = slots.find((slot) => slot.iccid === iccid)?.slot;
-    return html`<li>${name === undefined ? html`<span>a SIM that has left</span>` : html`<a href="/slots/${name}">${name}</a>`} <span>${direction}, ${state}, for ${duration(now - Date.parse(startedAt))}</span></li>`;
+    return html`<li>${name === undefined ? html`<span>a SIM that was removed</span>` : html`<a href="/slots/${name}">${name}</a>`} <span>${direction}, ${state}, for ${duration(now - Date.parse(startedAt))}</span></li>`;
   })}</ul>`;
 }

@@ -42,14 +42,11 @@ export class RecentEvents {
         else if (fact.kind === 'sms_outcome' && fact.outcome.status !== 'accepted')
           this.#note(this.#slotOf(iccid), `message not sent: ${fact.outcome.status}`);
         else if (fact.kind === 'sms_unreadable')
-          this.#note(this.#slotOf(iccid), 'a message that cannot be read');
+          this.#note(this.#slotOf(iccid), 'received an unreadable message');
       },
     });
     host.journal.onFailing(() => {
-      this.#note(
-        null,
-        host.journal.isFailing ? 'the disk refuses the journal' : 'the disk takes the journal',
-      );
+      this.#note(null, host.journal.isFailing ? 'journal writes failed' : 'journal writes succeed again');
     });
   }
 

@@ -32,7 +32,7 @@ function rangeOf(samples: readonly (number | null)[]): { low: number; high: numb
 /** In words, for people who do not see the curve. */
 export function describedSignal(samples: readonly (number | null)[]): string {
   const range = rangeOf(samples);
-  if (range === undefined) return 'No signal was measured in the last day';
+  if (range === undefined) return 'No signal reported in the last day';
   const { low, high } = range;
   return low === high
     ? `Signal of the last day: ${low} dBm`

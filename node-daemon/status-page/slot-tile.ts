@@ -1,4 +1,4 @@
-// A slot as it sits in the rack: one tile, with its state as a word, a sign and a color.
+// One slot in the rack as a tile, with its state as a word, a sign and a color.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeStatus } from './node-status.ts';

@@ -24,12 +24,12 @@ export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort
   const listen = async (): Promise<void> => {
     try {
       server = await serveStatus(parts);
-      if (timer !== undefined) log.info({ port }, 'page and metrics are served now');
+      if (timer !== undefined) log.info({ port }, 'status page and metrics available');
     } catch (error) {
       if (isStopped) return;
       log.error(
         { err: error, port, retryMs: RETRY_MS },
-        'no page and no metrics: the port cannot be had; metrics.port in the configuration names another',
+        'no status page and no metrics: failed to open the port. Set another one as metrics.port in the configuration file',
       );
       timer = clock.after(RETRY_MS, () => {
         trying = listen();

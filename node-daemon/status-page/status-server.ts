@@ -54,18 +54,20 @@ export interface StatusServer {
 /** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be opened. */
 export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
-    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'this is http://localhost only');
-    if (method !== 'GET' && method !== 'HEAD') return problem(405, 'GET and HEAD only');
+    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'This server answers http://localhost only.');
+    if (method !== 'GET' && method !== 'HEAD') return problem(405, 'This server supports GET and HEAD only.');
     const [path = '/'] = url.split('?');
     if (path === '/metrics')
       return { status: 200, type: registry.contentType, text: await registry.metrics() };
     const text = path === '/' ? overviewPage(status()) : slotPage(slotOf(path), status());
-    return text === undefined ? problem(404, 'see / and /metrics') : { status: 200, type: HTML_TYPE, text };
+    return text === undefined
+      ? problem(404, 'Not found. See / and /metrics.')
+      : { status: 200, type: HTML_TYPE, text };
   };
   const server = createServer({ maxHeaderSize: HEADERS_MAX }, (request, response) => {
     answer(request).then(
       (each) => send(response, request.method, each),
-      () => send(response, request.method, problem(500, 'the page could not be made')),
+      () => send(response, request.method, problem(500, 'The page failed. See the log of the daemon.')),
     );
   });
   server.maxConnections = CONNECTIONS_MAX;

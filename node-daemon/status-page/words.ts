@@ -20,7 +20,7 @@ export const SIGNS: Readonly<Record<Standing, string>> = { good: '‚óè', busy: '‚
 export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
   good: 'in service',
   busy: 'starting or searching',
-  bad: 'SIM or network refuses',
+  bad: 'SIM or network problem',
   lost: 'no modem',
 };
 
@@ -43,10 +43,10 @@ export const standingOf = ({ state }: Pick<Slot, 'state'>): Standing => STANDING
 const ALARMS: Readonly<Record<string, string>> = {
   no_modem: 'No modem is plugged in.',
   modem_given_up:
-    'A modem does not come back, whatever was tried: look at its power, its cable, or exchange it.',
+    'A modem did not recover after every recovery step. Check its power and its cable, or replace it.',
   journal_unavailable:
-    'The disk refuses the journal: messages stay on the SIMs and nothing is sent. Make room on it.',
-  ports_hang: 'Ports of dead modems hang in the kernel: unplug them, or restart the daemon.',
+    'The disk refuses journal writes. Messages stay on the SIMs and nothing is sent. Free disk space.',
+  ports_hang: 'Ports of dead modems hang in the kernel. Unplug these modems, or restart the daemon.',
 };
 
 /** The meaning of an alarm and what to do about it; an unknown alarm is returned unchanged. */

@@ -13,7 +13,7 @@ export function refuseOthersFolder(dataDir: string): void {
   const name = nameIn('/etc/passwd', folder.uid);
   const [owner, user] = name === undefined ? [`user ${folder.uid}`, `'#${folder.uid}'`] : [name, name];
   throw new OthersFolderError(
-    `${dataDir} belongs to ${owner}: run it as that user: sudo -u ${user} node-daemon …`,
+    `${dataDir} belongs to ${owner}. Run the command as that user: sudo -u ${user} node-daemon …`,
   );
 }
 

@@ -74,7 +74,11 @@ export class HangGuard {
         isLate = true;
         if (isRunning) this.#hanging += 1;
         else if (!mustRun) this.#waiting.delete(waiting);
-        reject(new HangError(`${key}: ${isRunning ? 'hangs' : 'waits for what hangs'} for ${timeoutMs} ms`));
+        reject(
+          new HangError(
+            `${key}: ${isRunning ? 'no answer from the system' : 'waited for other calls that hang'} for ${timeoutMs} ms`,
+          ),
+        );
       });
       this.#waiting.add(waiting);
       this.#beginNext();

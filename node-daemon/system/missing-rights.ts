@@ -9,7 +9,7 @@ const ROOT = 0;
 /** How to get at `path`: by its group, where that has a right that others lack. */
 export function howToGetAt(path: string): string {
   const group = groupOf(path);
-  if (group === undefined) return 'use sudo, or run it as its owner';
+  if (group === undefined) return 'use sudo, or run the command as the owner';
   return `use sudo, or join group ${group}: sudo usermod -aG ${group} $USER, then log in again`;
 }
 

@@ -59,7 +59,7 @@ export class UsbWatch {
       this.#failing = false;
       return devices;
     } catch (error) {
-      if (!this.#failing) this.#parts.log.warn({ err: error }, 'no USB devices can be seen');
+      if (!this.#failing) this.#parts.log.warn({ err: error }, 'failed to read the USB devices');
       this.#failing = true;
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
     }

@@ -47,7 +47,7 @@ export class AudioSwitch {
       await sleep(this.#parts.clock, CONFIRM_RETRY_MS);
     }
     if (!isWanted()) return;
-    this.#parts.log.warn({}, 'the modem does not switch its audio on');
+    this.#parts.log.warn({}, 'the modem did not turn its audio on');
     this.#parts.onDegraded();
   }
 

@@ -40,7 +40,7 @@ export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void>
     if (left?.length === 0 || (left === undefined && isTaken)) return;
     await sleep(clock, HANG_UP_PAUSE_MS * attempt);
   }
-  const trouble = new SessionEndedError('faulty', 'the modem does not hang up');
+  const trouble = new SessionEndedError('faulty', 'the modem did not hang up');
   await channel.close(trouble);
   throw trouble;
 }

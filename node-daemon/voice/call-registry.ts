@@ -61,7 +61,7 @@ export class CallRegistry implements CallObserver {
   async drain(limitMs: number, signal: AbortSignal): Promise<void> {
     this.#isDraining = true;
     if (this.live.length === 0 || limitMs === 0 || signal.aborted) return;
-    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for the calls that are up');
+    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for calls to end');
     const drained = new AbortController();
     this.#onDrained = () => drained.abort();
     const ended = AbortSignal.any([drained.signal, signal]);
@@ -102,7 +102,7 @@ export class CallRegistry implements CallObserver {
     void told.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });
-    this.#parts.log.info({ call: callId, reason, cause, audio }, 'a call has ended');
+    this.#parts.log.info({ call: callId, reason, cause, audio }, 'call ended');
   }
 
   stop(): void {
@@ -124,7 +124,7 @@ export class CallRegistry implements CallObserver {
     if (entry.unlinkedMs < UNLINKED_MAX_MS && entry.unheardMs < UNHEARD_MAX_MS) return;
     entry.unlinkedMs = 0;
     entry.unheardMs = 0;
-    this.#parts.log.warn({ call: callId }, 'a call belongs to nobody any more: it is ended');
+    this.#parts.log.warn({ call: callId }, 'ending a call without an owner');
     entry.telephone.hangUp('abandoned').catch(() => undefined);
   }
 }

@@ -52,7 +52,7 @@ export class KeyPresser {
       if (digit === undefined) return;
       const command = atCommand(keyCommand(digit), { shownAs: 'a key' });
       if ((await ask(channel, command).catch(() => undefined)) === undefined)
-        log.warn({}, 'a key could not be pressed');
+        log.warn({}, 'failed to press a key');
       await sleep(clock, KEY_GAP_MS);
     }
   }

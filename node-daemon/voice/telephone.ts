@@ -121,7 +121,7 @@ export class Telephone {
 
   /** As `VoiceLine.dial`. */
   async dial(callId: string, to: string): Promise<DialOutcome> {
-    if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'the line has a call');
+    if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'The line has a call.');
     this.#dialledId = callId;
     return this.#line.dial(to);
   }
@@ -138,7 +138,8 @@ export class Telephone {
   /** Gives the audio of a call a link, in place of the one it has. Rejects when the link cannot be opened. */
   async attach(callId: string, open: (events: MediaEvents) => Promise<MediaEnd>): Promise<void> {
     const ongoing = this.#ongoing;
-    if (ongoing?.id !== callId) throw new CommandRefusal('call_unknown', 'no such call is up');
+    if (ongoing?.id !== callId)
+      throw new CommandRefusal('call_unknown', 'The call does not exist or has ended.');
     const media = await open({
       onPlayout: (audio, isLive) => {
         // Sent before the audio went: it is done with, or the link would wait for it for ever.
@@ -151,7 +152,7 @@ export class Telephone {
       },
       onDigits: (digits) => {
         if (!this.#line.press(digits))
-          this.#parts.log.warn({}, 'keys were not pressed: too many wait, or nobody has answered');
+          this.#parts.log.warn({}, 'keys not pressed: too many are waiting, or the call is not answered');
       },
       onEnd: () => {
         if (ongoing.media === media) ongoing.media = undefined;
@@ -159,7 +160,7 @@ export class Telephone {
     });
     if (this.#ongoing !== ongoing) {
       media.close(1000, 'the call has ended');
-      throw new CommandRefusal('call_unknown', 'the call has ended');
+      throw new CommandRefusal('call_unknown', 'The call has ended.');
     }
     ongoing.media?.close(1000, 'another link took over');
     ongoing.playedBefore = ongoing.audio?.clear().played ?? 0;
@@ -218,7 +219,7 @@ export class Telephone {
   }
 
   #onDegraded(): void {
-    this.#parts.log.warn({}, 'the modem’s audio needed another attempt: it is restarted after the call');
+    this.#parts.log.warn({}, 'turning audio on needed another attempt: restarting the modem after the call');
     this.#isDegraded = true;
   }
 
@@ -246,7 +247,7 @@ export class Telephone {
         if (this.#ongoing !== ongoing) await audio.close();
         return;
       } catch (error) {
-        log.warn({ err: error, attempt }, 'the audio of a call cannot be opened');
+        log.warn({ err: error, attempt }, 'failed to open call audio');
         await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
       }
     }
@@ -257,7 +258,7 @@ export class Telephone {
   /** The card or port went in mid-call: it is opened again, for the modem may still have the call. */
   async #onAudioLost(ongoing: Ongoing, audio: CallAudio, error: Error): Promise<void> {
     if (this.#ongoing !== ongoing || ongoing.audio !== audio) return;
-    this.#parts.log.warn({ err: error }, 'the audio of a call is gone');
+    this.#parts.log.warn({ err: error }, 'call audio was lost');
     // The next one counts from 0, and the link goes on.
     ongoing.playedBefore -= audio.clear().played;
     ongoing.past = sum(ongoing.past, audio.statistics);

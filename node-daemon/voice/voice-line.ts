@@ -104,7 +104,7 @@ export class VoiceLine {
     const { channel, clock, log } = this.#parts;
     const left = await listCalls(channel);
     if (left.length === 0) return;
-    log.warn({ calls: left.length }, 'a call was up that nobody owns: it is ended');
+    log.warn({ calls: left.length }, 'ending calls that an earlier session left');
     await hangUpAll(channel, clock);
   }
 
@@ -112,10 +112,10 @@ export class VoiceLine {
   async dial(to: string): Promise<DialOutcome> {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);
-    if (number === undefined) throw new CommandRefusal('params_invalid', 'this number is not dialled');
+    if (number === undefined) throw new CommandRefusal('params_invalid', 'This number must not be dialed.');
     if (this.#isClosed || !isRegistered())
-      throw new CommandRefusal('slot_unavailable', 'the SIM is not registered');
-    if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'the line has a call');
+      throw new CommandRefusal('slot_unavailable', 'The SIM is not registered.');
+    if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'The line has a call.');
     const generation = this.#begin({ direction: 'outbound', state: 'dialing', peer: to });
     try {
       await this.clear();
@@ -136,7 +136,7 @@ export class VoiceLine {
   async answer(): Promise<void> {
     const { audioSwitch, channel } = this.#parts;
     if (this.#call?.direction !== 'inbound' || this.#call.state !== 'ringing')
-      throw new CommandRefusal('call_unknown', 'no call rings');
+      throw new CommandRefusal('call_unknown', 'No call is ringing.');
     const generation = this.#generation;
     await audioSwitch.on('dialing');
     try {
@@ -144,14 +144,14 @@ export class VoiceLine {
     } catch (error) {
       if (!(error instanceof AtError)) throw error;
       void this.#look(generation);
-      throw new CommandRefusal('call_unknown', 'the call could not be answered', { cause: error });
+      throw new CommandRefusal('call_unknown', 'The modem could not answer the call.', { cause: error });
     }
     if (this.#isCurrent(generation)) this.#take({ kind: 'answered' });
   }
 
   /** Ends the call, or rejects it. Resolves when the modem has said so. */
   async hangUp(reason: EndReason): Promise<void> {
-    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'no call is up');
+    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'The line has no call.');
     const generation = this.#generation;
     this.#ending ??= reason;
     await hangUpAll(this.#parts.channel, this.#parts.clock);
@@ -211,7 +211,7 @@ export class VoiceLine {
     // It is unknown whether the number was dialed, or the line was about an earlier call, so all calls are ended. A modem that does not
     // hang up is set up again: the call is lost with its session.
     if (error instanceof CallFailedError || isUnanswered(error))
-      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'no hang-up'));
+      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'failed to hang up'));
     if (this.#isCurrent(generation)) await this.#end(cause);
   }
 
@@ -247,7 +247,9 @@ export class VoiceLine {
     this.#call = call;
     if (call.state === 'active' && before?.state !== 'active') {
       this.#limitTimer?.cancel();
-      void this.#parts.audioSwitch.on('answer').catch((error) => this.#warn(error, 'the audio is not on'));
+      void this.#parts.audioSwitch
+        .on('answer')
+        .catch((error) => this.#warn(error, 'failed to turn audio on'));
     } else if (call.state === 'ringing' && before?.state === 'dialing') this.#limit(RINGING_MAX_MS);
     if (call.direction === 'inbound' && !this.#isTold && call.peer === undefined) {
       this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#tell());
@@ -266,9 +268,7 @@ export class VoiceLine {
   #limit(afterMs: number): void {
     this.#limitTimer?.cancel();
     this.#limitTimer = this.#parts.clock.after(afterMs, () => {
-      void this.hangUp('no_answer').catch((error) =>
-        this.#warn(error, 'an unanswered call could not be ended'),
-      );
+      void this.hangUp('no_answer').catch((error) => this.#warn(error, 'failed to end an unanswered call'));
     });
   }
 
@@ -287,7 +287,7 @@ export class VoiceLine {
         this.#step('ended' in step ? { ended: true, cause } : step);
       }
     } catch (error) {
-      this.#warn(error, 'the calls could not be listed');
+      this.#warn(error, 'failed to list calls');
     }
     if (this.#isCurrent(generation)) this.#watch();
   }
@@ -309,7 +309,7 @@ export class VoiceLine {
     this.#keys?.stop();
     this.#keys = undefined;
     this.#lastEnd = { reason: this.#ending ?? reasonOf(call, cause), cause };
-    void this.#parts.audioSwitch.off().catch((error) => this.#warn(error, 'the audio is not off'));
+    void this.#parts.audioSwitch.off().catch((error) => this.#warn(error, 'failed to turn audio off'));
     this.#parts.observer.onEnd(this.#lastEnd);
     this.#onStep?.();
   }

@@ -14,12 +14,12 @@ export const enrolment: HostCheck = ({ host }) => {
     case 'refused_plain':
       return problem(
         `${known.controlPlaneUrl} has no TLS, and this node was not enrolled with --insecure: the daemon does not connect`,
-        'Enrol it again with the https:// URL, or with --insecure if you control the whole network in between.',
+        'Enroll it again with the https:// URL, or with --insecure if you control the whole network in between.',
       );
     case 'not_enrolled':
       return problem('this node is not enrolled: its numbers cannot be sold', ENROL);
     case 'damaged':
-      return problem('identity.json is damaged', `Enrol this node again. ${ENROL}`);
+      return problem('identity.json is damaged', `Enroll this node again. ${ENROL}`);
     case 'foreign':
       return skipped('identity.json belongs to another user: run doctor as that user or as root');
   }
@@ -97,7 +97,7 @@ export const link: HostCheck = ({ desk, host }) => {
   if (desk.isLinked === undefined) return skipped('the daemon did not report its link');
   if (desk.isLinked) return ok('up');
   if (host.enrolment.kind === 'not_enrolled')
-    return problem('down: this node is not enrolled', 'Enrol this node.');
+    return problem('down: this node is not enrolled', 'Enroll this node.');
   return problem(
     'down',
     `Run "${ownCommand('node-daemon')} logs" for the reason. The control plane may be down, or this node may have been revoked.`,

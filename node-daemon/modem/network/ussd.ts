@@ -22,10 +22,10 @@ const ANSWER = /^\+CUSD: ?(\d)(?:, ?"([\s\S]*)"(?:, ?(\d{1,3}))?)?/;
 
 /** <m> of +CUSD. */
 const PROBLEMS: Readonly<Record<number, string>> = {
-  2: 'the network has ended the dialogue',
-  3: 'another program on this modem has answered',
-  4: 'the network does not support this',
-  5: 'the network gave no answer in its time',
+  2: 'the network ended the dialogue',
+  3: 'another program on this modem answered',
+  4: 'the network does not support this code',
+  5: 'the network did not answer in time',
 };
 
 interface UssdOutcome {
@@ -90,7 +90,7 @@ export class Ussd {
    * with `AtError` as the modem refuses, with `UssdBusyError`, `UssdTimeoutError`, `UssdCancelledError`.
    */
   async run(code: string, replies: readonly string[], options: UssdOptions = {}): Promise<UssdOutcome> {
-    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue goes on');
+    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue is in progress');
     this.#lines = [];
     let isOpen = true;
     try {
@@ -111,7 +111,7 @@ export class Ussd {
     const characterSet = await this.#characterSet();
     const line = new Promise<string>((resolve, reject) => {
       this.#onAnswer = resolve;
-      const cancel = (): void => reject(new UssdCancelledError('the dialogue was given up'));
+      const cancel = (): void => reject(new UssdCancelledError('the dialogue was cancelled'));
       if (signal?.aborted === true) cancel();
       else signal?.addEventListener('abort', cancel, { once: true });
     });
@@ -120,7 +120,7 @@ export class Ussd {
       clock,
       line,
       timeoutMs,
-      () => new UssdTimeoutError(`the network gave no answer in ${timeoutMs / 1000} s`),
+      () => new UssdTimeoutError(`the network did not answer in ${timeoutMs / 1000} s`),
     );
     // The caller gets the modem's refusal instead.
     answered.catch(() => undefined);

@@ -79,7 +79,7 @@ async function withLine(
   const { place, provenPort, signal } = parts;
   const isProven = (path: string): boolean => path === provenPort;
   const paths = [...place.ports.filter(isProven), ...place.ports.filter((path) => !isProven(path))];
-  let failure: unknown = new Error('there is no port');
+  let failure: unknown = new Error('the modem has no port');
   let silent: string | undefined;
   for (const path of paths) {
     signal.throwIfAborted();

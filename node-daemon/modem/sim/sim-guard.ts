@@ -64,12 +64,12 @@ export class SimGuard {
         return;
       }
       if (iccid !== undefined) {
-        const changed = new SessionEndedError('sim_changed', 'the SIM is another one');
+        const changed = new SessionEndedError('sim_changed', 'the SIM was changed');
         await channel.close(changed);
         throw changed;
       }
       if (attempt === ATTEMPTS) {
-        throw new SessionEndedError('sim_changed', 'the modem does not tell which SIM it has');
+        throw new SessionEndedError('sim_changed', 'the modem does not report which SIM it has');
       }
       await sleep(clock, ATTEMPT_PAUSE_MS);
     }

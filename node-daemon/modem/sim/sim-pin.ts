@@ -81,7 +81,7 @@ export async function enterPin(
   try {
     await journal.append(record('trying'));
   } catch (error) {
-    log.error({ err: error }, 'a PIN is not entered: the journal cannot remember it');
+    log.error({ err: error }, 'PIN not entered: the journal could not record the attempt');
     return 'journal_unavailable';
   }
   try {

@@ -57,12 +57,12 @@ export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
     if (state.kind === 'absent') {
       const { reason } = state;
       const verdict = loss.missed(reason, clock.now(), polledSince);
-      if (verdict === 'ends') throw new SessionEndedError('faulty', `the SIM does not come back: ${reason}`);
+      if (verdict === 'ends') throw new SessionEndedError('faulty', `the SIM did not come back: ${reason}`);
       if (verdict === 'waits') report({ state: 'sim_absent', iccid: null, number: null, reason });
     }
     if (!isBusy) busySince = clock.now();
     else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
-      throw new SessionEndedError('faulty', 'the SIM does not become ready');
+      throw new SessionEndedError('faulty', 'the SIM did not become ready');
     }
     await pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
   }

@@ -35,7 +35,7 @@ export class DirectMessages {
   constructor(parts: DirectMessagesParts, acceptance: SmsAcceptance) {
     this.#parts = parts;
     this.#acceptance = acceptance;
-    this.#refused = new RefusedMessages(parts, 'messages given directly are refused');
+    this.#refused = new RefusedMessages(parts, 'refused messages that the modem forwarded directly');
   }
 
   /** Takes a PDU. Acknowledged once it is durable; refused, so that the network keeps it, when it cannot be. */
@@ -43,7 +43,7 @@ export class DirectMessages {
     const { confirmSim, log } = this.#parts;
     const acknowledge = (kind: number): Promise<void> =>
       this.#acknowledge(kind).catch((error: unknown) =>
-        log.warn({ err: error }, 'a message given directly was not acknowledged'),
+        log.warn({ err: error }, 'failed to acknowledge a directly forwarded message'),
       );
     // Tasks that wait for an answer of the modem go first.
     const accepted = new Promise((resolve) => setImmediate(resolve))

@@ -59,10 +59,10 @@ export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSe
     profile.indications.map((value) => atCommand(`AT+CNMI=${value}`)),
   );
   const taken = profile.indications[indications];
-  if (taken === undefined) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
-  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'messages set up');
+  if (taken === undefined) log.warn({}, 'the modem does not announce messages: only sweeps find them');
+  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'message settings done');
   const settings = await readSettings(channel);
-  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem has no PDU mode');
+  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem does not support PDU mode');
   return { storages, storageForm, indications, settings, improvementsLeft: IMPROVEMENTS_MAX };
 }
 
@@ -78,7 +78,7 @@ export async function improveIndications(
   const better = profile.indications.slice(0, setUp.indications);
   for (const [indications, value] of better.entries()) {
     if ((await ask(channel, atCommand(`AT+CNMI=${value}`), 'background')) === undefined) continue;
-    log.info({ indications: value }, 'the modem takes better indications now');
+    log.info({ indications: value }, 'the modem now accepts better indications');
     return { ...setUp, indications, settings: await readSettings(channel) };
   }
   return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };
@@ -127,7 +127,7 @@ async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages
     const places = line === undefined ? undefined : /^\+CPMS: ?\d+,(\d+)/.exec(line)?.[1];
     if (places !== undefined && Number(places) > 0) return storage;
   }
-  throw new AtError('no storage for arriving messages');
+  throw new AtError('the modem accepts no storage for incoming messages');
 }
 
 /** In order of preference; some firmware takes the storage on a line of its own only. */
@@ -141,7 +141,7 @@ async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<
     query.answer,
   );
   if (forms[taken] !== undefined) return forms[taken];
-  parts.log.warn({}, 'the modem takes one command on a line only');
+  parts.log.warn({}, 'the modem accepts only one command in a line');
   const takesOne = (await firstTaken(parts, [choice({ joined: false }, receiving)])) === 0;
   return takesOne ? { joined: false } : { joined: false, receiving };
 }

@@ -42,7 +42,7 @@ export class SendLimits {
     const waitMs = Math.max(simMs, destinationMs);
     if (waitMs > 0) {
       const whose = simMs >= destinationMs ? 'this SIM' : 'this recipient';
-      const text = `the limit for ${whose} is reached for ${Math.ceil(waitMs / 1000)} s`;
+      const text = `The node’s limit for ${whose} is reached. Try again in ${Math.ceil(waitMs / 1000)} s.`;
       throw new CommandRefusal('rate_limited', text, { retryAfterMs: waitMs });
     }
     this.#sims.count(iccid, now);

@@ -13,7 +13,7 @@ import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } f
 const PID_TYPE_0 = 0x40;
 /** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
 const REPORT_WAIT_MS = 10_000;
-const STRANDED = 'it lay in the modem when the card was exchanged';
+const STRANDED = 'it was in the modem when the SIM was changed';
 /** Maximum of incomplete messages. While there are so many, the parts of further ones are reported as they are. */
 export const GROUPS_MAX = 10_000;
 

@@ -147,7 +147,7 @@ export class SmsInbox {
       for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
     this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
-      this.sweep().catch((error) => this.#log.warn({ err: error }, 'a sweep failed'));
+      this.sweep().catch((error) => this.#log.warn({ err: error }, 'message sweep failed'));
     });
     this.#work();
   }
@@ -172,7 +172,7 @@ export class SmsInbox {
         await job();
       } catch (error) {
         if (error instanceof PortClosedError) return;
-        this.#log.warn({ err: error }, 'the storage of messages gave an error');
+        this.#log.warn({ err: error }, 'message storage error');
       }
     }
   }

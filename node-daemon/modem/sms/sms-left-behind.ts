@@ -6,7 +6,7 @@ import { rejected } from './sms-outcome.ts';
 import { areAllKnown } from './sms-reports.ts';
 
 export const LEFT_BEHIND = 'the node stopped while the modem had the message';
-const NEVER_GIVEN = 'the node stopped before the modem had the message';
+const NEVER_GIVEN = 'the node stopped before the modem got the message';
 
 /**
  * Commands of one SIM that may have been with the modem when the process was killed: the outbox gives it the
@@ -27,7 +27,10 @@ export async function settleIntents(parts: PersistentAppendParts): Promise<void>
   const outcomes = outcomesOf(journal.state.commands, { at, bootId: journal.bootId });
   if (outcomes.size === 0) return;
   const unknown = [...outcomes.values()].filter(({ status }) => status === 'unknown').length;
-  log.warn({ commands: outcomes.size, unknown }, 'an earlier process left commands without an outcome');
+  log.warn(
+    { commands: outcomes.size, unknown },
+    'settled commands that an earlier process left without an outcome',
+  );
   const facts = [...outcomes].map(([commandId, outcome]) => ({
     kind: 'fact' as const,
     fact: { kind: 'sms_outcome' as const, command_id: commandId, outcome },
@@ -67,5 +70,5 @@ function outcomesOf(
 }
 
 function leftBehind(sent: number, segments: number): string {
-  return sent === 0 ? LEFT_BEHIND : `${LEFT_BEHIND}: ${sent} of ${segments} segments went out`;
+  return sent === 0 ? LEFT_BEHIND : `${LEFT_BEHIND}: ${sent} of ${segments} segments were sent`;
 }

@@ -104,13 +104,13 @@ export class SmsOutbox {
     const segmentation = segmentText(request.params.body);
     const segments = segmentation.segments.length;
     if (segments > Math.min(request.params.segments_max, SEGMENTS_MAX)) {
-      const text = `${segments} segments where ${request.params.segments_max} are allowed`;
+      const text = `The text needs ${segments} segments. The limit is ${request.params.segments_max}.`;
       return refused('params_invalid', text);
     }
-    if (this.#closed) return refused('slot_unavailable', 'the modem is gone');
-    if (!this.#parts.isRegistered()) return refused('slot_unavailable', 'the SIM is not registered');
+    if (this.#closed) return refused('slot_unavailable', 'The modem disconnected.');
+    if (!this.#parts.isRegistered()) return refused('slot_unavailable', 'The SIM is not registered.');
     if (this.#queue.length >= OUTBOX_LENGTH_MAX) {
-      return refused('slot_busy', `${OUTBOX_LENGTH_MAX} messages wait already`);
+      return refused('slot_busy', `${OUTBOX_LENGTH_MAX} messages are already waiting. Try again later.`);
     }
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -124,7 +124,10 @@ export class SmsOutbox {
       };
       const leftMs = Math.min(WAIT_MAX_MS, Math.max(0, request.deadlineAt - this.#parts.clock.now()));
       waiting.timer = this.#parts.clock.after(leftMs, () =>
-        this.#drop(waiting, new CommandRefusal('deadline_passed', 'the deadline passed in the queue')),
+        this.#drop(
+          waiting,
+          new CommandRefusal('deadline_passed', 'The deadline passed while the message waited.'),
+        ),
       );
       this.#queue.push(waiting);
       this.#prepare();
@@ -145,7 +148,7 @@ export class SmsOutbox {
   /** Refuses waiting messages; a message that the modem has ends by itself or with the port. Idempotent. */
   close(): void {
     this.#closed = true;
-    const gone = new CommandRefusal('slot_unavailable', 'the modem went away');
+    const gone = new CommandRefusal('slot_unavailable', 'The modem disconnected.');
     for (const waiting of [...this.#queue]) this.#drop(waiting, gone);
   }
 
@@ -158,7 +161,7 @@ export class SmsOutbox {
     await Promise.resolve();
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (!this.#parts.isRegistered()) {
-        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM is not registered any more'));
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM is no longer registered.'));
         continue;
       }
       this.#prepare();
@@ -167,7 +170,11 @@ export class SmsOutbox {
       } catch (cause) {
         this.#drop(
           next,
-          new CommandRefusal('journal_unavailable', 'the journal refused the command', { cause }),
+          new CommandRefusal(
+            'journal_unavailable',
+            'The node’s disk refused to record the message. Try again later.',
+            { cause },
+          ),
         );
         continue;
       }
@@ -175,7 +182,7 @@ export class SmsOutbox {
       try {
         await this.#parts.confirmSim();
       } catch (cause) {
-        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM may be another one', { cause }));
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM may have been changed.', { cause }));
         continue;
       }
       await this.#hold.ended();
@@ -277,7 +284,7 @@ export class SmsOutbox {
     const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
     this.#unanswered = undefined;
     if (pdus instanceof Error) {
-      log.error({ err: pdus, command: commandId }, 'a message cannot be encoded');
+      log.error({ err: pdus, command: commandId }, 'failed to encode a message');
       const at = new Date(clock.now()).toISOString();
       return failed(rejected('not_encodable', 'final', { message: textOf(pdus), at }));
     }
@@ -288,7 +295,7 @@ export class SmsOutbox {
       const submitted = await submitMessage(pdus, { channel, clock, onSegment });
       return this.#withWhatReportsSay(commandId, submitted, pdus.length);
     } catch (error) {
-      log.error({ err: error, command: commandId }, 'sending a message failed unexpectedly');
+      log.error({ err: error, command: commandId }, 'sending a message failed because of an internal error');
       const at = new Date(clock.now()).toISOString();
       return failed({ status: 'unknown', message: textOf(error), at });
     }
@@ -314,7 +321,7 @@ export class SmsOutbox {
     this.#unanswered = undefined;
     const { clock, journal, log } = this.#parts;
     const { commandId, total } = late;
-    log.info({ command: commandId }, 'the answer to a message came late');
+    log.info({ command: commandId }, 'received a late answer to a message');
     const references = [...late.references, reference];
     const at = new Date(clock.now()).toISOString();
     const outcome = { status: 'accepted' as const, message_references: references, at };

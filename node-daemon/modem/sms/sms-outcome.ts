@@ -38,8 +38,8 @@ export function failedSegmentOutcome(
   if (total === 1) return failure;
   const where = `segment ${sent + 1} of ${total}: ${failure.message}`;
   if (sent === 0) return { ...failure, message: where };
-  const before = sent === 1 ? 'segment 1 went out' : `segments 1 to ${sent} went out`;
-  return { status: 'unknown', message: `${before}, the message is not whole; ${where}`, at: failure.at };
+  const before = sent === 1 ? 'segment 1 was sent' : `segments 1 to ${sent} were sent`;
+  return { status: 'unknown', message: `${before}, but not the whole message; ${where}`, at: failure.at };
 }
 
 /** A message that was certainly not sent. */

@@ -27,7 +27,7 @@ t.test('a record is tried until it is taken', async (t) => {
     {
       level: 'error',
       fields: { reason: 'the journal cannot be written: ENOSPC', kind: 'fact' },
-      message: 'a record is not in the journal yet: tried until it is',
+      message: 'the journal refused a record: retrying until it accepts it',
     },
   ]);
 });

@@ -158,7 +158,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'enrolment.json.new'));
   const enrolling = enrol({ folder, url: plane.url, code: CODE });
-  await t.rejects(enrolling, { message: new RegExp(`^${folder}/enrolment.json cannot be written: `) });
+  await t.rejects(enrolling, { message: new RegExp(`^Cannot write ${folder}/enrolment.json: `) });
   t.equal(plane.requests, 0, 'nobody heard of a key that is not on disk');
   // A limit on the size of files refuses a write as a full disk does: without the name of the file.
   const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
@@ -169,7 +169,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
     env: { PATH: process.env['PATH'], TSX_DISABLE_CACHE: '1' },
   });
   t.equal(limited.status, 1);
-  t.match(limited.stderr, `error: ${other}/enrolment.json cannot be written: `);
+  t.match(limited.stderr, `error: Cannot write ${other}/enrolment.json: `);
 });
 
 t.test('a URL without TLS that leaves this host is refused before anything is sent or kept', async (t) => {

@@ -46,7 +46,7 @@ t.test('in a browser', { skip }, async (t) => {
       'Hub 1-1.1',
       'Hub 1-1.2',
       'Hub 1-1.3',
-      'At no USB port',
+      'Not at a USB port',
     ]);
     const ports = await page.locator('#hub-1-1\\.1 .place span:first-child').allTextContents();
     t.same(

@@ -143,14 +143,14 @@ export class AtChannel {
       if (next === undefined) break;
       const startedAt = this.#clock.now();
       const done = await this.#exchange(next.command, next.command.timeoutMs);
-      this.#tellEnd(next.command, done, startedAt);
+      this.#reportEnd(next.command, done, startedAt);
       if (done === undefined) next.reject(this.#closedError(next.command, false));
       else this.#settle(next, done);
     }
     this.#busy = false;
   }
 
-  #tellEnd(command: AtCommand, done: ExchangeDone | undefined, startedAt: number): void {
+  #reportEnd(command: AtCommand, done: ExchangeDone | undefined, startedAt: number): void {
     this.#onCommandEnd?.({
       name: commandNameOf(command),
       result: commandResultOf(done, this.#closed !== undefined),

@@ -24,7 +24,7 @@ export class DtmfDetector {
   #filled = 0;
   #candidate: string | undefined;
   #count = 0;
-  #told: string | undefined;
+  #reported: string | undefined;
   #silent = 0;
 
   /** Takes audio of 16 kHz; returns the keys that were recognized in it. */
@@ -44,7 +44,7 @@ export class DtmfDetector {
   #next(heard: string | undefined): string | undefined {
     if (heard === undefined) {
       this.#silent += 1;
-      if (this.#silent >= BLOCKS_OFF) this.#told = undefined;
+      if (this.#silent >= BLOCKS_OFF) this.#reported = undefined;
       this.#count = 0;
       this.#candidate = undefined;
       return undefined;
@@ -52,8 +52,8 @@ export class DtmfDetector {
     this.#silent = 0;
     this.#count = heard === this.#candidate ? this.#count + 1 : 1;
     this.#candidate = heard;
-    if (this.#count < BLOCKS_ON || heard === this.#told) return undefined;
-    this.#told = heard;
+    if (this.#count < BLOCKS_ON || heard === this.#reported) return undefined;
+    this.#reported = heard;
     return heard;
   }
 }

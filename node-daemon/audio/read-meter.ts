@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const LOOK_EVERY_MS = 20;
+const POLL_MS = 20;
 /** The daemon stops waiting for a program that reads more than its own files for so long. */
 const SETTLE_TIMEOUT_MS = 500;
 
@@ -15,8 +15,8 @@ type ReadOctets = () => number;
  */
 export async function meterReads(pid: number | undefined): Promise<ReadOctets | undefined> {
   let last = readTotal(pid);
-  for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += LOOK_EVERY_MS) {
-    await pause(LOOK_EVERY_MS);
+  for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += POLL_MS) {
+    await pause(POLL_MS);
     const before = last;
     last = readTotal(pid);
     if (last === before) break;

@@ -76,7 +76,7 @@ function reportEvents(host: Host, link: ControlLink): void {
     slotsChanged: () => link.slotsChanged(),
     stepTaken(slot, step, trouble) {
       const at = new Date(host.clock.now()).toISOString();
-      link.tell({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+      link.sendEvent({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
     },
     callChanged: (call) => link.callChanged(call),
   });

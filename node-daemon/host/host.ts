@@ -94,7 +94,7 @@ export async function openHost(
     clock,
     log,
     isLinked,
-    tell: (call) => notify((observer) => observer.callChanged?.(call)),
+    onChange: (call) => notify((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();
   const modemParts = {
@@ -114,7 +114,7 @@ export async function openHost(
         notify((observer) => observer.stepTaken?.(name, step, trouble)),
       onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
         notify((observer) => observer.commandEnded?.(name, end)),
-      onLoss: () => usb.look(),
+      onLoss: () => usb.check(),
     },
   };
   const rack: Rack = new Rack({

@@ -4,7 +4,7 @@ import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 /** A clock that went this much faster or slower than our timers was set; a busy process is late by less. */
 const STEP_MS = 60_000;
 
@@ -21,21 +21,21 @@ interface ClockCorrectionParts {
 export class ClockCorrection {
   readonly #parts: ClockCorrectionParts;
   #offsetMs = 0;
-  #lookedAt: number;
+  #checkedAt: number;
   #journalId = '';
   #firstSequence = 0;
   #timer: Timer | undefined;
 
   constructor(parts: ClockCorrectionParts) {
     this.#parts = parts;
-    this.#lookedAt = parts.clock.now();
-    this.#beginAnew();
+    this.#checkedAt = parts.clock.now();
+    this.#restart();
   }
 
   /** Checks repeatedly whether the clock was set, until `stop`. */
   start(): void {
-    this.#look();
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
+    this.#check();
+    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
   }
 
   stop(): void {
@@ -87,27 +87,27 @@ export class ClockCorrection {
     return slots.map((slot) => {
       if (slot.swept_at === null) return slot;
       const sweptAt = Date.parse(slot.swept_at);
-      const told = sweptAt > clock.now() ? null : new Date(sweptAt + offsetMs).toISOString();
-      return { ...slot, swept_at: told };
+      const corrected = sweptAt > clock.now() ? null : new Date(sweptAt + offsetMs).toISOString();
+      return { ...slot, swept_at: corrected };
     });
   }
 
-  #look(): void {
+  #check(): void {
     this.#notice();
-    this.#lookedAt = this.#parts.clock.now();
+    this.#checkedAt = this.#parts.clock.now();
   }
 
   #notice(): void {
     const { clock, log } = this.#parts;
-    const sinceMs = clock.now() - this.#lookedAt;
-    if (sinceMs >= -STEP_MS && sinceMs <= LOOK_MS + STEP_MS) return;
+    const sinceMs = clock.now() - this.#checkedAt;
+    if (sinceMs >= -STEP_MS && sinceMs <= CHECK_MS + STEP_MS) return;
     log.info({ offByMs: this.#offsetMs }, 'this node’s clock was set: using it without a correction');
-    this.#lookedAt = clock.now();
+    this.#checkedAt = clock.now();
     this.#offsetMs = 0;
-    this.#beginAnew();
+    this.#restart();
   }
 
-  #beginAnew(): void {
+  #restart(): void {
     const { journalId, nextSequence } = this.#parts.journal.state;
     this.#journalId = journalId;
     this.#firstSequence = nextSequence;

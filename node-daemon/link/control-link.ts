@@ -7,11 +7,11 @@ import { LINK_PATH } from '#shared/link/version.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
-import { planComeback } from './comeback.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { IdentitySource } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
+import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
 
 /** A link that lasted this long was healthy: the cause of its end is new. */
@@ -19,7 +19,7 @@ const STABLE_MS = 5_000;
 /** Slots change together: a modem that comes up reports three changes at once. */
 const SLOTS_DELAY_MS = 20;
 /** How often the node reports values that change with each message: how full storages are, how much the journal keeps. */
-export const LOAD_TELL_MS = 10_000;
+export const LOAD_REPORT_MS = 10_000;
 /** A server that is about to stop notifies a whole fleet at once. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
@@ -83,7 +83,7 @@ export class ControlLink {
       );
     }
     this.#clockCorrection.start();
-    this.#tellLoad();
+    this.#sendLoad();
     this.#connect();
   }
 
@@ -97,7 +97,7 @@ export class ControlLink {
   }
 
   /** Sends an event of a slot, while there is a link. */
-  tell(event: SlotEvent): void {
+  sendEvent(event: SlotEvent): void {
     this.#current?.sendEvent(event);
   }
 
@@ -122,10 +122,10 @@ export class ControlLink {
     await closed;
   }
 
-  #tellLoad(): void {
-    this.#loadTimer = this.#parts.clock.after(LOAD_TELL_MS, () => {
+  #sendLoad(): void {
+    this.#loadTimer = this.#parts.clock.after(LOAD_REPORT_MS, () => {
       this.#current?.sendNewSlots();
-      this.#tellLoad();
+      this.#sendLoad();
     });
   }
 
@@ -171,7 +171,7 @@ export class ControlLink {
   #onDrain(link: NodeLink): void {
     if (link !== this.#current || this.#next !== undefined) return;
     this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
-    this.#beginAnew();
+    this.#resetWaits();
     this.#connectIn(Math.random() * HANDOVER_DELAY_MAX_MS);
   }
 
@@ -183,7 +183,7 @@ export class ControlLink {
     this.#current?.leave();
     this.#current = undefined;
     this.#proofsRefused = 0;
-    this.#beginAnew();
+    this.#resetWaits();
     this.#connect();
   }
 
@@ -197,7 +197,7 @@ export class ControlLink {
     if (link === this.#current) this.#onLost(end);
     else if (link === this.#next) {
       this.#next = undefined;
-      this.#comeBack(end);
+      this.#reconnect(end);
     } else this.#parts.log.debug({ code: end.code }, 'an earlier link ended');
   }
 
@@ -205,17 +205,17 @@ export class ControlLink {
     this.#current = undefined;
     this.#slotsTimer?.cancel();
     this.#slotsTimer = undefined;
-    if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#beginAnew();
+    if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#resetWaits();
     // Otherwise the link that is being opened decides how it goes on.
-    if (this.#next === undefined) this.#comeBack(end);
+    if (this.#next === undefined) this.#reconnect(end);
   }
 
-  #beginAnew(): void {
+  #resetWaits(): void {
     this.#attempt = 0;
     this.#awaySince = this.#parts.clock.now();
   }
 
-  #comeBack(end: LinkEnd): void {
+  #reconnect(end: LinkEnd): void {
     const { clock, log } = this.#parts;
     const now = clock.now();
     const knownOffsetMs = this.#clockCorrection.offsetMs;
@@ -225,18 +225,18 @@ export class ControlLink {
       awayMs: now - this.#awaySince,
       clockOffsetMs: knownOffsetMs,
     };
-    const { comeback, delayMs, clockOffsetMs } = planComeback(end, state, now, Math.random());
+    const { reconnect, delayMs, clockOffsetMs } = planReconnect(end, state, now, Math.random());
     if (clockOffsetMs !== knownOffsetMs) {
       log.warn({ offByMs: clockOffsetMs }, 'this node’s clock is wrong: using the control plane’s time');
       this.#clockCorrection.learn(clockOffsetMs);
     }
     this.#attempt += 1;
-    if (comeback === 'stop') this.#proofsRefused = 0;
+    if (reconnect === 'stop') this.#proofsRefused = 0;
     else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
-    const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
+    const fields = { code, reason, err: failure, reconnect, retryMs: Math.round(delayMs) };
     if (end.refusal?.status === APPROVAL_PENDING_STATUS) this.#logPending(fields);
-    else if (comeback === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
+    else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
     else
       log.warn(
         fields,

@@ -77,7 +77,7 @@ export class NodeLink {
   /** Highest sequence sent on this link. */
   #sent = 0;
   /** The contents of the last slots frame, as JSON. */
-  #toldSlots = '';
+  #sentSlots = '';
   #commandsUnderWay = 0;
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
@@ -127,13 +127,13 @@ export class NodeLink {
   }
 
   sendSlots(): void {
-    this.#tellSlots(this.#snapshot());
+    this.#sendSlots(this.#snapshot());
   }
 
   /** The same, when anything differs from the last frame. */
   sendNewSlots(): void {
     const snapshot = this.#snapshot();
-    if (JSON.stringify(snapshot) !== this.#toldSlots) this.#tellSlots(snapshot);
+    if (JSON.stringify(snapshot) !== this.#sentSlots) this.#sendSlots(snapshot);
   }
 
   sendEvent(event: SlotEvent): void {
@@ -169,9 +169,9 @@ export class NodeLink {
     };
   }
 
-  #tellSlots(snapshot: SlotsSnapshot): void {
+  #sendSlots(snapshot: SlotsSnapshot): void {
     if (this.#window === undefined) return;
-    this.#toldSlots = JSON.stringify(snapshot);
+    this.#sentSlots = JSON.stringify(snapshot);
     this.#send({ type: 'slots', ...snapshot });
   }
 

@@ -17,7 +17,7 @@ export class Instruments {
     name: string,
     help: string,
     labelNames: readonly L[],
-    look: (gauge: Gauge<L>) => void,
+    read: (gauge: Gauge<L>) => void,
   ): void {
     new Gauge({
       name: `simrack_node_${name}`,
@@ -26,7 +26,7 @@ export class Instruments {
       registers: this.#registers,
       collect() {
         this.reset();
-        look(this as Gauge<L>);
+        read(this as Gauge<L>);
       },
     });
   }

@@ -6,8 +6,8 @@ import { fieldsOf, integerField } from '../at/fields.ts';
 
 const FULL = 1;
 /** SIM and radio come up within seconds. For longer delays the session waits as for a busy SIM. */
-const SETTLE_LOOKS = 5;
-const SETTLE_LOOK_MS = 1_000;
+const SETTLE_CHECKS = 5;
+const SETTLE_CHECK_MS = 1_000;
 
 /**
  * Gives the modem its full functionality unless it says that it has it. A modem that knows nothing of this is
@@ -19,8 +19,8 @@ export async function setFullFunctionality(
 ): Promise<void> {
   if ((await readFunctionality(channel)) === FULL) return;
   if ((await ask(channel, atCommand('AT+CFUN=1'))) === undefined) return;
-  for (let looks = 0; looks < SETTLE_LOOKS; looks += 1) {
-    await pause(SETTLE_LOOK_MS);
+  for (let checks = 0; checks < SETTLE_CHECKS; checks += 1) {
+    await pause(SETTLE_CHECK_MS);
     if ((await readFunctionality(channel)) === FULL) return;
   }
 }

@@ -66,7 +66,7 @@ export class Rack {
   devicesChanged(devices: readonly UsbDevice[]): void {
     if (this.#stopped) return;
     const wanted = devices.filter((device) => this.#whyNot(device) === undefined);
-    this.#tellLeftAlone(devices);
+    this.#logUnused(devices);
     const paths = new Set(wanted.map(({ usbPath }) => usbPath));
     for (const [usbPath, modem] of this.#atUsb) if (!paths.has(usbPath)) modem.move(undefined);
     for (const device of wanted) this.#place(device);
@@ -174,7 +174,7 @@ export class Rack {
     return this.#isNamed(device) || (this.#parts.discover && isModem(device));
   }
 
-  #tellLeftAlone(devices: readonly UsbDevice[]): void {
+  #logUnused(devices: readonly UsbDevice[]): void {
     const before = this.#leftAlone;
     const now = new Set<string>();
     for (const device of devices) {

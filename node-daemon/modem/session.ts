@@ -84,7 +84,7 @@ export class ModemSession {
   #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
   readonly #unknownUrcs: UnknownUrcs;
-  #fullToldAt = Number.NEGATIVE_INFINITY;
+  #fullLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -275,7 +275,7 @@ export class ModemSession {
   async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
-    await guard.look();
+    await guard.confirmNow();
     if (haveChanged(settings, await readSettings(this.#channel))) {
       throw new SessionEndedError('restarted', 'the modem lost its settings');
     }
@@ -299,8 +299,8 @@ export class ModemSession {
   /** A sweep empties it; under steady traffic a modem says so with every message. */
   #onStoreFull(line: string): void {
     const now = this.#parts.clock.now();
-    if (now - this.#fullToldAt >= FULL_STORE_LOG_MS) {
-      this.#fullToldAt = now;
+    if (now - this.#fullLoggedAt >= FULL_STORE_LOG_MS) {
+      this.#fullLoggedAt = now;
       this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a message storage is full');
     }
     this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'message sweep failed'));

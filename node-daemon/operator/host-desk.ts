@@ -150,7 +150,7 @@ export class HostDesk implements NodeDesk {
     const { iccid } = this.#modem(slot).slot;
     const { inbox } = this.#session(slot);
     if (inbox === undefined || iccid === null) throw this.#notInService(slot);
-    return slotMessages(await inbox.look(), iccid, this.#parts.host.journal.state);
+    return slotMessages(await inbox.readAll(), iccid, this.#parts.host.journal.state);
   }
 
   async *#logs(signal: AbortSignal, isFollowed: boolean): AsyncGenerator<DeskStreams['logs']> {

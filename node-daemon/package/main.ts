@@ -40,9 +40,9 @@ try {
 }
 
 /** Seconds since 1970: the same sources make the same packages, octet by octet (reproducible-builds.org). */
-function sourceDate(told: string | undefined): number {
-  if (told !== undefined && told !== '') {
-    if (/^\d{1,10}$/.test(told)) return Number(told);
+function sourceDate(given: string | undefined): number {
+  if (given !== undefined && given !== '') {
+    if (/^\d{1,10}$/.test(given)) return Number(given);
     throw new Error('SOURCE_DATE_EPOCH: must be seconds since 1970');
   }
   try {

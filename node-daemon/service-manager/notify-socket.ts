@@ -15,7 +15,7 @@ export function notifySocket(socket: string, log: Logger): Notify {
   let waiting: Record<string, string | number> | undefined;
   let last = Promise.resolve();
   let isFailing = false;
-  const tell = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     const assignments = Object.entries(waiting ?? {}).map(([name, value]) => `${name}=${value}`);
     waiting = undefined;
     const failure = await run(assignments, socket);
@@ -24,7 +24,7 @@ export function notifySocket(socket: string, log: Logger): Notify {
     isFailing = failure !== undefined;
   };
   return (assignments) => {
-    if (waiting === undefined) last = last.then(tell);
+    if (waiting === undefined) last = last.then(send);
     waiting = { ...waiting, ...assignments };
     return last;
   };

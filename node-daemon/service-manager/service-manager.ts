@@ -38,7 +38,7 @@ export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #timers = new Map<string, Timer>();
   #status: string | undefined;
-  #isStandstillTold = false;
+  #isStandstillLogged = false;
 
   constructor(parts: ServiceManagerParts) {
     this.#parts = parts;
@@ -51,12 +51,12 @@ export class ServiceManager {
     if (this.#notify === undefined) return;
     this.#status = statusLine(daemon.status());
     await this.#notify({ READY: 1, STATUS: this.#status });
-    this.#every('status', STATUS_MS, () => this.#tellStatus(daemon));
+    this.#every('status', STATUS_MS, () => this.#sendStatus(daemon));
     const watchdogMs = watchdogTime(this.#parts.environment, this.#parts.pid);
     if (watchdogMs === undefined) return;
     const watch = new StandstillWatch(() => daemon.workers());
     const beatMs = watchdogMs / 2;
-    this.#every('watchdog', beatMs, () => this.#feed(watch.look(beatMs)));
+    this.#every('watchdog', beatMs, () => this.#feed(watch.check(beatMs)));
   }
 
   /** It is about to stop, and has the time that it asks for until `stopped`. */
@@ -72,7 +72,7 @@ export class ServiceManager {
     this.#timers.clear();
   }
 
-  #tellStatus(daemon: WatchedDaemon): void {
+  #sendStatus(daemon: WatchedDaemon): void {
     const status = statusLine(daemon.status());
     if (status === this.#status) return;
     this.#status = status;
@@ -82,10 +82,10 @@ export class ServiceManager {
   /** A worker that stands still is brought back by a restart of all: the service manager does it when it hears nothing. */
   #feed(still: readonly string[]): void {
     if (still.length === 0) {
-      this.#isStandstillTold = false;
+      this.#isStandstillLogged = false;
       void this.#notify?.({ WATCHDOG: 1 });
-    } else if (!this.#isStandstillTold) {
-      this.#isStandstillTold = true;
+    } else if (!this.#isStandstillLogged) {
+      this.#isStandstillLogged = true;
       this.#parts.log.error(
         { workers: still },
         'parts of the daemon hang: no watchdog notification until they continue',

@@ -20,7 +20,7 @@ export class StandstillWatch {
   }
 
   /** The names of the workers that stand still. `elapsedMs` is the time since the last check, on a monotonic clock. */
-  look(elapsedMs: number): string[] {
+  check(elapsedMs: number): string[] {
     const workers = this.#workers();
     const names = new Set(workers.map(({ name }) => name));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);

@@ -12,21 +12,21 @@ export function binned(samples: readonly (number | null)[], count: number): (num
   const length = samples.length / count;
   return Array.from({ length: count }, (_, index) => {
     let sum = 0;
-    let told = 0;
+    let reported = 0;
     for (let at = Math.floor(index * length); at < Math.floor((index + 1) * length); at += 1) {
       const sample = samples[at] ?? null;
       if (sample === null) continue;
       sum += sample;
-      told += 1;
+      reported += 1;
     }
-    return told === 0 ? null : sum / told;
+    return reported === 0 ? null : sum / reported;
   });
 }
 
 /** The lowest and the highest, in whole dBm. */
 function rangeOf(samples: readonly (number | null)[]): { low: number; high: number } | undefined {
-  const told = samples.filter((sample) => sample !== null);
-  return told.length === 0 ? undefined : { low: Math.min(...told), high: Math.max(...told) };
+  const reported = samples.filter((sample) => sample !== null);
+  return reported.length === 0 ? undefined : { low: Math.min(...reported), high: Math.max(...reported) };
 }
 
 /** In words, for people who do not see the curve. */

@@ -2,9 +2,9 @@
 import type { Slot, SlotState } from '#shared/link/messages.ts';
 
 /** The meaning of a state at a glance; each has a color and a sign. */
-export type Standing = 'good' | 'busy' | 'bad' | 'lost';
+export type Health = 'good' | 'busy' | 'bad' | 'lost';
 
-const STANDINGS: Readonly<Record<SlotState, Standing>> = {
+const HEALTH_OF_STATE: Readonly<Record<SlotState, Health>> = {
   registered: 'good',
   starting: 'busy',
   searching: 'busy',
@@ -14,10 +14,10 @@ const STANDINGS: Readonly<Record<SlotState, Standing>> = {
   lost: 'lost',
 };
 
-export const SIGNS: Readonly<Record<Standing, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
+export const SIGNS: Readonly<Record<Health, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
 
 /** For the legend, in the order of importance. */
-export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
+export const HEALTH_WORDS: Readonly<Record<Health, string>> = {
   good: 'in service',
   busy: 'starting or searching',
   bad: 'SIM or network problem',
@@ -38,7 +38,7 @@ const STATE_WORDS: Readonly<Record<SlotState, string>> = {
 export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
   reason === null || reason === state ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${reason}`;
 
-export const standingOf = ({ state }: Pick<Slot, 'state'>): Standing => STANDINGS[state];
+export const healthOf = ({ state }: Pick<Slot, 'state'>): Health => HEALTH_OF_STATE[state];
 
 const ALARMS: Readonly<Record<string, string>> = {
   no_modem: 'No modem is plugged in.',

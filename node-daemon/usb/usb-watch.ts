@@ -5,7 +5,7 @@ import { type UsbDevice, usbDevices } from './usb-device.ts';
 import type { UsbTree } from './usb-tree.ts';
 
 /** A rack of 32 modems costs 3 ms each time; a new device is used within a second. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** The tree to watch, and the listeners. */
 interface UsbWatchParts {
@@ -20,7 +20,7 @@ interface UsbWatchParts {
 /** Looks about once a second. */
 export class UsbWatch {
   readonly #parts: UsbWatchParts;
-  #told: string | undefined;
+  #reported: string | undefined;
   #failing = false;
   #timer: Timer | undefined;
   #stopped = false;
@@ -32,8 +32,8 @@ export class UsbWatch {
   /** Checks at once and then repeatedly, until `stop`. */
   start(): void {
     if (this.#stopped) return;
-    this.look();
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
+    this.check();
+    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
   }
 
   stop(): void {
@@ -42,13 +42,13 @@ export class UsbWatch {
   }
 
   /** Looks now: something has happened to a device. */
-  look(): void {
+  check(): void {
     if (this.#stopped) return;
     const devices = this.#read();
     if (devices === undefined) return;
     const now = JSON.stringify(devices);
-    if (now === this.#told) return;
-    this.#told = now;
+    if (now === this.#reported) return;
+    this.#reported = now;
     this.#parts.onChange(devices);
   }
 

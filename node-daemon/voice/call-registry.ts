@@ -5,8 +5,8 @@ import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
 import { appendPersistently } from '../journal/persistent-append.ts';
+import type { CallEnd } from './line-control.ts';
 import type { CallObserver, Telephone } from './telephone.ts';
-import type { CallEnd } from './voice-line.ts';
 
 /** Without a control plane for so long, a call has no owner and is ended. */
 const UNLINKED_MAX_MS = 30_000;
@@ -21,7 +21,7 @@ interface CallRegistryParts {
   /** Whether there is a control plane. */
   readonly isLinked: () => boolean;
   /** Reports the state of a call to the control plane. */
-  readonly tell: (call: LiveCall) => void;
+  readonly onChange: (call: LiveCall) => void;
 }
 
 interface Entry {
@@ -85,7 +85,7 @@ export class CallRegistry implements CallObserver {
     if (known === undefined)
       this.#entries.set(live.call_id, { live, isLeft, telephone, unlinkedMs: 0, unheardMs: 0 });
     else known.live = live;
-    if (!isLeft) this.#parts.tell(live);
+    if (!isLeft) this.#parts.onChange(live);
     this.#ownerTimer ??= this.#checkOwnersLater();
   }
 
@@ -97,9 +97,9 @@ export class CallRegistry implements CallObserver {
     const { state: _, ...call } = entry.live;
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
-    const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    const { settled } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
     // A stop that waits for the calls waits for the fact too, which goes over the link as soon as it is written.
-    void told.then(() => {
+    void settled.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });
     this.#parts.log.info({ call: callId, reason, cause, audio }, 'call ended');

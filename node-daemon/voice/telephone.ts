@@ -5,14 +5,14 @@ import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.
 import { callCloseCode, type EndReason } from '#shared/voice/release-cause.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { CallAudio } from '../audio/call-audio.ts';
 import type { Rate } from '../audio/frame-cutter.ts';
+import { ModemAudio } from '../audio/modem-audio.ts';
 import type { OpenPcm } from '../audio/pcm-device.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
+import { type CallEnd, LineControl } from './line-control.ts';
 import type { CardAudio, MakeVoice, SerialAudio } from './makes/make-voice.ts';
 import type { LineCall } from './state/line-state.ts';
-import { type CallEnd, VoiceLine } from './voice-line.ts';
 
 /** A card or port may be ready only some time after it was switched on. */
 const OPEN_ATTEMPTS = 10;
@@ -74,7 +74,7 @@ interface TelephoneParts {
 interface Ongoing {
   readonly id: string;
   live: LiveCall;
-  audio: CallAudio | undefined;
+  audio: ModemAudio | undefined;
   opening: Promise<void> | undefined;
   media: MediaEnd | undefined;
   /** Frames that the present audio had played when the present link began; below 0, what others played of the link. */
@@ -85,7 +85,7 @@ interface Ongoing {
 
 export class Telephone {
   readonly #parts: TelephoneParts;
-  readonly #line: VoiceLine;
+  readonly #line: LineControl;
   #ongoing: Ongoing | undefined;
   #dialledId: string | undefined;
   #isDegraded = false;
@@ -93,7 +93,7 @@ export class Telephone {
   constructor(parts: TelephoneParts) {
     this.#parts = parts;
     const audio = parts.access?.audio ?? parts.voice.serial;
-    this.#line = new VoiceLine({
+    this.#line = new LineControl({
       ...parts,
       audioSwitch: new AudioSwitch({ ...parts, audio, onDegraded: () => this.#onDegraded() }),
       observer: {
@@ -119,7 +119,7 @@ export class Telephone {
     return this.#line.clear();
   }
 
-  /** As `VoiceLine.dial`. */
+  /** As `LineControl.dial`. */
   async dial(callId: string, to: string): Promise<DialOutcome> {
     if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'The line has a call.');
     this.#dialledId = callId;
@@ -230,12 +230,12 @@ export class Telephone {
     for (let attempt = 1; this.#ongoing === ongoing && attempt <= OPEN_ATTEMPTS; attempt += 1) {
       try {
         const device = await access.open();
-        const audio = new CallAudio({
+        const audio = new ModemAudio({
           device,
           clock,
           createResampler,
           rateHz: rateHz === 'measured' ? undefined : (rateHz as Rate),
-          onDigit: voice.tellsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
+          onDigit: voice.reportsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
           onFrame: ({ audio: heard, played, granted }) => {
             const before = ongoing.playedBefore;
             const frame = { audio: heard, played: played - before, granted: granted - before };
@@ -256,7 +256,7 @@ export class Telephone {
   }
 
   /** The card or port went in mid-call: it is opened again, for the modem may still have the call. */
-  async #onAudioLost(ongoing: Ongoing, audio: CallAudio, error: Error): Promise<void> {
+  async #onAudioLost(ongoing: Ongoing, audio: ModemAudio, error: Error): Promise<void> {
     if (this.#ongoing !== ongoing || ongoing.audio !== audio) return;
     this.#parts.log.warn({ err: error }, 'call audio was lost');
     // The next one counts from 0, and the link goes on.

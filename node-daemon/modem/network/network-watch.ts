@@ -51,7 +51,7 @@ export class NetworkWatch {
   readonly #refusals = new Map<RegistrationDomain, number>();
   #registration: Registration = {};
   /** The text of AT+CEER for this denial; `undefined` when it was not asked. */
-  #told: string | undefined;
+  #ceerText: string | undefined;
   #signalDbm: number | null = null;
   #operatorAt = Number.NEGATIVE_INFINITY;
   #operatorTimer: Timer | undefined;
@@ -82,7 +82,7 @@ export class NetworkWatch {
   }
 
   get #service(): Service {
-    return serviceOf(this.#registration, this.#told);
+    return serviceOf(this.#registration, this.#ceerText);
   }
 
   /** Asks for the URCs of each domain that the modem knows. */
@@ -117,7 +117,7 @@ export class NetworkWatch {
   /** Asks for all of it. Rejects with `AtTimeoutError` and `PortClosedError`. */
   async poll(): Promise<void> {
     for (const domain of this.#parts.profile.registration) await this.#askDomain(domain);
-    if (this.#service.state === 'denied') this.#told ??= await this.#askWhy();
+    if (this.#service.state === 'denied') this.#ceerText ??= await this.#askWhy();
     this.#signalDbm = await this.#askSignal();
     this.#reportService({ signal_dbm: this.#signalDbm });
     if (this.isRegistered && this.#parts.clock.now() - this.#operatorAt >= OPERATOR_POLL_MS) {
@@ -130,11 +130,11 @@ export class NetworkWatch {
     this.#operatorTimer?.cancel();
   }
 
-  #onRegistration(told: Registration): void {
+  #onRegistration(reported: Registration): void {
     const before = this.#registration;
-    this.#registration = { ...before, ...told };
+    this.#registration = { ...before, ...reported };
     this.#reportService();
-    const moved = Object.entries(told).some(
+    const moved = Object.entries(reported).some(
       ([domain, { place }]) => before[domain as RegistrationDomain]?.place !== place,
     );
     if (moved && this.isRegistered) this.#askOperatorSoon();
@@ -153,7 +153,7 @@ export class NetworkWatch {
     this.#hasServed ||= state === 'registered';
     if (state === 'registered') this.#withoutServiceSince = undefined;
     else this.#withoutServiceSince ??= this.#parts.clock.now();
-    if (state !== 'denied') this.#told = undefined;
+    if (state !== 'denied') this.#ceerText = undefined;
     if (state !== 'registered') this.#operatorAt = Number.NEGATIVE_INFINITY;
     this.#parts.report({ state, reason, ...(state === 'registered' ? {} : { operator: null }), ...more });
   }

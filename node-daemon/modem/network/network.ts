@@ -86,14 +86,14 @@ const CAUSES: ReadonlyMap<
  * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1 and messages pass. Observed:
  * VoLTE-only SIMs. The second parameter is the text of AT+CEER, where the daemon asked for it.
  */
-export function serviceOf(registration: Registration, told = ''): Service {
+export function serviceOf(registration: Registration, ceerText = ''): Service {
   const domains = Object.values(registration);
   const has = (stats: ReadonlySet<number>): boolean => domains.some(({ stat }) => stats.has(stat));
   if (has(AT_HOME)) return { state: 'registered', reason: null, isHopeless: false };
   if (has(ROAMING)) return { state: 'registered', reason: 'roaming', isHopeless: false };
   const denials = domains.filter(({ stat }) => stat === DENIED);
   if (denials.length > 0 && !domains.some(({ stat }) => stat === SEARCHING)) {
-    const cause = denials.find((denial) => denial.cause !== undefined)?.cause ?? causeIn(told);
+    const cause = denials.find((denial) => denial.cause !== undefined)?.cause ?? causeIn(ceerText);
     return { state: 'denied', ...denialOf(cause) };
   }
   const worst = Math.max(...domains.map(({ stat }) => (stat === SEARCHING ? 99 : stat)), 0);

@@ -12,7 +12,7 @@ export class BlindLine {
   readonly #clock: Clock;
   #heard = '';
   #isGone = false;
-  #onNews: () => void = () => undefined;
+  #onEvent: () => void = () => undefined;
   #onHurry: () => void = () => undefined;
 
   constructor(port: Port, clock: Clock) {
@@ -20,11 +20,11 @@ export class BlindLine {
     this.#clock = clock;
     port.onData((bytes) => {
       this.#heard = (this.#heard + Buffer.from(bytes).toString('latin1')).slice(-HEARD_LENGTH_MAX);
-      this.#onNews();
+      this.#onEvent();
     });
     port.onClose(() => {
       this.#isGone = true;
-      this.#onNews();
+      this.#onEvent();
     });
   }
 
@@ -64,11 +64,11 @@ export class BlindLine {
         resolve();
       };
       this.#onHurry = end;
-      this.#onNews = () => {
+      this.#onEvent = () => {
         if (isReached()) end();
       };
     });
-    this.#onNews = () => undefined;
+    this.#onEvent = () => undefined;
     this.#onHurry = () => undefined;
   }
 }

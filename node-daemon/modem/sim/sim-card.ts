@@ -85,8 +85,8 @@ export async function readIccid(
 
 /** The 18 to 22 digits in a line, without the filler "F"; `swapped` as the card stores them. */
 export function iccidOf(line: string, swapped = false): string | undefined {
-  const told = swapped ? (fieldsOf(line)[2] ?? '') : line.replace(/^[^:]*:/, '');
-  const stored = /[0-9F]{18,24}/i.exec(told)?.[0];
+  const field = swapped ? (fieldsOf(line)[2] ?? '') : line.replace(/^[^:]*:/, '');
+  const stored = /[0-9F]{18,24}/i.exec(field)?.[0];
   if (stored === undefined) return undefined;
   // ITU-T E.118: every ICCID begins with 89. Huawei returns it as the card stores it.
   const isSwapped = swapped || stored.startsWith('98');

@@ -43,11 +43,11 @@ export class SimGuard {
   async confirm(): Promise<void> {
     const ageMs = this.#parts.clock.now() - this.#readAt;
     if (ageMs >= 0 && ageMs < SIM_READING_MAX_MS) return;
-    await this.look();
+    await this.confirmNow();
   }
 
   /** As `confirm`, whenever the card was read last. */
-  look(): Promise<void> {
+  confirmNow(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });

@@ -41,8 +41,8 @@ export class SimLoss {
     this.#ends = 0;
   }
 
-  /** There is no SIM, for this `reason`, a word of `SimState`. The session has searched for it since `lookedSince`. */
-  missed(reason: string, now: number, lookedSince: number): SimLossVerdict {
+  /** There is no SIM, for this `reason`, a word of `SimState`. The session has searched for it since `searchedSince`. */
+  missed(reason: string, now: number, searchedSince: number): SimLossVerdict {
     if (!this.#wasThere && reason !== 'sim_failure') return 'waits';
     this.#since ??= now;
     if (this.#ends === 0) {
@@ -52,7 +52,7 @@ export class SimLoss {
     } else {
       if (this.#ends >= SIM_LOSS_ENDS_MAX) return 'waits';
       // A report would count as service, and the recovery would begin from the start.
-      if (now - lookedSince < SIM_AWAITED_MS) return 'waits_quietly';
+      if (now - searchedSince < SIM_AWAITED_MS) return 'waits_quietly';
     }
     this.#ends += 1;
     return 'ends';

@@ -56,7 +56,7 @@ export class DirectMessages {
       },
       (error: unknown) => {
         this.#refused.refused(pdu, error);
-        this.#refused.tell();
+        this.#refused.logRefused();
         return acknowledge(NEGATIVE);
       },
     );

@@ -36,7 +36,7 @@ export class LateParts {
   start(): void {
     if (this.#stopped) return;
     this.deliver()
-      .catch(() => this.#refused.tell())
+      .catch(() => this.#refused.logRefused())
       .finally(() => {
         if (!this.#stopped) this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
       });

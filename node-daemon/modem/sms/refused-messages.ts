@@ -17,7 +17,7 @@ export class RefusedMessages {
   /** Refused since the last line, and not accepted since. */
   readonly #keys = new Set<string>();
   #reason = '';
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, log }: { clock: Clock; log: Logger }, line: string) {
     this.#clock = clock;
@@ -40,11 +40,11 @@ export class RefusedMessages {
   }
 
   /** Logs the refused messages, unless others were logged just now. */
-  tell(): void {
+  logRefused(): void {
     const now = this.#clock.now();
-    if (this.#keys.size === 0 || now - this.#toldAt < REFUSED_LOG_MS) return;
+    if (this.#keys.size === 0 || now - this.#loggedAt < REFUSED_LOG_MS) return;
     this.#log.warn({ messages: this.#keys.size, reason: this.#reason }, this.#line);
     this.#keys.clear();
-    this.#toldAt = now;
+    this.#loggedAt = now;
   }
 }

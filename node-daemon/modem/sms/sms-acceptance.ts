@@ -56,8 +56,8 @@ export class SmsAcceptance {
     const { text } = content;
     const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
     // There is no text to read: a silent message, or one that lights a lamp of a telephone.
-    const isForNobody = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
-    if (isForNobody) return this.#parts.journal.append(...readRecords(entry));
+    const isWithoutReader = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
+    if (isWithoutReader) return this.#parts.journal.append(...readRecords(entry));
     if (concatenation !== undefined && concatenation.total > 1) {
       const part = { ...concatenation, from, text, ...times };
       return this.#parts.journal.appendDecided((groups) => this.#partRecords(groups, part, entry));

@@ -116,7 +116,7 @@ export class SmsInbox {
   }
 
   /** Sweeps, and resolves with the contents of each storage. Only the inbox reads it, because reading marks messages as read. */
-  async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
+  async readAll(): Promise<ReadonlyMap<string, FoundInStorage>> {
     const found = this.#found ?? new Map<string, FoundInStorage>();
     this.#found = found;
     await this.sweep();
@@ -329,7 +329,7 @@ export class SmsInbox {
     this.#settling.add(settled);
     void settled.then(() => {
       this.#settling.delete(settled);
-      if (this.#settling.size === 0) this.#refused.tell();
+      if (this.#settling.size === 0) this.#refused.logRefused();
     });
     return settled;
   }

@@ -35,7 +35,7 @@ export async function settleIntents(parts: PersistentAppendParts): Promise<void>
     kind: 'fact' as const,
     fact: { kind: 'sms_outcome' as const, command_id: commandId, outcome },
   }));
-  await appendPersistently(parts, facts).told;
+  await appendPersistently(parts, facts).settled;
 }
 
 /** Outcomes for commands that have none, by id. */

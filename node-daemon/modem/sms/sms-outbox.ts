@@ -21,9 +21,9 @@ import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms
 /** Two minutes of sending at the speed of a radio; the control plane has better places for a longer queue. */
 export const OUTBOX_LENGTH_MAX = 64;
 /** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
-const LOOK_AHEAD_MAX = 16;
+const PREPARE_AHEAD_MAX = 16;
 /** The messages that the modem sends in this time are prepared ahead; on the air that is the next one. */
-const LOOK_AHEAD_MS = 20;
+const PREPARE_AHEAD_MS = 20;
 /** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
 const WAIT_MAX_MS = 60 * 60 * 1000;
 /** 3GPP TS 23.040 §9.2.3.24.1: the total is one octet. */
@@ -69,7 +69,7 @@ export class SmsOutbox {
   readonly #queue: Waiting[] = [];
   #working: Promise<void> | undefined;
   /** Messages that the modem has or had and whose outcomes are not reported yet. */
-  readonly #untold = new Set<Promise<void>>();
+  readonly #unreported = new Set<Promise<void>>();
   /**
    * The outcomes of all messages that left the queue but the last one are written. With it, after a kill, `MAYBE_GIVEN` commands at most
    * can have been with the modem.
@@ -142,7 +142,7 @@ export class SmsOutbox {
 
   /** Resolves when the messages that left the queue, if any, have their outcomes. */
   async sendingDone(): Promise<void> {
-    await Promise.all(this.#untold);
+    await Promise.all(this.#unreported);
   }
 
   /** Refuses waiting messages; a message that the modem has ends by itself or with the port. Idempotent. */
@@ -194,10 +194,10 @@ export class SmsOutbox {
 
   /** Has the journal make the intents of the next messages durable: as many as the modem sends meanwhile. */
   #prepare(): void {
-    const aheadMs = Math.max(LOOK_AHEAD_MS, 2 * this.#intentMs);
+    const aheadMs = Math.max(PREPARE_AHEAD_MS, 2 * this.#intentMs);
     const ahead = 1 + Math.floor(aheadMs / Math.max(1, this.#submitMs));
     const { clock, journal } = this.#parts;
-    const wanted = Math.min(ahead, LOOK_AHEAD_MAX);
+    const wanted = Math.min(ahead, PREPARE_AHEAD_MAX);
     // In groups, each of which shares a sync.
     const prepared = this.#queue.findIndex(({ intent }) => intent === undefined);
     if (prepared < 0 || prepared > wanted / 2) return;
@@ -251,7 +251,7 @@ export class SmsOutbox {
     );
     const written = withdrawn.then((appended) => appended?.written);
     this.#earlierWritten = both(this.#earlierWritten, written);
-    void withdrawn.then((appended) => appended?.told).then(() => waiting.reject(refusal));
+    void withdrawn.then((appended) => appended?.settled).then(() => waiting.reject(refusal));
   }
 
   /** Resolves when the modem is free again. */
@@ -265,10 +265,10 @@ export class SmsOutbox {
     const recorded = submitted.then(({ outcome }) =>
       this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: request.commandId, outcome } }),
     );
-    const told = recorded.then(({ told: when }) => when);
-    this.#untold.add(told);
-    void told.then(async () => {
-      this.#untold.delete(told);
+    const settled = recorded.then((appended) => appended.settled);
+    this.#unreported.add(settled);
+    void settled.then(async () => {
+      this.#unreported.delete(settled);
       resolve((await submitted).outcome);
     });
     this.#earlierWritten = both(this.#earlierWritten, this.#lastWritten);

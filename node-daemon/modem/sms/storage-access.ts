@@ -48,14 +48,14 @@ export class StorageAccess {
   ): Promise<readonly Information[]> {
     if (this.#form.joined) {
       const information = await this.#channel.send(onOneLine(this.#form, storage, command), priority);
-      this.#tellUsage(information);
+      this.#reportUsage(information);
       return information.filter(({ line }) => !ANSWER.test(line));
     }
-    this.#tellUsage(await this.#channel.send(choice(this.#form, storage), 'urgent'));
+    this.#reportUsage(await this.#channel.send(choice(this.#form, storage), 'urgent'));
     return this.#channel.send(command, priority);
   }
 
-  #tellUsage(information: readonly Information[]): void {
+  #reportUsage(information: readonly Information[]): void {
     const line = information.find((each) => ANSWER.test(each.line))?.line;
     const usage = line === undefined ? undefined : parseReceivingUsage(line);
     if (usage !== undefined) this.#onUsage(usage);

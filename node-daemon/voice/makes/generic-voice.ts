@@ -13,6 +13,6 @@ export const GENERIC_VOICE: MakeVoice = {
   event: () => undefined,
   // Appendix C.11: quoted or not, one at a time.
   keyCommand: (digit) => `AT+VTS="${digit}"`,
-  tellsKeys: false,
+  reportsKeys: false,
   serial: { on: [], off: [], from: 'dialing', rateHz: 8_000 },
 };

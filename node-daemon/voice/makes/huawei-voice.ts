@@ -6,7 +6,7 @@ import type { MakeVoice } from './make-voice.ts';
 export const HUAWEI_VOICE: MakeVoice = {
   ...GENERIC_VOICE,
   setUp: [...GENERIC_VOICE.setUp, 'AT^CVOICE=0', 'AT^DDTMFCFG=1'],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('^CONF:')) return { kind: 'alerting' };
     if (line.startsWith('^CONN:')) return { kind: 'answered' };

@@ -29,7 +29,7 @@ export interface MakeVoice {
   /** Presses one key during a call. */
   readonly keyCommand: (digit: string) => string;
   /** Whether the modem reports the keys of the far end; otherwise they are detected in the audio. */
-  readonly tellsKeys: boolean;
+  readonly reportsKeys: boolean;
   readonly serial: SerialAudio;
   /** Where the device has a sound card, it is used. */
   readonly card?: CardAudio;

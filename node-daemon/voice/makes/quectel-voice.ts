@@ -43,7 +43,7 @@ export const QUECTEL_VOICE: MakeVoice = {
     // Or NMEA sentences come between the samples.
     'AT+QGPSCFG="outport","none"',
   ],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('+QIND: "ccinfo"')) return callIndication(line);
     if (line.startsWith('^DSCI:')) return callStatus(line);

@@ -14,7 +14,7 @@ export const SIMCOM_VOICE: MakeVoice = {
     // 8 kHz on VoLTE and on other calls; the default on VoLTE is 16 kHz.
     'AT+CPCMBANDWIDTH=1,1',
   ],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('+CLCC:')) {
       const call = listedCall(fieldsOf(line));

@@ -29,7 +29,7 @@ export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
     case 'alerting':
       return { call: call?.state === 'dialing' ? { ...call, state: 'ringing' } : call };
     case 'answered':
-      return { call: call && told(call, 'active', null) };
+      return { call: call && withState(call, 'active', null) };
     case 'released':
       return call === undefined ? { call } : { ended: true, cause: event.cause };
     case 'digit':
@@ -57,10 +57,10 @@ function listed(call: LineCall | undefined, { direction, state, number }: Listed
   switch (state) {
     case 'active':
     case 'held':
-      return told(call, 'active', number);
+      return withState(call, 'active', number);
     case 'alerting':
     case 'incoming':
-      return call.state === 'active' ? call : told(call, 'ringing', number);
+      return call.state === 'active' ? call : withState(call, 'ringing', number);
     case 'dialing':
     case 'waiting':
       return call;
@@ -68,7 +68,7 @@ function listed(call: LineCall | undefined, { direction, state, number }: Listed
 }
 
 /** A list without the number does not say that it is withheld: some have none, or not yet. */
-function told(call: LineCall, state: LiveCallState, number: string | null): LineCall {
+function withState(call: LineCall, state: LiveCallState, number: string | null): LineCall {
   const peer = call.peer ?? number ?? call.peer;
   return state === call.state && peer === call.peer ? call : { ...call, state, peer };
 }

@@ -118,7 +118,7 @@ t.test(
     t.match(findingOf(report, 'audio_loop', '1-1.1'), { verdict: 'problem' });
     t.match(findingOf(report, 'audio_loop', '1-1.2'), { verdict: 'skipped', seen: /refused AT\+QPCMV=1,0/ });
     t.equal(modem(0).equipment.settings.kept.get('+QAUDLOOP'), '0', 'it is switched off again');
-    t.equal(modem(0).voice.line.route, undefined);
+    t.equal(modem(0).voice.hostAudio.route, undefined);
   },
 );
 

@@ -58,7 +58,7 @@ interface LineObserver {
 }
 
 /** The parts that a line uses. */
-interface VoiceLineParts {
+interface LineControlParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
@@ -69,14 +69,14 @@ interface VoiceLineParts {
   readonly observer: LineObserver;
 }
 
-export class VoiceLine {
-  readonly #parts: VoiceLineParts;
+export class LineControl {
+  readonly #parts: LineControlParts;
   #call: LineCall | undefined;
   /** Counts calls: what was asked about an earlier one says nothing of this. */
   #generation = 0;
   /** Why we end the call, once we do. */
   #ending: EndReason | undefined;
-  #isTold = false;
+  #isReported = false;
   /** The modem has taken the number: what it says before of a release is about an earlier call. */
   #isDialled = false;
   #callerTimer: Timer | undefined;
@@ -87,7 +87,7 @@ export class VoiceLine {
   #lastEnd: CallEnd = { reason: 'network_failure', cause: CAUSE.temporaryFailure };
   #isClosed = false;
 
-  constructor(parts: VoiceLineParts) {
+  constructor(parts: LineControlParts) {
     this.#parts = parts;
     parts.channel.onUrc(({ line }) => {
       const event = parts.voice.event(line) ?? commonCallEvent(line);
@@ -143,7 +143,7 @@ export class VoiceLine {
       await channel.send(atCommand('ATA', { endsLikeCall: true }), 'urgent');
     } catch (error) {
       if (!(error instanceof AtError)) throw error;
-      void this.#look(generation);
+      void this.#readList(generation);
       throw new CommandRefusal('call_unknown', 'The modem could not answer the call.', { cause: error });
     }
     if (this.#isCurrent(generation)) this.#take({ kind: 'answered' });
@@ -177,10 +177,10 @@ export class VoiceLine {
     this.#call = call;
     this.#generation += 1;
     this.#ending = undefined;
-    this.#isTold = false;
+    this.#isReported = false;
     this.#isDialled = false;
     this.#limit(call.state === 'dialing' ? SET_UP_MAX_MS : RINGING_MAX_MS);
-    if (call.direction === 'outbound') this.#tell();
+    if (call.direction === 'outbound') this.#reportCall();
     else this.#watch();
     return this.#generation;
   }
@@ -228,7 +228,7 @@ export class VoiceLine {
    */
   #onReleased(cause: number | undefined): void {
     if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
-    if (this.#call !== undefined) void this.#look(this.#generation, cause);
+    if (this.#call !== undefined) void this.#readList(this.#generation, cause);
   }
 
   #step(step: Step): void {
@@ -242,7 +242,7 @@ export class VoiceLine {
     if (before === undefined) {
       this.#begin(call);
       // Quicker than the next ring, for modems that send the caller only with that.
-      if (call.peer === undefined) void this.#look(this.#generation);
+      if (call.peer === undefined) void this.#readList(this.#generation);
     }
     this.#call = call;
     if (call.state === 'active' && before?.state !== 'active') {
@@ -251,17 +251,17 @@ export class VoiceLine {
         .on('answer')
         .catch((error) => this.#warn(error, 'failed to turn audio on'));
     } else if (call.state === 'ringing' && before?.state === 'dialing') this.#limit(RINGING_MAX_MS);
-    if (call.direction === 'inbound' && !this.#isTold && call.peer === undefined) {
-      this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#tell());
-    } else this.#tell();
+    if (call.direction === 'inbound' && !this.#isReported && call.peer === undefined) {
+      this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#reportCall());
+    } else this.#reportCall();
     this.#onStep?.();
   }
 
-  #tell(): void {
+  #reportCall(): void {
     this.#callerTimer?.cancel();
     this.#callerTimer = undefined;
     if (this.#call === undefined) return;
-    this.#isTold = true;
+    this.#isReported = true;
     this.#parts.observer.onCall(this.#call);
   }
 
@@ -275,11 +275,11 @@ export class VoiceLine {
   #watch(): void {
     this.#watchTimer?.cancel();
     const afterMs = this.#call?.state === 'active' ? WATCH_ACTIVE_MS : WATCH_SETTING_UP_MS;
-    this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#look(this.#generation));
+    this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#readList(this.#generation));
   }
 
   /** Reads the list, which decides about the call. `cause`: of an end that the modem reported. */
-  async #look(generation: number, cause?: number): Promise<void> {
+  async #readList(generation: number, cause?: number): Promise<void> {
     try {
       const list = await listCalls(this.#parts.channel);
       if (this.#isCurrent(generation) && this.#ending === undefined) {
@@ -293,9 +293,9 @@ export class VoiceLine {
   }
 
   /** Asks the modem for the cause if the line did not contain it, and ends the call. */
-  async #end(told: number | undefined): Promise<void> {
+  async #end(reportedCause: number | undefined): Promise<void> {
     const generation = this.#generation;
-    let cause = told;
+    let cause = reportedCause;
     if (cause === undefined && this.#ending === undefined) cause = await askCause(this.#parts.channel);
     if (this.#isCurrent(generation)) this.#conclude(cause ?? CAUSE.normalClearing);
   }

@@ -16,7 +16,7 @@ export interface Captured {
   readonly granted: number;
 }
 
-interface CallAudioParts {
+interface ModemAudioParts {
   readonly device: PcmDevice;
   /** Undefined: it is measured. */
   readonly rateHz: Rate | undefined;
@@ -33,8 +33,8 @@ interface Resamplers {
   readonly down: Resampler;
 }
 
-export class CallAudio {
-  readonly #parts: CallAudioParts;
+export class ModemAudio {
+  readonly #parts: ModemAudioParts;
   readonly #cutter: FrameCutter;
   readonly #buffer = new JitterBuffer();
   readonly #detector = new DtmfDetector();
@@ -47,7 +47,7 @@ export class CallAudio {
   #isPaused = false;
   #isClosed = false;
 
-  constructor(parts: CallAudioParts) {
+  constructor(parts: ModemAudioParts) {
     this.#parts = parts;
     this.#cutter = new FrameCutter(parts.rateHz);
     parts.device.onAudio((octets) => {

@@ -1,7 +1,7 @@
 // When to connect again after a link ended or was refused: pure, so that the waits can be read and tested.
 
 import { backOffMs } from '#shared/back-off.ts';
-import { type Comeback, comebackAfterClose, comebackAfterStatus } from '#shared/link/close.ts';
+import { type Reconnect, reconnectAfterClose, reconnectAfterStatus } from '#shared/link/close.ts';
 import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
 import type { LinkEnd } from './node-link.ts';
 
@@ -22,7 +22,7 @@ const RETRY_AFTER_MAX_MS = 60_000;
 /** Of a proof's lifetime: a clock that is this far off is worth correcting. */
 const CLOCK_OFF_MS = PROOF_LIFETIME_MS / 6;
 
-interface ComebackState {
+interface ReconnectState {
   /** Attempts since a link was well. */
   readonly attempt: number;
   /** 401s since the last welcome or long wait. */
@@ -33,35 +33,35 @@ interface ComebackState {
   readonly clockOffsetMs: number;
 }
 
-interface ComebackPlan {
-  readonly comeback: Comeback;
+interface ReconnectPlan {
+  readonly reconnect: Reconnect;
   readonly delayMs: number;
   readonly clockOffsetMs: number;
 }
 
 /** `random` is from 0 to 1. */
-export function planComeback(
+export function planReconnect(
   end: LinkEnd,
-  { attempt, proofsRefused, awayMs, clockOffsetMs }: ComebackState,
+  { attempt, proofsRefused, awayMs, clockOffsetMs }: ReconnectState,
   nowMs: number,
   random: number,
-): ComebackPlan {
+): ReconnectPlan {
   const offset = serverOffset(end, nowMs);
   const isClockOff = offset !== undefined && Math.abs(offset - clockOffsetMs) > CLOCK_OFF_MS;
   const isProofRefused = end.refusal?.status === 401 && proofsRefused < FRESH_PROOFS_MAX;
-  const comeback = isClockOff || isProofRefused ? 'retry' : comebackOf(end);
+  const reconnect = isClockOff || isProofRefused ? 'retry' : reconnectOf(end);
   return {
-    comeback,
-    delayMs: Math.max(delayOf(comeback, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
+    reconnect,
+    delayMs: Math.max(delayOf(reconnect, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
     clockOffsetMs: isClockOff ? offset : clockOffsetMs,
   };
 }
 
-const comebackOf = ({ code, refusal }: LinkEnd): Comeback =>
-  refusal === undefined ? comebackAfterClose(code) : comebackAfterStatus(refusal.status);
+const reconnectOf = ({ code, refusal }: LinkEnd): Reconnect =>
+  refusal === undefined ? reconnectAfterClose(code) : reconnectAfterStatus(refusal.status);
 
-function delayOf(comeback: Comeback, attempt: number, awayMs: number, random: number): number {
-  switch (comeback) {
+function delayOf(reconnect: Reconnect, attempt: number, awayMs: number, random: number): number {
+  switch (reconnect) {
     case 'retry':
       return backOffMs({ ...FIRST, capMs: awayMs < RESTART_MS ? RESTART_CAP_MS : CAP_MS }, attempt, random);
     case 'slow':

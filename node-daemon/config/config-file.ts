@@ -1,4 +1,4 @@
-// The configuration file of a node: its place, and its meaning.
+// Reads the configuration file of a node.
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
 import { EXIT_CODES } from '../system/exit-codes.ts';
 import { howToGetAt } from '../system/missing-rights.ts';
@@ -9,15 +9,15 @@ import { simSettings } from './sim-settings.ts';
 /** The default path of the configuration file. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 
-/** This user may not read the file; the message names the users who may. */
+/** This user may not read the file. The message names the users who may. */
 export class ConfigDeniedError extends ConfigFileError {
   override name = 'ConfigDeniedError';
-  /** That of the tools for missing rights. */
+  /** The tools' exit code for missing rights. */
   readonly exitCode = EXIT_CODES.unreachable;
 }
 
 /**
- * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` when there is one. Throws `ConfigFileError`,
+ * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` if it exists. Throws `ConfigFileError`,
  * `ConfigDeniedError`.
  */
 export function readConfigFile(path: string | undefined): NodeConfig {
@@ -40,7 +40,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** Reads the text of a configuration file; `file` is its name in problems. Throws `ConfigFileError`. */
+/** Reads the text of a configuration file. `file` is its name in errors. Throws `ConfigFileError`. */
 export function parseConfig(text: string, file: string): NodeConfig {
   const written = parseConfigText(configSchema, text, file);
   return written === undefined ? DEFAULT_CONFIG : meaningOf(written);

@@ -33,7 +33,7 @@ const modemPortsSchema = z.string().transform((text, context) => {
 
 const folderSchema = z.string().min(1, 'must be a path');
 
-/** Options of the daemon, as `readOptions` takes them. An option that the file can set too is `undefined` where it is not given. */
+/** Options of the daemon, for `readOptions`. An option that the file can also set is `undefined` if it is not given. */
 export const daemonOptions = {
   config: {
     env: 'NODE_CONFIG',
@@ -43,7 +43,7 @@ export const daemonOptions = {
   modemPorts: {
     env: 'MODEM_PORTS',
     about:
-      'AT ports outside of USB, separated by commas, each a path or name=path; the daemon then uses no other ports',
+      'AT ports that are not USB devices, separated by commas, each a path or name=path; the daemon then uses no other ports',
     schema: modemPortsSchema.optional(),
   },
   dataDir: {
@@ -53,7 +53,7 @@ export const daemonOptions = {
   },
   defaultDataDir: {
     env: 'DEFAULT_DATA_DIR',
-    about: `That folder, if neither --data-dir nor the configuration file names one; set by the Debian package, otherwise ${DEFAULT_DATA_DIR}`,
+    about: `Data folder if neither --data-dir nor the configuration file sets one; the Debian package sets it, otherwise ${DEFAULT_DATA_DIR}`,
     schema: folderSchema.optional(),
   },
   destinations: {
@@ -67,12 +67,12 @@ export const daemonOptions = {
   },
   sysfsRoot: {
     env: 'SYSFS_ROOT',
-    about: 'Where the kernel lists USB devices',
+    about: 'Folder in which the kernel lists USB devices',
     schema: folderSchema.default('/sys'),
   },
   devRoot: {
     env: 'DEV_ROOT',
-    about: 'Where serial devices are',
+    about: 'Folder of serial devices',
     schema: folderSchema.default('/dev'),
   },
 };
@@ -83,7 +83,7 @@ type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'de
   readonly destinations?: Destinations | undefined;
 };
 
-/** Options and file together. */
+/** The options joined with the file. */
 export interface Settings {
   readonly dataDir: string;
   readonly logLevel: LogLevel;
@@ -100,7 +100,7 @@ export function settingsOf(options: GivenOptions): Settings {
   return joinedSettings(options, readConfigFile(options.config));
 }
 
-/** Joins the options with the file that was read. Throws `ConfigFileError` for a slot that both have. */
+/** Joins the options with the configuration. Throws `ConfigFileError` for a slot that is in both. */
 export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
   const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
@@ -128,7 +128,7 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): Setting
   };
 }
 
-/** The folder that the daemon uses with the same options. Throws `ConfigFileError`. */
+/** Returns the data folder that the daemon uses with these options. Throws `ConfigFileError`. */
 export function dataDirOf({
   config,
   dataDir,

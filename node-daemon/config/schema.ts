@@ -1,4 +1,4 @@
-// The format of a node's configuration file, as it is written.
+// The format of a node's configuration file.
 import { normalize } from 'node:path';
 import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
@@ -13,10 +13,10 @@ const IGNORED_MAX = 64;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
-/** A drain that takes longer is not a stop. */
+/** The longest time for calls to end at a stop. */
 const DRAIN_SECONDS_MAX = 3_600;
 
-/** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
+/** Length without the check digit or the version, which an IMEI may also include (3GPP TS 23.003 §6.2). */
 const IMEI_SERIAL_LENGTH = 14;
 const imei = text(/^\d{14,16}$/, 'an IMEI of 14 to 16 digits');
 const usbPath = text(/^\d{1,3}-\d{1,3}(\.\d{1,3}){0,6}$/, 'a USB path such as 1-1.2 (bus, ports)');
@@ -65,7 +65,7 @@ const ignored = map({ usb_path: usbPath.optional(), usb_id: usbId.optional() }).
   'must have exactly one of usb_path and usb_id',
 );
 
-/** The file, as it is written: every scalar a text. */
+/** The contents of the file. Every scalar is a text. */
 export const configSchema = map({
   data_dir: z.string().min(1, 'must be a path').optional(),
   log_level: choice(LOG_LEVELS).optional(),
@@ -126,5 +126,5 @@ export const configSchema = map({
   drain_seconds: wholeNumber(0, DRAIN_SECONDS_MAX).optional(),
 });
 
-/** The checked form of `configSchema`. */
+/** The checked contents of the file. */
 export type WrittenConfig = z.output<typeof configSchema>;

@@ -14,7 +14,7 @@ import { daemonOptions } from '../config/options.ts';
 import { DeskError } from '../operator/desk-error.ts';
 import { print } from '../operator/with-desk.ts';
 
-/** Not part of every package. */
+/** Not every package contains it. */
 const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
@@ -78,7 +78,7 @@ interface SimulatorProcess {
 async function startSimulator(modems: number, dir: string, logLevel: LogLevel): Promise<SimulatorProcess> {
   const args = [SIMULATOR, '--modems', String(modems), '--dir', dir, '--log-level', logLevel];
   const child = spawn(process.execPath, [...args, '--port', '0', '--end-with-input', 'yes'], {
-    // Ctrl-C is for this process, which stops the daemon first.
+    // Ctrl-C must reach this process only, which stops the daemon first.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

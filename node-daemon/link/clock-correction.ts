@@ -1,11 +1,11 @@
-// How far this host's clock is off, as the control plane reported, and the facts whose times are corrected by it.
+// Corrects the times of facts by the error of this host's clock, which the control plane reported.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 
 const CHECK_MS = 10_000;
-/** A clock that went this much faster or slower than our timers was set; a busy process is late by less. */
+/** If the clock differs from our timers by more than this, it was set. A busy process is late by less. */
 const STEP_MS = 60_000;
 
 interface ClockCorrectionParts {
@@ -15,8 +15,8 @@ interface ClockCorrectionParts {
 }
 
 /**
- * Corrects facts that were made since the process began or the clock was set. Older facts keep their times, because the error of the clock
- * before that is unknown.
+ * Corrects facts that were made since the process started or the clock was set. Older facts keep their times, because the earlier error
+ * of the clock is unknown.
  */
 export class ClockCorrection {
   readonly #parts: ClockCorrectionParts;
@@ -42,7 +42,7 @@ export class ClockCorrection {
     this.#timer?.cancel();
   }
 
-  /** To be added to the clock for the control plane's time; 0 as long as the control plane reported nothing else. */
+  /** Offset to add to the clock for the control plane's time; 0 until the control plane reported another one. */
   get offsetMs(): number {
     this.#notice();
     return this.#offsetMs;
@@ -53,7 +53,7 @@ export class ClockCorrection {
     this.#offsetMs = offsetMs;
   }
 
-  /** The fact as the control plane is to have it. */
+  /** Returns the fact with corrected times. */
   corrected(sequence: number, fact: Fact): Fact {
     const { offsetMs } = this;
     const isOlder = sequence < this.#firstSequence || this.#parts.journal.state.journalId !== this.#journalId;
@@ -78,8 +78,8 @@ export class ClockCorrection {
   }
 
   /**
-   * The slots as the control plane is to have them. A sweep from the future was timed before the clock was set: it is left
-   * out until the next one.
+   * Returns the slots with corrected times. A sweep in the future was timed before the clock was set, so it is left out until
+   * the next sweep.
    */
   correctedSlots(slots: readonly Slot[]): Slot[] {
     const { clock } = this.#parts;

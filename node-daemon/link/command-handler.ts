@@ -1,4 +1,4 @@
-// Commands of the control plane: checked, tried at most once, answered from the journal when repeated.
+// Runs commands of the control plane: checks them, tries each at most once, and answers repeated ones from the journal.
 import type { Clock } from '#shared/clock.ts';
 import { problemOfDestination } from '#shared/destination.ts';
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
@@ -21,7 +21,7 @@ import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import { RefusedIds } from './refused-ids.ts';
 
-/** A command as it came over the link. */
+/** A command from the link. */
 export interface LinkCommand {
   readonly id: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export type CommandAnswer =
       readonly ok: false;
       readonly code: CommandErrorCode;
       readonly message: string;
-      /** With `rate_limited`: when another command may pass. */
+      /** With `rate_limited`: the time until another command may pass. */
       readonly retryAfterMs?: number | undefined;
     };
 
@@ -54,19 +54,19 @@ interface CommandHandlerParts {
   readonly openMedia?:
     | ((baseUrl: string | null, ticket: string, events: MediaEvents) => Promise<MediaEnd>)
     | undefined;
-  /** The operator's; none where nothing is said. */
+  /** The operator's limits. Default: none. */
   readonly limits?: SendLimits | undefined;
-  /** Where may be texted and called; the US and its territories where nothing is said. */
+  /** Allowed destinations of texts and calls. Default: the US and its territories. */
   readonly destinations?: Destinations | undefined;
 }
 
-/** Lives as long as the daemon: links come and go over a command that is under way. */
+/** Exists as long as the daemon, because a command may outlast a link. */
 export class CommandHandler {
   readonly #parts: CommandHandlerParts;
   readonly #underWay = new Map<string, Promise<SmsOutcome>>();
-  /** Outcomes that the disk refused and the outbox still tries to record. */
+  /** Outcomes that the disk refused and that the outbox still tries to record. */
   readonly #unrecorded = new Map<string, SmsOutcome>();
-  /** The server counts them as never sent. */
+  /** Ids that the server counts as never sent. */
   readonly #refused: RefusedIds;
 
   constructor(parts: CommandHandlerParts) {
@@ -83,7 +83,10 @@ export class CommandHandler {
         const { code, message, retryAfterMs } = error;
         return { ok: false, code, message: message.slice(0, 512), retryAfterMs };
       }
-      this.#parts.log.error({ err: error, command: command.id }, 'a command failed unexpectedly');
+      this.#parts.log.error(
+        { err: error, command: command.id },
+        'a command failed because of an internal error',
+      );
       return { ok: false, code: 'slot_unavailable', message: 'The node failed. Try again.' };
     }
   }
@@ -125,10 +128,10 @@ export class CommandHandler {
       throw new CommandRefusal('slot_unavailable', 'The node is stopping.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { telephone } = modem;
     if (telephone === undefined)
-      throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
     return await telephone.dial(params.call_id, params.to);
   }
 
@@ -156,9 +159,9 @@ export class CommandHandler {
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
     const modem = this.#parts.rack.find(iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { state } = modem.slot;
-    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `the slot is ${state}`);
+    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `The slot is ${state}.`);
     return {};
   }
 
@@ -172,9 +175,10 @@ export class CommandHandler {
     if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { outbox } = modem;
-    if (outbox === undefined) throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+    if (outbox === undefined)
+      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
     const now = this.#parts.clock.now();
     const takeBack = this.#parts.limits?.admit(params.iccid, params.to, now);
     const sending = outbox
@@ -200,7 +204,7 @@ export class CommandHandler {
     this.#unrecorded.set(commandId, outcome);
   }
 
-  /** The outcome of a command that was tried before. It must not be refused: refused is never tried. */
+  /** Returns the outcome of a command that was tried before. It must not be refused, because a refused command counts as never tried. */
   #recorded(commandId: string, { at, outcome }: CommandState): SmsOutcome {
     if (outcome === undefined) {
       return this.#unrecorded.get(commandId) ?? { status: 'unknown', message: LEFT_BEHIND, at };

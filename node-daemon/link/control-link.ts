@@ -14,16 +14,16 @@ import { makeProof } from './proof.ts';
 import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
 
-/** A link that lasted this long was healthy: the cause of its end is new. */
+/** A link that lasted this long was healthy, so the waits start from the beginning. */
 const STABLE_MS = 5_000;
-/** Slots change together: a modem that comes up reports three changes at once. */
+/** Slots change together. For example, a starting modem reports three changes at once. */
 const SLOTS_DELAY_MS = 20;
-/** How often the node reports values that change with each message: how full storages are, how much the journal keeps. */
+/** Interval of reports of values that change with each message: how full the storages and the journal are. */
 export const LOAD_REPORT_MS = 10_000;
-/** A server that is about to stop notifies a whole fleet at once. */
+/** Spreads the reconnects of a fleet, because a stopping server notifies all nodes at once. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
-/** The link's target and the parts that it uses. */
+/** The parts that the control link uses. */
 interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
@@ -34,11 +34,11 @@ export class ControlLink {
   readonly #parts: NodeLinkParts;
   readonly #clockCorrection: ClockCorrection;
   readonly #identity: IdentitySource;
-  /** The one that facts, slots and events go over. */
+  /** The link for facts, slots and events. */
   #current: NodeLink | undefined;
-  /** The one that is being opened. */
+  /** The link that is being opened. */
   #next: NodeLink | undefined;
-  /** All that are not closed: these two, and those that were left. */
+  /** All links that are not closed: these two, and links that were left. */
   readonly #open = new Set<NodeLink>();
   #attempt = 0;
   /** 401s since the last welcome or long wait. */
@@ -49,7 +49,7 @@ export class ControlLink {
   #slotsTimer: Timer | undefined;
   #loadTimer: Timer | undefined;
   #isStopped = false;
-  /** Links that were begun, and those that ended. */
+  /** Number of started links and of ended links. */
   #steps = 0;
   #onAllClosed: () => void = () => undefined;
 
@@ -68,13 +68,13 @@ export class ControlLink {
     return this.#current !== undefined;
   }
 
-  /** Grows while the node tries to connect. Undefined with a link, which its heartbeat watches, and while no link is wanted. */
+  /** Grows while the node tries to connect. Undefined while it has a link, which the heartbeat watches, and while it needs none. */
   get steps(): number | undefined {
     const isIdle = this.#isStopped || this.isLinked || this.#identity.current === undefined;
     return isIdle ? undefined : this.#steps;
   }
 
-  /** Keeps a link until `stop`, after any failure, as soon as the node is enrolled. */
+  /** Keeps a link until `stop`, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(
@@ -106,7 +106,7 @@ export class ControlLink {
     this.#current?.sendCall(call);
   }
 
-  /** Leaves for good. */
+  /** Closes the link and stays offline. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#current = undefined;
@@ -167,7 +167,7 @@ export class ControlLink {
     link.sendFacts();
   }
 
-  /** Searches for another instance. Until there is one, the node keeps this link. */
+  /** Connects to another instance. Until it succeeds, the node keeps this link. */
   #onDrain(link: NodeLink): void {
     if (link !== this.#current || this.#next !== undefined) return;
     this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
@@ -206,7 +206,7 @@ export class ControlLink {
     this.#slotsTimer?.cancel();
     this.#slotsTimer = undefined;
     if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#resetWaits();
-    // Otherwise the link that is being opened decides how it goes on.
+    // Otherwise the link that is being opened determines what happens next.
     if (this.#next === undefined) this.#reconnect(end);
   }
 
@@ -260,7 +260,7 @@ export class ControlLink {
   }
 }
 
-/** The link's URL below a control plane's base URL: ws for http, wss for https. */
+/** Returns the URL of the link for a control plane's base URL: ws for http, wss for https. */
 export function linkUrl(controlPlaneUrl: string): string {
   const url = new URL(controlPlaneUrl);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

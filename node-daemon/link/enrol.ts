@@ -1,5 +1,5 @@
-// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps the result. Run again with the same code it is
-// the same enrolment, wherever it was interrupted.
+// Enrollment: makes the node's key, registers its public half with a one-time code, and saves the result. A repetition with the same code
+// completes the same enrollment, wherever it was interrupted.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { isPlainUrl } from './plain-url.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Enrolment did not happen; the message gives the reason and the advice. */
+/** The enrollment failed. The message contains the reason and the advice. */
 class EnrolmentError extends Error {
   override name = 'EnrolmentError';
 }
@@ -23,20 +23,20 @@ interface Enrolment {
   /** Base URL of the control plane. */
   url: string;
   code: string;
-  /** Whether URLs without TLS may leave this host; the daemon remembers it. */
+  /** Whether URLs without TLS to other hosts are allowed. The daemon stores this. */
   isInsecure?: boolean;
 }
 
-/** The node as the control plane enrolled it. */
+/** The enrolled node. */
 interface EnrolledNode {
   nodeId: string;
-  /** Of its key. */
+  /** Fingerprint of its key. */
   fingerprint: string;
-  /** Whether its operator has to approve the key before it may connect. */
+  /** Whether the operator must approve the key before the node may connect. */
   isPending: boolean;
 }
 
-/** Enrols the node of a folder. Throws `EnrolmentError`. */
+/** Enrolls the node of a folder. Throws `EnrolmentError`. */
 export async function enrol({
   folder,
   url: typedUrl,
@@ -51,7 +51,7 @@ export async function enrol({
     );
   }
   const code = checkedCode(typedCode);
-  // A daemon may be running on the folder; another enrolment must not.
+  // A daemon may be using the folder, but not another enrollment.
   const unlock = await lockFolder(folder, 'node-daemon enrol', 0o700);
   try {
     const pendingPath = join(folder, 'enrolment.json');
@@ -66,7 +66,7 @@ export async function enrol({
   }
 }
 
-/** The key for this code: the key of an earlier attempt, or a new one, which is on disk before it is sent. */
+/** Returns the key for this code: that of an earlier attempt, or a new one, which is saved before it is sent. */
 function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
   const codeHash = createHash('sha256').update(code).digest('hex');
   for (const path of [identityPath(folder), pendingPath]) {
@@ -88,7 +88,7 @@ function readOrNothing(path: string): IdentityRecord | undefined {
   try {
     return readIdentityRecord(path);
   } catch {
-    // Damaged: its key is lost, and a new code gives the node a new one.
+    // The file is damaged and its key is lost. The node gets a new key with a new code.
     return undefined;
   }
 }

@@ -43,7 +43,7 @@ export function page({ title, status }: { title: string; status: NodeStatus }, b
 <a class="skip" href="#main">Skip to the content</a>
 <main id="main">${body}</main>
 <footer><p id="at" data-live>As of <time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time></p>
-<p id="away" class="alarms" role="status" hidden>The daemon does not answer: what is shown is old.</p>
+<p id="away" class="alarms" role="status" hidden>The daemon does not answer. This page is out of date.</p>
 <p><a href="/metrics">Metrics</a></p></footer>
 <script>${new Html(SCRIPT)}</script>
 </body>

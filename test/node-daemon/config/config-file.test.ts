@@ -99,7 +99,7 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
     ],
     [
       'recovery:\n  power_cycle: [hub-power, "--port={prot}", "{hub}"]',
-      '2:28: recovery.power_cycle[1]: {prot} is not known; known are {usb_path}, {vendor}, {product}, {hub}, {port}',
+      '2:28: recovery.power_cycle[1]: {prot} is not a placeholder; use {usb_path}, {vendor}, {product}, {hub}, {port}',
     ],
     ['discover: true\n---\ndiscover: false', '2:1: must be one document, without "---"'],
     [

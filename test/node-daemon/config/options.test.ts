@@ -23,7 +23,7 @@ t.test('bad lists of ports say what is wrong', async (t) => {
     ['/a/x,/b/x', 'slot "x" occurs twice'],
     ['a=/dev/x,b=/dev/x', 'port "/dev/x" occurs twice'],
     ['a=', 'slot "a" has no path'],
-    ['a b=/dev/x', '"a b" is no slot name'],
+    ['a b=/dev/x', '"a b" is not a slot name'],
   ] as const) {
     t.match(ports(text).error?.issues[0]?.message, problem);
   }

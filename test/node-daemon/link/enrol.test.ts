@@ -65,7 +65,7 @@ t.test('a lost answer: the same command again has the same key', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   plane.answers = false;
-  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /run the same command again/);
+  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /Run the same command again/);
   t.notOk(existsSync(join(folder, 'identity.json')));
   plane.answers = true;
   t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' });
@@ -144,12 +144,12 @@ t.test('a running daemon sees within seconds that it was enrolled, enrolled anew
   await until('no identity', () => identity.current === undefined, 5_000);
 });
 
-t.test('https where there is no TLS: that is told', async (t) => {
+t.test('https where there is no TLS: the error says so', async (t) => {
   const { url } = await startPlane(t);
   const folder = temporaryFolder(t);
   await t.rejects(
     enrol({ folder, url: url.replace('http:', 'https:'), code: CODE }),
-    /speaks no TLS: is it http/,
+    /does not support TLS. Did you mean http/,
   );
 });
 

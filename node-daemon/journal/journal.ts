@@ -144,10 +144,7 @@ export class Journal {
     const journal = new Journal(file, { state, key, isNew }, options);
     if (isCorrupt) {
       const aside = await keepAside(path);
-      log.error(
-        { aside },
-        'journal damaged: continuing with its readable records, and keeping a copy of the file',
-      );
+      log.error({ aside }, 'journal damaged: kept its readable records and a copy of the file');
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
       if (contents.damage === 'torn') log.warn({}, 'removed an incomplete write from the end of the journal');
@@ -261,8 +258,7 @@ export class Journal {
 
   #add(make: () => readonly Appendable[], isLazy = false): Appended {
     if (this.#closed) return refused('the journal is closed');
-    if (this.#writer.stagedCount >= STAGED_MAX)
-      return refused(`${STAGED_MAX} appends are already waiting for the disk`);
+    if (this.#writer.stagedCount >= STAGED_MAX) return refused(`${STAGED_MAX} appends wait for the disk`);
     const written = deferred();
     const durable = deferred();
     let records: readonly JournalRecord[] = [];

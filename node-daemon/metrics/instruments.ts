@@ -1,4 +1,4 @@
-// The measuring instruments of one registry, with the prefix of the node.
+// Creates the metrics of one registry, with the prefix of the node.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export class Instruments {
@@ -12,7 +12,7 @@ export class Instruments {
     return new Counter({ name: `simrack_node_${name}_total`, help, labelNames, registers: this.#registers });
   }
 
-  /** Its labels and values are computed at each scrape; the earlier ones are removed first. */
+  /** Creates a gauge whose labels and values are computed at each scrape, after the earlier ones are removed. */
   view<L extends string = never>(
     name: string,
     help: string,

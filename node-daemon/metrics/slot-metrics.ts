@@ -1,11 +1,11 @@
-// The state of each slot at a scrape: state, registration, signal, storage, contents.
+// The metrics of each slot at a scrape: state, registration, signal, storage, modem.
 import type { Gauge } from 'prom-client';
 import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
 import type { Instruments } from './instruments.ts';
 
-/** Registers the views of slots. A slot that is renamed or gone leaves nothing behind. */
+/** Registers the metrics of slots. Renamed and removed slots disappear from them. */
 export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void {
-  /** A value that the modem does not report is left out: 0 would be a value. */
+  /** Leaves out values that the modem does not report, because 0 would be a value. */
   const eachReported =
     (value: (slot: Slot) => number | null | undefined) =>
     (gauge: Gauge<'slot'>): void => {

@@ -1,10 +1,10 @@
-// URCs that no profile knows: logged once each, by name.
+// Logs each URC that the profile does not contain once, by name.
 import type { Logger } from '#shared/log.ts';
 
-/** A line full of noise has many names. */
+/** A noisy line produces many names, so their number is limited. */
 const NAMES_MAX = 32;
 
-/** Those of one session. */
+/** The unknown URCs of one session. */
 export class UnknownUrcs {
   readonly #log: Logger;
   readonly #names = new Set<string>();

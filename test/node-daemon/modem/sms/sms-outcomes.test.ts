@@ -100,12 +100,12 @@ t.test('every refusal says what is worth doing, in the words of the standard', a
     [42, 'congestion', 'retry'],
     [43, 'reserved', 'retry'],
     [96, 'invalid mandatory information', 'final'],
-    [192, 'service centre busy', 'retry'],
+    [192, 'service center busy', 'retry'],
     [208, 'SIM storage full', 'wait'],
     [304, 'invalid PDU mode parameter', 'final'],
     [310, 'SIM not inserted', 'wait'],
     [314, 'SIM busy', 'retry'],
-    [330, 'service centre address unknown', 'wait'],
+    [330, 'service center address unknown', 'wait'],
     [331, 'no network service', 'wait'],
   ] as const) {
     const { modem, start } = await setUpOutbox(t);

@@ -1,4 +1,4 @@
-// `npm run package:node-daemon`: makes the Debian packages of the daemon.
+// `npm run package:node-daemon`: builds the Debian packages of the daemon.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -39,7 +39,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Seconds since 1970: the same sources make the same packages, octet by octet (reproducible-builds.org). */
+/** Returns the date of the sources in seconds since 1970, so that the same sources give identical packages (reproducible-builds.org). */
 function sourceDate(given: string | undefined): number {
   if (given !== undefined && given !== '') {
     if (/^\d{1,10}$/.test(given)) return Number(given);

@@ -1,4 +1,4 @@
-// The way to the service manager: sd_notify(3), by the program systemd-notify, for Node has no datagrams of Unix sockets.
+// Sends sd_notify(3) messages with the program systemd-notify, because Node.js has no Unix datagram sockets.
 import { execFile } from 'node:child_process';
 import type { Logger } from '#shared/log.ts';
 
@@ -7,10 +7,10 @@ const NOTIFY_TIMEOUT_MS = 5_000;
 /** The values to send, by the names of sd_notify(3). */
 export type Assignments = Readonly<Record<string, string | number>>;
 
-/** Notifies the service manager. Never rejects: the daemon goes on without it. */
+/** Notifies the service manager. Never rejects. The daemon also works without it. */
 export type Notify = (assignments: Assignments) => Promise<void>;
 
-/** Sends to the socket that `NOTIFY_SOCKET` names: one message at a time; values that wait meanwhile go as one. */
+/** Sends to the socket in `NOTIFY_SOCKET`, one message at a time. Values that wait meanwhile are sent together. */
 export function notifySocket(socket: string, log: Logger): Notify {
   let waiting: Record<string, string | number> | undefined;
   let last = Promise.resolve();

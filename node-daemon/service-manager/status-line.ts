@@ -1,17 +1,17 @@
-// One line about the node, as `systemctl status` shows it. Pure.
+// The status of the node in one line, for `systemctl status`. Pure.
 import type { Slot } from '#shared/link/messages.ts';
 
-/** How the daemon stands. */
+/** The status of the daemon. */
 export interface DaemonStatus {
   readonly slots: readonly Slot[];
   readonly isEnrolled: boolean;
   readonly isLinked: boolean;
   readonly callsUp: number;
-  /** It takes no new calls and waits for the end of those that are up. */
+  /** Whether it waits for calls to end and starts no new ones. */
   readonly isDraining: boolean;
 }
 
-/** "3 of 4 slots registered, linked, 1 call up". */
+/** Returns, for example, "3 of 4 slots registered, linked, 1 call up". */
 export function statusLine({ slots, isEnrolled, isLinked, callsUp, isDraining }: DaemonStatus): string {
   const registered = slots.filter(({ state }) => state === 'registered').length;
   const link = isLinked ? 'linked' : isEnrolled ? 'no link' : 'not enrolled';

@@ -1,4 +1,4 @@
-// The first page: the state of the node, the rack in its layout, calls, and the last events.
+// The overview page: the state of the node, the rack in its layout, calls, and the latest events.
 
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
@@ -10,7 +10,7 @@ import { type Hub, layOut } from './rack-layout.ts';
 import { emptyTile, hubTile, slotTile } from './slot-tile.ts';
 import { alarmText, counted, duration, HEALTH_WORDS, type Health, healthOf, SIGNS } from './words.ts';
 
-/** This page is an overview: a slot's own page shows more. */
+/** The page of a slot shows more events. */
 const EVENTS_SHOWN = 30;
 
 export function overviewPage(status: NodeStatus): string {
@@ -35,7 +35,7 @@ ${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">This host has 
   );
 }
 
-/** The title of the tab: operators have many of them open. */
+/** Returns the title of the browser tab. */
 function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatus): string {
   const good = slots.filter((slot) => healthOf(slot) === 'good').length;
   const trouble = troubles.length > 0 || !isLinked ? `${SIGNS.bad} ` : '';

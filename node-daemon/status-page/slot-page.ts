@@ -1,4 +1,4 @@
-// The page of one slot: its contents, its signal over a day in detail, its events.
+// The page of one slot: its state, its signal over a day in detail, its events.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { eventList } from './event-list.ts';
@@ -7,12 +7,12 @@ import { page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
 import { describedState, healthOf, maskedIccid, SIGNS, shownDbm } from './words.ts';
 
-/** A step every five minutes. */
+/** One step for every five minutes. */
 const STEPS = 288;
 const SCALE_DBM = [-51, -82, -113];
 const HOURS_AGO = [24, 18, 12, 6, 0];
 
-/** `undefined` when there is no such slot. */
+/** Returns `undefined` if the slot does not exist. */
 export function slotPage(name: string, status: NodeStatus): string | undefined {
   const slot = status.slots.find((each) => each.slot === name);
   if (slot === undefined) return undefined;

@@ -5,14 +5,14 @@ import type { NodeStatus } from './node-status.ts';
 import { signalPlot } from './signal-plot.ts';
 import { describedState, healthOf, SIGNS, shownDbm } from './words.ts';
 
-/** A step every 20 minutes: a tile is not wider. */
+/** One step for every 20 minutes, because a tile is small. */
 const STEPS = 72;
-/** By the samples, which stay the same for a minute: pages are asked for every few seconds, while calls need the processor. */
+/** Cache by the samples, which stay the same for a minute: pages are requested every few seconds, and calls need the processor. */
 const PLOTS = new WeakMap<readonly (number | null)[], Html>();
-/** An operator wants to know before it is full. */
+/** The page warns before a storage is full. */
 const FULL_SHARE = 0.8;
 
-/** `place`: the text above the name, such as the number of the port. */
+/** `place`: the text above the name, such as the port number. */
 export function slotTile(slot: Slot, place: string, status: NodeStatus): Html {
   const health = healthOf(slot);
   const call = status.calls.find(({ iccid }) => iccid === slot.iccid);

@@ -1,4 +1,4 @@
-// The telephone of one SIM: dials, answers, hangs up, and follows its one call until the modem says that it is over.
+// Controls the line of one SIM: dials, answers, hangs up, and follows its one call until the modem reports its end.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
@@ -14,46 +14,46 @@ import type { MakeVoice } from './makes/make-voice.ts';
 import { type CallEvent, commonCallEvent } from './state/call-event.ts';
 import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
-/** Modems that send the caller's number send it with the first ring, or with the second; the line does not wait for that. */
+/** Modems send the caller's number with the first ring or with the second. The line does not wait for the second. */
 const CALLER_WAIT_MS = 100;
-/** The list is read so often: lines about calls get lost, and some makes have none. */
+/** Intervals of reading the call list, because lines about calls get lost and some makes send none. */
 const WATCH_SETTING_UP_MS = 700;
 const WATCH_ACTIVE_MS = 5_000;
-/** From the dialling to the first ring: networks give up before. */
+/** Longest time from dialing to the first ring. Networks give up earlier. */
 const SET_UP_MAX_MS = 90_000;
-/** An unanswered call ends after this, in either direction, where the network does not end it. */
+/** An unanswered call in either direction ends after this time if the network does not end it. */
 const RINGING_MAX_MS = 180_000;
 
-/** ITU-T Q.850, for ends of ours that are no ordinary ones. */
+/** ITU-T Q.850 causes of calls that the daemon ended, except ordinary ends. */
 const CAUSE_OF_OUR_END: Partial<Record<EndReason, number>> = {
   rejected: CAUSE.callRejected,
   no_answer: CAUSE.noAnswer,
   modem_lost: CAUSE.temporaryFailure,
 };
 
-/** Result codes that give the reason (3GPP TS 27.007 §6.10 gives the others). */
+/** Causes of result codes. AT+CEER gives the others (3GPP TS 27.007 §6.10). */
 const CAUSE_OF_FAILURE: Readonly<Record<string, number>> = {
   BUSY: CAUSE.userBusy,
   'NO ANSWER': CAUSE.noAnswer,
 };
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
   readonly reason: EndReason;
   /** ITU-T Q.850. */
   readonly cause: number;
 }
 
-/** The listener for the call of a line. */
+/** Gets the events of a line's call. */
 interface LineObserver {
   /**
-   * The call has begun, or changed. An incoming call is reported once its caller is known, or if the modem does not send the caller at
-   * once.
+   * Called when the call begins or changes. An incoming call is reported when its caller is known, or shortly later if the modem does not
+   * send the caller.
    */
   onCall(call: LineCall): void;
   onEnd(end: CallEnd): void;
   onDigit(digit: string): void;
-  /** The modem takes no more audio for now, or takes it again. */
+  /** Called when the modem pauses its audio input or continues. */
   onAudioFlow(isPaused: boolean): void;
 }
 
@@ -64,7 +64,7 @@ interface LineControlParts {
   readonly log: Logger;
   readonly voice: MakeVoice;
   readonly isRegistered: () => boolean;
-  /** Switches the audio of a call on and off. */
+  /** Turns the audio of a call on and off. */
   readonly audioSwitch: { on(moment: 'dialing' | 'answer'): Promise<void>; off(): Promise<void> };
   readonly observer: LineObserver;
 }
@@ -72,12 +72,12 @@ interface LineControlParts {
 export class LineControl {
   readonly #parts: LineControlParts;
   #call: LineCall | undefined;
-  /** Counts calls: what was asked about an earlier one says nothing of this. */
+  /** Counts calls, so that answers about an earlier call do not affect this one. */
   #generation = 0;
-  /** Why we end the call, once we do. */
+  /** The reason for which the daemon ends the call; undefined before. */
   #ending: EndReason | undefined;
   #isReported = false;
-  /** The modem has taken the number: what it says before of a release is about an earlier call. */
+  /** Whether the modem has accepted the number. Earlier lines about a release belong to an earlier call. */
   #isDialled = false;
   #callerTimer: Timer | undefined;
   #watchTimer: Timer | undefined;
@@ -99,7 +99,7 @@ export class LineControl {
     return this.#call !== undefined;
   }
 
-  /** Ends calls that an earlier process or session has left up: they have no owner any more. */
+  /** Ends calls that an earlier process or session left, because they have no owner. */
   async clear(): Promise<void> {
     const { channel, clock, log } = this.#parts;
     const left = await listCalls(channel);
@@ -108,7 +108,7 @@ export class LineControl {
     await hangUpAll(channel, clock);
   }
 
-  /** Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when nothing was dialed. */
+  /** Places a call. Resolves when the far end rings, answers, or the call fails. Rejects with `CommandRefusal` if it was not dialed. */
   async dial(to: string): Promise<DialOutcome> {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);
@@ -120,7 +120,7 @@ export class LineControl {
     try {
       await this.clear();
       await this.#parts.audioSwitch.on('dialing');
-      // Hung up meanwhile: the call would have no owner.
+      // The call was hung up meanwhile, and would have no owner.
       if (this.#isCurrent(generation) && this.#ending === undefined) {
         await channel.send(atCommand(`ATD${number}`, { endsLikeCall: true, shownAs: 'ATD' }), 'urgent');
         this.#isDialled = true;
@@ -132,7 +132,7 @@ export class LineControl {
     return this.#setUp(generation);
   }
 
-  /** Answers the call that rings. Rejects with `CommandRefusal` when there is none any more. */
+  /** Answers the ringing call. Rejects with `CommandRefusal` if it has ended. */
   async answer(): Promise<void> {
     const { audioSwitch, channel } = this.#parts;
     if (this.#call?.direction !== 'inbound' || this.#call.state !== 'ringing')
@@ -149,7 +149,7 @@ export class LineControl {
     if (this.#isCurrent(generation)) this.#take({ kind: 'answered' });
   }
 
-  /** Ends the call, or rejects it. Resolves when the modem has said so. */
+  /** Ends or rejects the call. Resolves when the modem has confirmed it. */
   async hangUp(reason: EndReason): Promise<void> {
     if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'The line has no call.');
     const generation = this.#generation;
@@ -158,14 +158,14 @@ export class LineControl {
     if (this.#isCurrent(generation)) await this.#end(CAUSE_OF_OUR_END[reason] ?? CAUSE.normalClearing);
   }
 
-  /** Presses keys, one after the other. False when too many wait, or no call is active. */
+  /** Presses keys, one after the other. Returns false if too many wait, or if no call is active. */
   press(digits: string): boolean {
     if (this.#call?.state !== 'active') return false;
     this.#keys ??= new KeyPresser({ ...this.#parts, keyCommand: this.#parts.voice.keyCommand });
     return this.#keys.press(digits);
   }
 
-  /** The session is over: the call has lost its modem. */
+  /** Call it at the end of the session, when the call has lost its modem. */
   close(): void {
     this.#isClosed = true;
     if (this.#call === undefined) return;
@@ -209,7 +209,7 @@ export class LineControl {
     if (error instanceof CallFailedError)
       cause = CAUSE_OF_FAILURE[error.result] ?? (await askCause(channel)) ?? CAUSE.normalClearing;
     // It is unknown whether the number was dialed, or the line was about an earlier call, so all calls are ended. A modem that does not
-    // hang up is set up again: the call is lost with its session.
+    // hang up is set up again, and the call ends with its session.
     if (error instanceof CallFailedError || isUnanswered(error))
       await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'failed to hang up'));
     if (this.#isCurrent(generation)) await this.#end(cause);
@@ -223,8 +223,8 @@ export class LineControl {
   }
 
   /**
-   * Handles a line about the end of a call. It may come late, when the next call is begun, and it also comes for a second caller who gave
-   * up. The list shows which call ended.
+   * Handles a line about the end of a call. It may come late, when the next call has begun, or for a second caller who gave up. The list
+   * shows which call ended.
    */
   #onReleased(cause: number | undefined): void {
     if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
@@ -241,7 +241,7 @@ export class LineControl {
     if (call === undefined || call === before || this.#isClosed) return;
     if (before === undefined) {
       this.#begin(call);
-      // Quicker than the next ring, for modems that send the caller only with that.
+      // Faster than to wait for the next ring, with which some modems send the caller.
       if (call.peer === undefined) void this.#readList(this.#generation);
     }
     this.#call = call;
@@ -278,7 +278,7 @@ export class LineControl {
     this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#readList(this.#generation));
   }
 
-  /** Reads the list, which decides about the call. `cause`: of an end that the modem reported. */
+  /** Reads the list, which determines the state of the call. `cause`: the cause of an end that the modem reported. */
   async #readList(generation: number, cause?: number): Promise<void> {
     try {
       const list = await listCalls(this.#parts.channel);

@@ -11,7 +11,7 @@ export const HUAWEI_VOICE: MakeVoice = {
     if (line.startsWith('^CONF:')) return { kind: 'alerting' };
     if (line.startsWith('^CONN:')) return { kind: 'answered' };
     if (line.startsWith('^CEND:')) {
-      // Index, seconds, how it ended, and the cause where the network sent it.
+      // Index, seconds, kind of end, and the cause if the network sent it.
       const cause = integerField(fieldsOf(line), 3);
       return cause !== undefined && cause > 0 && cause <= 127
         ? { kind: 'released', cause }

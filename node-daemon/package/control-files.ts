@@ -28,7 +28,7 @@ export function control({
     Priority: 'optional',
     Description: [
       'runs the modems of one host for Simrack',
-      ' Reads and sends SMS and carries calls over the SIM cards in USB modems. It keeps',
+      ' Reads and sends SMS and carries calls over the SIM cards in USB modems. Keeps',
       ' a journal of data that must not be lost, and one link to the control plane.',
       ' .',
       ' Recovers modems that do not answer, disconnect or lose their network.',

@@ -8,7 +8,7 @@ import { answersOf, type SlotView } from '../seen/slot-view.ts';
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
 export interface DeskView {
   readonly isDaemonRunning: boolean;
-  /** Whether the daemon's link is up; `undefined` where it cannot be asked. */
+  /** Whether the daemon's link is up; `undefined` if the daemon cannot be asked. */
   readonly isLinked: boolean | undefined;
   /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;

@@ -1,4 +1,4 @@
-// The whole examination: reads the host and all slots at once, and has every check judge the facts.
+// The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -14,16 +14,16 @@ import { type Report, reportOf } from './report/report.ts';
 import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 
-/** Modems that are opened now need so long until they are registered. */
+/** Time that a modem needs from opening to registration. */
 const SETTLE_TIMEOUT_MS = 6_000;
-/** A daemon has opened its modems long ago. */
+/** A running daemon has usually opened its modems long before. */
 const SETTLE_WITH_DAEMON_TIMEOUT_MS = 1_000;
-/** A daemon that hangs answers nothing. */
-const DESK_TIMEOUT_MS = 4_000;
+/** A daemon that hangs does not answer. */
+const DAEMON_TIMEOUT_MS = 4_000;
 
 /** The parts that an examination uses. */
 export interface ExaminationParts {
-  /** Opens the way to the modems; its rejection is a finding. */
+  /** Opens the operator API. Its rejection is a finding. */
   readonly openDesk: () => Promise<RackDesk>;
   /** The error in the configuration file; with one, `openDesk` is not called. */
   readonly configurationProblem?: string | undefined;
@@ -53,7 +53,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
     readHost(settings, roots, clock),
     configurationProblem === undefined
       ? openDesk().catch(messageOf)
-      : 'the configuration file is to be mended first',
+      : 'the configuration file must be fixed first',
   ]);
   const desk = typeof opened === 'string' ? undefined : opened;
   const settled = desk === undefined ? [] : await slotsOf(desk, { host, config, clock }).catch(messageOf);
@@ -78,7 +78,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   });
 }
 
-/** Rejects when the operator API does, or gives no answer. */
+/** Rejects if the operator API rejects or does not answer. */
 function slotsOf(
   desk: RackDesk,
   { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },
@@ -90,12 +90,12 @@ function slotsOf(
   return withTimeout(
     clock,
     settledSlots(desk, { usbPaths, timeoutMs, clock }),
-    timeoutMs + DESK_TIMEOUT_MS,
-    () => new Error('the daemon gives no answer'),
+    timeoutMs + DAEMON_TIMEOUT_MS,
+    () => new Error('the daemon does not answer'),
   );
 }
 
-/** Every check, of the host and then of each slot. */
+/** Runs the checks of the host, then those of each slot. */
 function judgeAll(seen: Seen): Finding[] {
   const host = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,
@@ -112,11 +112,11 @@ function judgeAll(seen: Seen): Finding[] {
   return [...host, ...slots];
 }
 
-/** One check that fails on unexpected facts does not cost the others. */
+/** A check that throws on unexpected facts does not stop the others. */
 function outcomeOf(judge: () => Outcome): Outcome {
   try {
     return judge();
   } catch (error) {
-    return skipped(`could not be judged: ${messageOf(error)}`);
+    return skipped(`the check failed: ${messageOf(error)}`);
   }
 }

@@ -1,32 +1,32 @@
-// Removes texts that are not needed any more: in the journal until it is compacted, in copies that a kill cut off, and in damaged journals
-// that were kept aside.
+// Removes texts that are no longer needed: from the journal before its compaction, from incomplete copies, and from damaged journals that
+// were kept.
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadonlyJournalState } from './journal-state.ts';
 import type { JournalRecord } from './record.ts';
 
-/** Of files that are about to become the journal: beside appends that go on, and instead of them. */
+/** Suffixes of new journal files: one written while appends continue, one written instead of them. */
 export const COMPACT_SUFFIX = 'compact';
 export const NEW_SUFFIX = 'new';
 
-/** How long a damaged journal is kept: the operator has a week to examine it. */
+/** The operator has this time to examine a damaged journal. */
 export const ASIDE_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 const ASIDE = /^journal\.corrupt-[0-9a-f]+\.log$/;
 
-/** Removes copies that never became the journal. No compaction may run meanwhile. Never rejects. */
+/** Removes incomplete copies. No compaction may run meanwhile. Never rejects. */
 export async function removeCutOff(path: string): Promise<void> {
   for (const suffix of [COMPACT_SUFFIX, NEW_SUFFIX]) await unlink(`${path}.${suffix}`).catch(() => undefined);
 }
 
-/** Removes damaged journals whose time is over; resolves with whether others are left. Never rejects. */
+/** Removes damaged journals whose time is over. Resolves with whether others remain. Never rejects. */
 export async function removeOldAsides(folder: string, now: number): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   let areLeft = false;
   for (const name of names.filter((each) => ASIDE.test(each))) {
     const path = join(folder, name);
     try {
-      // A file that got its name has changed then.
+      // The change time of a file is the time at which it got its name.
       const { ctimeMs } = await stat(path);
       if (ctimeMs <= now - ASIDE_KEPT_MS) await unlink(path);
       else areLeft = true;
@@ -38,7 +38,7 @@ export async function removeOldAsides(folder: string, now: number): Promise<bool
 }
 
 /**
- * Whether a file holds records that compaction leaves out: acknowledged facts, and digests without a key, which are missing in `records`.
+ * Returns whether a file contains records that compaction drops: acknowledged facts, and digests without a key, which `records` lacks.
  */
 export function isStale(
   written: readonly JournalRecord[],

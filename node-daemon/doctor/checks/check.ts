@@ -8,7 +8,7 @@ import { answersOf, type SlotView } from '../seen/slot-view.ts';
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
 export interface DeskView {
   readonly isDaemonRunning: boolean;
-  /** Whether the daemon's link is up; `undefined` where it cannot be asked. */
+  /** Whether the daemon's link is up; `undefined` if the daemon cannot be asked. */
   readonly isLinked: boolean | undefined;
   /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;
@@ -16,7 +16,7 @@ export interface DeskView {
   readonly problem: string | undefined;
 }
 
-/** All that is seen. */
+/** All examined facts. */
 export interface Seen {
   readonly host: HostView;
   readonly desk: DeskView;
@@ -26,10 +26,10 @@ export interface Seen {
 export type HostCheck = (seen: Seen) => Outcome;
 export type SlotCheck = (slot: SlotView, seen: Seen) => Outcome;
 
-/** A check of the modem's answers; skipped where it answered nothing. */
+/** Makes a check of the modem's answers. The check is skipped if the modem gave none. */
 export function modemCheck(check: (modem: ModemView, slot: SlotView) => Outcome): SlotCheck {
   return (slot) => {
     const modem = answersOf(slot);
-    return modem === undefined ? skipped('the modem was not asked') : check(modem, slot);
+    return modem === undefined ? skipped('the modem was not queried') : check(modem, slot);
   };
 }

@@ -43,7 +43,7 @@ t.test('the data folder: missing, of another user, read-only, full', async (t) =
   t.match(of({ state: 'missing' }), { verdict: 'warning', advice: /enrol/ });
   t.match(of({ state: 'foreign' }), { verdict: 'skipped', seen: /user 1000/ });
   t.match(of({ state: 'read_only' }), { verdict: 'problem', advice: /dmesg/ });
-  t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /room/ });
+  t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /Free space/ });
   t.match(of({ freeBytes: 200e6 }), { verdict: 'warning' });
   t.match(of({ freeFiles: 3 }), { verdict: 'problem', seen: /inodes/ });
   t.match(of({ freeBytes: undefined, freeFiles: undefined }), { verdict: 'ok' });
@@ -60,11 +60,11 @@ t.test('a node that is not enrolled, and one whose identity is damaged', async (
 t.test('each way in which the control plane does not answer has its own advice', async (t) => {
   const url = 'https://sim.example';
   const of = (error: string) => ofHost('control_plane', { controlPlane: { url, error } });
-  t.match(of('ENOTFOUND'), { verdict: 'problem', advice: /sim\.example is not found/ });
+  t.match(of('ENOTFOUND'), { verdict: 'problem', advice: /sim\.example was not found/ });
   t.match(of('ECONNREFUSED'), { verdict: 'problem', advice: /nothing listens/ });
   t.match(of('timeout'), { verdict: 'problem', advice: /firewall/ });
   t.match(of('CERT_HAS_EXPIRED'), { verdict: 'problem', advice: /"date"/ });
-  t.match(of('DEPTH_ZERO_SELF_SIGNED_CERT'), { verdict: 'problem', advice: /not trusted/ });
+  t.match(of('DEPTH_ZERO_SELF_SIGNED_CERT'), { verdict: 'problem', advice: /does not trust/ });
   const answers = (status: number) =>
     ofHost('control_plane', { controlPlane: { url, status, clockDifferenceMs: 0 } });
   t.match(answers(503), { verdict: 'warning', seen: /503/ });
@@ -125,7 +125,7 @@ t.test('no modem, and two of one IMEI', async (t) => {
   for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
     t.match(check('modems', { slots: [], desk: deskView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];
-  t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 tell the same IMEI' });
+  t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 report the same IMEI' });
   const different = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ device_id: '867698040000025' }) })];
   t.match(check('modems', { slots: different }), { verdict: 'ok', seen: /share a serial number/ });
 });

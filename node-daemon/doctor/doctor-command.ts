@@ -33,7 +33,7 @@ const COMMAND = programCommand({
   async run({ json, loopTest, verbose, ...given }) {
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
     // Loads the parts of the daemon only if the options are valid.
-    const { examineRack } = await import('./rack-desk.ts');
+    const { examineRack } = await import('./examine-rack.ts');
     const { textOf } = await import('./report/report-text.ts');
     const { stdout } = process;
     // `hasColors` respects NO_COLOR.

@@ -8,7 +8,7 @@ import { isIdle, testLoop } from './audio-loop.ts';
 import { listenTo, messageOf } from './audio-port.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
 import { askAll } from './questions.ts';
-import { cardPaths, type FoundSlot, type RackDesk } from './rack-slots.ts';
+import { cardPaths, type FoundSlot, type RackAccess } from './rack-slots.ts';
 import { type Programs, readDeviceNode } from './seen/device-node.ts';
 import type { HostView } from './seen/host-view.ts';
 import type { AskModem } from './seen/modem-view.ts';
@@ -27,7 +27,7 @@ const TRIED: ReadonlySet<string> = new Set(['silent', 'faulty', 'gave_up', 'port
 /** The parts that an examination uses. */
 interface SlotExaminationParts {
   /** Undefined if the modems cannot be queried. */
-  readonly desk: RackDesk | undefined;
+  readonly rack: RackAccess | undefined;
   /** Whether the daemon uses modems that no slot of the configuration names. */
   readonly discovers: boolean;
   readonly host: HostView;
@@ -42,15 +42,15 @@ interface SlotExaminationParts {
 
 /** Never rejects. */
 export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts): Promise<SlotView> {
-  const { clock, desk, devRoot, host, procRoot, programs } = parts;
+  const { clock, rack, devRoot, host, procRoot, programs } = parts;
   const { device, name, place } = found;
   const usb = device === undefined ? undefined : host.usb.get(device.usbPath);
   const card = place?.audio?.card;
   const nodesOf = (paths: readonly (string | undefined)[]) =>
     paths.flatMap((path) => (path === undefined ? [] : (readDeviceNode(path, programs) ?? [])));
   const ask: AskModem = (command) => {
-    if (desk === undefined) return Promise.reject(new Error('the modems cannot be queried'));
-    const answer = desk.at(name, command, { timeoutMs: ANSWER_TIMEOUT_MS, unsafe: true });
+    if (rack === undefined) return Promise.reject(new Error('the modems cannot be queried'));
+    const answer = rack.at(name, command, { timeoutMs: ANSWER_TIMEOUT_MS, unsafe: true });
     return withTimeout(
       clock,
       answer,
@@ -81,10 +81,10 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
 async function modemOf(
   { device, place, slot }: FoundSlot,
   ask: AskModem,
-  { desk, discovers }: SlotExaminationParts,
+  { rack, discovers }: SlotExaminationParts,
 ): Promise<SlotView['modem']> {
   const untried = (why: string): NoAnswers => ({ why, wasTried: false });
-  if (desk === undefined) return untried('not queried: the modems cannot be queried, see above');
+  if (rack === undefined) return untried('not queried: the modems cannot be queried, see above');
   if (slot === undefined) {
     if (place === undefined || place.ports.length === 0) return untried('no port');
     if (!discovers) return untried('not queried: it is in no slot, and discover is off');
@@ -121,7 +121,7 @@ const nothingHeard = (why: string): { audio: HeardAudio; loop: LoopResult } => (
 async function audioOf(
   { place }: FoundSlot,
   modem: SlotView['modem'],
-  { ask, clock, desk, openPort, playsTones }: SlotExaminationParts & { ask: AskModem },
+  { ask, clock, rack, openPort, playsTones }: SlotExaminationParts & { ask: AskModem },
 ): Promise<{ audio: HeardAudio; loop: LoopResult }> {
   const port = place?.audio?.port;
   if (!('profile' in modem)) return nothingHeard('the modem was not queried');
@@ -139,7 +139,7 @@ async function audioOf(
   const notDone = (why: string): LoopResult => ({ kind: 'not_done', why });
   if (loop === undefined)
     return { audio, loop: notDone('this make loops audio back in calls only: call it and listen') };
-  if (desk?.isRunningDaemon === true && !playsTones)
+  if (rack?.isRunningDaemon === true && !playsTones)
     return { audio, loop: notDone('skipped because it would disturb a call: --loop-test runs it') };
   return { audio, loop: await testLoop(loop, port, { ask, openPort, clock }) };
 }

@@ -6,7 +6,7 @@ import type { ModemView } from '../seen/modem-view.ts';
 import { answersOf, type SlotView } from '../seen/slot-view.ts';
 
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
-export interface DeskView {
+export interface DaemonView {
   readonly isDaemonRunning: boolean;
   /** Whether the daemon's link is up; `undefined` if the daemon cannot be asked. */
   readonly isLinked: boolean | undefined;
@@ -19,7 +19,7 @@ export interface DeskView {
 /** All examined facts. */
 export interface Seen {
   readonly host: HostView;
-  readonly desk: DeskView;
+  readonly daemon: DaemonView;
   readonly slots: readonly SlotView[];
 }
 

@@ -6,10 +6,10 @@ import { answersOf } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';
 
 /** Can the configuration file be read, and is it right? */
-export const configuration: HostCheck = ({ desk }) => {
-  if (desk.configurationProblem === undefined) return ok('no errors');
+export const configuration: HostCheck = ({ daemon }) => {
+  if (daemon.configurationProblem === undefined) return ok('no errors');
   return problem(
-    desk.configurationProblem.replaceAll('\n', '; '),
+    daemon.configurationProblem.replaceAll('\n', '; '),
     'Fix the configuration file. The daemon does not start until it is valid.',
   );
 };
@@ -56,7 +56,7 @@ function roomOf({ path, freeBytes, freeFiles }: DataFolder): Outcome {
 }
 
 /** Is there a modem, and does each IMEI occur only once? */
-export const modems: HostCheck = ({ desk, slots }) => {
+export const modems: HostCheck = ({ daemon, slots }) => {
   const present = slots.filter(({ device, nodes }) => device !== undefined || nodes.length > 0);
   const answering = slots.filter((each) => answersOf(each) !== undefined);
   if (present.length === 0 && answering.length > 0)
@@ -64,7 +64,7 @@ export const modems: HostCheck = ({ desk, slots }) => {
       `${answering.length} slots of the daemon answer, but doctor sees none of their modems on this host`,
       'Run doctor with the daemon’s --sysfs-root and --dev-root. Ports, rights and power were not checked.',
     );
-  if (present.length === 0 && (desk.problem ?? desk.configurationProblem) !== undefined)
+  if (present.length === 0 && (daemon.problem ?? daemon.configurationProblem) !== undefined)
     return skipped('the list of slots is not available');
   if (present.length === 0)
     return problem(

@@ -83,19 +83,19 @@ function failure(url: string, error: string): Outcome {
 }
 
 /** Is the running daemon's link up? */
-export const link: HostCheck = ({ desk, host }) => {
-  if (desk.problem !== undefined)
+export const link: HostCheck = ({ daemon, host }) => {
+  if (daemon.problem !== undefined)
     return problem(
-      desk.problem,
+      daemon.problem,
       'Restart the daemon if this stays so. Without its answer doctor cannot query the modems.',
     );
-  if (!desk.isDaemonRunning)
+  if (!daemon.isDaemonRunning)
     return warning(
       'the daemon does not run: its modems are out of service',
       'Start it: sudo systemctl start simrack-node-daemon (in a clone of the repository: npm run node-daemon).',
     );
-  if (desk.isLinked === undefined) return skipped('the daemon did not report its link');
-  if (desk.isLinked) return ok('up');
+  if (daemon.isLinked === undefined) return skipped('the daemon did not report its link');
+  if (daemon.isLinked) return ok('up');
   if (host.enrolment.kind === 'not_enrolled')
     return problem('down: this node is not enrolled', 'Enroll this node.');
   return problem(

@@ -15,7 +15,7 @@ export const portRights: SlotCheck = ({ cardNodes, nodes }, seen) => {
   const [first] = denied;
   if (first === undefined) return ok(`this user may open ${all.length} devices`);
   // Only the daemon's user matters, and it has opened the devices.
-  if (seen.desk.isDaemonRunning && first.holders.length > 0) return ok('the daemon has them open');
+  if (seen.daemon.isDaemonRunning && first.holders.length > 0) return ok('the daemon has them open');
   return deniedOutcome(first, denied.length, seen);
 };
 
@@ -50,7 +50,7 @@ const RIVALS: Readonly<Record<string, string>> = {
 };
 
 /** Does another program have the modem's ports open? */
-export const portHolder: SlotCheck = ({ nodes, slot }, { desk, host }) => {
+export const portHolder: SlotCheck = ({ nodes, slot }, { daemon, host }) => {
   if (nodes.length === 0) return skipped('no port found');
   const held = nodes.flatMap(({ holders, path }) => holders.map((holder) => ({ path, holder })));
   const rival = held.find(({ holder }) => holder.name in RIVALS);
@@ -67,7 +67,7 @@ export const portHolder: SlotCheck = ({ nodes, slot }, { desk, host }) => {
       `${nameOf(taken.holder)} has ${taken.path} open`,
       'Stop that program, or remove this modem from its configuration.',
     );
-  if (!desk.isDaemonRunning) return ok('no program that this user can see has it open');
+  if (!daemon.isDaemonRunning) return ok('no program that this user can see has it open');
   if (host.user.uid === 0)
     return problem(
       'the daemon may not open it, and no other program has it open',

@@ -167,9 +167,9 @@ t.test('an audio port that hangs in the kernel', async (t) => {
   for (const slot of report.slots) t.same(unwellIn(report, slot), []);
 });
 
-t.test('no USB tree at all, a desk that cannot be opened, a configuration that is wrong', async (t) => {
+t.test('no USB tree at all, a rack that cannot be opened, a configuration that is wrong', async (t) => {
   const { examine, settings } = await startExaminedRack(t, { modems: 1 });
-  const refused = await examine({ openDesk: () => Promise.reject(new Error('no rights on the socket')) });
+  const refused = await examine({ openRack: () => Promise.reject(new Error('no rights on the socket')) });
   t.match(findingOf(refused, 'link'), { verdict: 'problem', seen: 'no rights on the socket' });
   t.match(findingOf(refused, 'usb_mode', '1-1.1'), { verdict: 'ok' }, 'the device is seen all the same');
   t.match(
@@ -178,7 +178,7 @@ t.test('no USB tree at all, a desk that cannot be opened, a configuration that i
     'nothing was tried',
   );
   const silentDaemon = await examine({
-    openDesk: async () => ({
+    openRack: async () => ({
       isRunningDaemon: true,
       slots: async () => [slotOf({ state: 'starting' })],
       at: () => Promise.reject(new OperatorError('unavailable', '1-1.1 is starting')),

@@ -3,7 +3,7 @@ import t from 'tap';
 import { HOST_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import type { Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { Outcome } from '#node-daemon/doctor/report/finding.ts';
-import { deskView, hostView, seen, slotOf, slotView } from '../seen.ts';
+import { daemonView, hostView, seen, slotOf, slotView } from '../seen.ts';
 
 const check = (name: string, what: Partial<Seen> = {}): Outcome => {
   const judge = HOST_CHECKS[name];
@@ -33,8 +33,8 @@ t.test('Node.js that is too old, and too few threads', async (t) => {
 });
 
 t.test('a configuration file that is wrong', async (t) => {
-  const desk = deskView({ configurationProblem: 'node.yaml:4:5: slots[1].usbpath: unknown key' });
-  t.match(check('configuration', { desk }), { verdict: 'problem', seen: /node\.yaml:4:5/ });
+  const daemon = daemonView({ configurationProblem: 'node.yaml:4:5: slots[1].usbpath: unknown key' });
+  t.match(check('configuration', { daemon }), { verdict: 'problem', seen: /node\.yaml:4:5/ });
 });
 
 t.test('the data folder: missing, of another user, read-only, full', async (t) => {
@@ -72,12 +72,12 @@ t.test('each way in which the control plane does not answer has its own advice',
 });
 
 t.test('the link, and a daemon that does not run', async (t) => {
-  t.match(check('link', { desk: deskView({ isLinked: false }) }), { verdict: 'problem', seen: 'down' });
-  t.match(check('link', { desk: deskView({ isDaemonRunning: false }) }), {
+  t.match(check('link', { daemon: daemonView({ isLinked: false }) }), { verdict: 'problem', seen: 'down' });
+  t.match(check('link', { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'warning',
     advice: /systemctl start/,
   });
-  t.match(check('link', { desk: deskView({ problem: 'no rights on the socket' }) }), {
+  t.match(check('link', { daemon: daemonView({ problem: 'no rights on the socket' }) }), {
     verdict: 'problem',
     seen: /rights/,
   });
@@ -123,7 +123,7 @@ t.test('sound cards without the programs that hear them', async (t) => {
 t.test('no modem, and two of one IMEI', async (t) => {
   t.match(check('modems', { slots: [] }), { verdict: 'problem', advice: /lsusb/ });
   for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
-    t.match(check('modems', { slots: [], desk: deskView(unread) }), { verdict: 'skipped' });
+    t.match(check('modems', { slots: [], daemon: daemonView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];
   t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 report the same IMEI' });
   const different = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ device_id: '867698040000025' }) })];

@@ -6,7 +6,7 @@ import type { Outcome } from '#node-daemon/doctor/report/finding.ts';
 import { GENERIC } from '#node-daemon/modem/profiles/generic.ts';
 import { HUAWEI } from '#node-daemon/modem/profiles/huawei.ts';
 import { SIMCOM } from '#node-daemon/modem/profiles/simcom.ts';
-import { deskView, EC25, hostView, modemView, seen, slotOf, slotView, usbAttributes } from '../seen.ts';
+import { daemonView, EC25, hostView, modemView, seen, slotOf, slotView, usbAttributes } from '../seen.ts';
 
 type SlotDiffers = Parameters<typeof slotView>[0];
 const check = (name: string, differs: SlotDiffers = {}, what: Partial<Seen> = {}): Outcome => {
@@ -145,7 +145,7 @@ t.test('who holds the port', async (t) => {
   t.match(check('port_holder', nobody), { verdict: 'warning', advice: /as root/ });
   const root = hostView({ user: { uid: 0, groups: [0] } });
   t.match(check('port_holder', nobody, { host: root }), { verdict: 'problem', advice: /usermod/ });
-  t.match(check('port_holder', nobody, { desk: deskView({ isDaemonRunning: false }) }), { verdict: 'ok' });
+  t.match(check('port_holder', nobody, { daemon: daemonView({ isDaemonRunning: false }) }), { verdict: 'ok' });
 });
 
 t.test('a make that no profile knows', async (t) => {

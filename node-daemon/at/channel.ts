@@ -41,8 +41,8 @@ interface InFlight {
   timer: Timer;
 }
 
-/** Whether it is unknown to which command the next answer belongs. */
-interface OffBeat {
+/** The channel is out of sync: it is unknown to which command the next answer belongs. */
+interface OutOfSync {
   /** Whether the modem may be waiting for a body. */
   readonly inPrompt: boolean;
 }
@@ -59,7 +59,7 @@ export class AtChannel {
   readonly #closeHandlers = new Set<(reason: PortClosedError) => void>();
   #onCommandEnd: ((end: CommandEnd) => void) | undefined;
   #inFlight: InFlight | undefined;
-  #offBeat: OffBeat | undefined;
+  #outOfSync: OutOfSync | undefined;
   #busy = false;
   #closed: PortClosedError | undefined;
   #lastByteAt = 0;
@@ -135,8 +135,8 @@ export class AtChannel {
   async #run(): Promise<void> {
     this.#busy = true;
     while (this.#closed === undefined) {
-      if (this.#offBeat !== undefined) {
-        await this.#recover(this.#offBeat);
+      if (this.#outOfSync !== undefined) {
+        await this.#recover(this.#outOfSync);
         continue;
       }
       const next = this.#queue.shift();
@@ -163,12 +163,12 @@ export class AtChannel {
     if (result.kind === 'timeout') {
       reject(this.#timeoutError(command, result.phase, bodyGiven));
     } else if (result.kind === 'swallowed') {
-      this.#offBeat = { inPrompt: false };
+      this.#outOfSync = { inPrompt: false };
       reject(new AtError(`${shownAs}: the modem read the command as the body of an earlier one`));
     } else {
       // If the modem refused during the body, it may read the rest of the body as a command and answer that.
       const refused = command.body !== undefined && result.final.kind !== 'ok';
-      if (refused || result.doubtful) this.#offBeat = { inPrompt: refused && !bodyGiven };
+      if (refused || result.doubtful) this.#outOfSync = { inPrompt: refused && !bodyGiven };
       const error = errorOfFinal(shownAs, result.final, bodyGiven);
       if (error === undefined) resolve(result.information);
       else reject(error);
@@ -177,7 +177,7 @@ export class AtChannel {
 
   #timeoutError(command: AtCommand, phase: 'prompt' | 'final', bodyGiven: boolean): AtError {
     if (this.#closed !== undefined) return this.#closedError(command, bodyGiven);
-    this.#offBeat = { inPrompt: command.body !== undefined && !bodyGiven };
+    this.#outOfSync = { inPrompt: command.body !== undefined && !bodyGiven };
     const timeoutMs = phase === 'prompt' ? PROMPT_TIMEOUT_MS : command.timeoutMs;
     return new AtTimeoutError(command.shownAs, timeoutMs, bodyGiven);
   }
@@ -229,8 +229,8 @@ export class AtChannel {
 
   /** An open prompt would swallow the next command, and the answer to ESC would count as that command's answer. */
   #onStrayPrompt(): void {
-    if (this.#offBeat !== undefined) void this.#write(ESC);
-    this.#offBeat ??= { inPrompt: true };
+    if (this.#outOfSync !== undefined) void this.#write(ESC);
+    this.#outOfSync ??= { inPrompt: true };
     this.#work();
   }
 
@@ -281,14 +281,14 @@ export class AtChannel {
   }
 
   /** Called after a missing answer, or one that belongs to an unknown command. */
-  async #recover({ inPrompt }: OffBeat): Promise<void> {
+  async #recover({ inPrompt }: OutOfSync): Promise<void> {
     try {
       if (inPrompt) await this.#write(ESC);
       await this.#resync(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS);
     } catch (error) {
       await this.close(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      this.#offBeat = undefined;
+      this.#outOfSync = undefined;
     }
   }
 

@@ -16,7 +16,7 @@ import type { RecoveryStep } from '../modem/recovery/recovery.ts';
 import type { Trouble } from '../modem/recovery/trouble.ts';
 import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
-import { settleIntents } from '../modem/sms/sms-left-behind.ts';
+import { settleUnfinished } from '../modem/sms/unfinished-commands.ts';
 import { refuseOthersFolder } from '../system/folder-owner.ts';
 import { HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
@@ -84,7 +84,7 @@ export async function openHost(
     await unlock();
     throw error;
   });
-  await settleIntents({ journal, clock, log });
+  await settleUnfinished({ journal, clock, log });
   const observers: HostObserver[] = [];
   const notify = (what: (observer: HostObserver) => void): void => {
     for (const observer of observers) what(observer);

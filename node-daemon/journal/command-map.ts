@@ -7,7 +7,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
  */
 export const COMMANDS_MAX = 100_000;
 
-/** A command that may have been given to a modem. */
+/** A command that may have reached a modem. */
 export interface CommandState {
   readonly iccid: string;
   readonly to: string;

@@ -72,7 +72,7 @@ function endOf(bytes: Buffer): number {
  * until a new file takes it, so there is a journal at every moment. The name depends on the contents, so that
  * repeated starts leave only one file.
  */
-export async function keepAside(path: string): Promise<string> {
+export async function keepDamaged(path: string): Promise<string> {
   const digest = createHash('sha256')
     .update(await readFile(path))
     .digest('hex');

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import { readBootId } from './boot-id.ts';
 import { deferred } from './deferred.ts';
 import { DiskTrouble } from './disk-trouble.ts';
-import { keepAside, readJournal } from './journal-contents.ts';
+import { keepDamaged, readJournal } from './journal-contents.ts';
 import type { OpenJournalDisk } from './journal-disk.ts';
 import { JournalFile } from './journal-file.ts';
 import { JournalKey } from './journal-key.ts';
@@ -21,7 +21,7 @@ import {
   snapshotOf,
 } from './journal-state.ts';
 import { JournalWriter } from './journal-writer.ts';
-import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeCutOff, removeOldAsides } from './leftovers.ts';
+import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeIncomplete, removeOldDamaged } from './obsolete-texts.ts';
 import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
@@ -39,7 +39,7 @@ export const COMPACT_WITHIN_MS = 60 * 60 * 1000;
 /** An acknowledgement may wait for others, because losing one only causes a repetition. */
 const ACKNOWLEDGEMENT_DELAY_MS = 1_000;
 
-/** The journal takes nothing now: full, closed, or the disk refuses. `cause` says which. */
+/** The journal accepts no records now: it is full or closed, or the disk refuses. `cause` is the reason. */
 export class JournalUnavailableError extends Error {
   override name = 'JournalUnavailableError';
 }
@@ -134,7 +134,7 @@ export class Journal {
     const records = contents.records.map((record) => key.keyed(record));
     const state = emptyState(randomUUID());
     for (const record of records) applyRecord(state, record);
-    await removeCutOff(path);
+    await removeIncomplete(path);
     dropOldOutcomes(state, clock.now());
     const file = new JournalFile(path, options.openDisk);
     const isCorrupt = contents.damage === 'corrupt';
@@ -143,7 +143,7 @@ export class Journal {
     const isNew = contents.records.length === 0 && !isCorrupt;
     const journal = new Journal(file, { state, key, isNew }, options);
     if (isCorrupt) {
-      const aside = await keepAside(path);
+      const aside = await keepDamaged(path);
       log.error({ aside }, 'journal damaged: kept its readable records and a copy of the file');
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
@@ -358,7 +358,7 @@ export class Journal {
   }
 
   async #forgetAsides(): Promise<void> {
-    if (await removeOldAsides(this.#folder, this.#clock.now())) this.#compactInTime();
+    if (await removeOldDamaged(this.#folder, this.#clock.now())) this.#compactInTime();
   }
 
   /** Writes a compact copy while appends continue, adds the records that came meanwhile, and switches to the copy. */

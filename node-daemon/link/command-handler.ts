@@ -16,7 +16,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import type { SendLimits } from '../modem/sms/send-limits.ts';
-import { LEFT_BEHIND } from '../modem/sms/sms-left-behind.ts';
+import { NODE_STOPPED } from '../modem/sms/unfinished-commands.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import { RefusedIds } from './refused-ids.ts';
@@ -207,7 +207,7 @@ export class CommandHandler {
   /** Returns the outcome of a command that was tried before. It must not be refused, because a refused command counts as never tried. */
   #recorded(commandId: string, { at, outcome }: CommandState): SmsOutcome {
     if (outcome === undefined) {
-      return this.#unrecorded.get(commandId) ?? { status: 'unknown', message: LEFT_BEHIND, at };
+      return this.#unrecorded.get(commandId) ?? { status: 'unknown', message: NODE_STOPPED, at };
     }
     this.#unrecorded.delete(commandId);
     return outcome;

@@ -140,9 +140,9 @@ export class Modem {
   }
 
   /** Whether the device has not identified itself as a modem that may be used. */
-  get isStranger(): boolean {
+  get isUnidentified(): boolean {
     const { place } = this.#location;
-    return place !== undefined && this.#known.isStranger(place);
+    return place !== undefined && this.#known.isUnidentified(place);
   }
 
   /** Whether the modem does not answer after all recovery steps. */
@@ -170,8 +170,8 @@ export class Modem {
     if (JSON.stringify(place) === JSON.stringify(before)) return;
     const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
     const now = this.#parts.clock.now();
-    if (place === undefined) this.#known.left(now);
-    else this.#known.arrives(place, now);
+    if (place === undefined) this.#known.disappeared(now);
+    else this.#known.appeared(place, now);
     this.#location.move(place);
     if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // Closes the port at once. Otherwise the system could not give the next port the same name.
@@ -289,7 +289,7 @@ export class Modem {
       await channel.close(new Error('this modem must not be used'));
       throw new Error('this modem must not be used');
     }
-    this.#known.meet(place);
+    this.#known.identified(place);
     this.#path = path;
     this.#recovery.provePort(path);
     return channel;
@@ -303,7 +303,7 @@ export class Modem {
       return;
     }
     const failure = sessionFailureOf(error);
-    if (this.#known.isStranger(place)) {
+    if (this.#known.isUnidentified(place)) {
       const waitMs = this.#known.askAgainMs();
       log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
       this.#record.reportLost(failure);

@@ -121,7 +121,7 @@ export class Rack {
   /** Returns whether a modem is in this state, including modems without a slot yet. */
   hasModemIn(state: Slot['state']): boolean {
     return this.#modems().some(
-      ({ slot, isStranger, isRefused }) => slot.state === state && !isStranger && !isRefused,
+      ({ slot, isUnidentified, isRefused }) => slot.state === state && !isUnidentified && !isRefused,
     );
   }
 
@@ -145,7 +145,7 @@ export class Rack {
 
   /** Leaves out modems that are not used, not known yet, or now at another place. */
   #shown(): Modem[] {
-    const modems = this.#modems().filter((modem) => !modem.isRefused && !modem.isStranger);
+    const modems = this.#modems().filter((modem) => !modem.isRefused && !modem.isUnidentified);
     const elsewhere = new Set(modems.filter(isPresent).map(({ slot }) => slot.device_id));
     return modems.filter((modem) => {
       const { device_id: imei, usb_path: usbPath, state } = modem.slot;

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Notify, notifySocket } from './notify-socket.ts';
 import { type DaemonStatus, statusLine } from './status-line.ts';
-import { StandstillWatch, type Worker } from './worker.ts';
+import { HangDetector, type Worker } from './worker.ts';
 
 /** A change of the status is sent within this time. */
 const STATUS_MS = 5_000;
@@ -38,7 +38,7 @@ export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #timers = new Map<string, Timer>();
   #status: string | undefined;
-  #isStandstillLogged = false;
+  #isHangLogged = false;
 
   constructor(parts: ServiceManagerParts) {
     this.#parts = parts;
@@ -54,7 +54,7 @@ export class ServiceManager {
     this.#every('status', STATUS_MS, () => this.#sendStatus(daemon));
     const watchdogMs = watchdogTime(this.#parts.environment, this.#parts.pid);
     if (watchdogMs === undefined) return;
-    const watch = new StandstillWatch(() => daemon.workers());
+    const watch = new HangDetector(() => daemon.workers());
     const beatMs = watchdogMs / 2;
     this.#every('watchdog', beatMs, () => this.#feed(watch.check(beatMs)));
   }
@@ -82,10 +82,10 @@ export class ServiceManager {
   /** Notifies the watchdog unless a worker hangs. Without notifications the service manager restarts the daemon. */
   #feed(still: readonly string[]): void {
     if (still.length === 0) {
-      this.#isStandstillLogged = false;
+      this.#isHangLogged = false;
       void this.#notify?.({ WATCHDOG: 1 });
-    } else if (!this.#isStandstillLogged) {
-      this.#isStandstillLogged = true;
+    } else if (!this.#isHangLogged) {
+      this.#isHangLogged = true;
       this.#parts.log.error(
         { workers: still },
         'parts of the daemon hang: no watchdog notification until they continue',

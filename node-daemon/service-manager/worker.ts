@@ -11,7 +11,7 @@ export interface Worker {
 }
 
 /** Tracks the last step of each worker. */
-export class StandstillWatch {
+export class HangDetector {
   readonly #workers: () => readonly Worker[];
   readonly #seen = new Map<string, { steps: number | undefined; unchangedMs: number }>();
 

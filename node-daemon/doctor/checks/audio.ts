@@ -43,7 +43,7 @@ export const gpsInAudio = modemCheck((modem, { audio }) => {
 
 const LISTEN = 'Call the number of this slot and listen before you rely on its audio.';
 
-/** Does a tone that is played into the modem come back? */
+/** Does the modem loop a tone back? */
 export const audioLoop = modemCheck((_, { loop }) => {
   switch (loop.kind) {
     case 'not_done':

@@ -13,21 +13,21 @@ export class KnownModem {
   #asked = 0;
 
   /** Whether the daemon may only ask the device for its identity. */
-  isStranger({ onlyAsk, usb }: Place): boolean {
+  isUnidentified({ onlyAsk, usb }: Place): boolean {
     return onlyAsk === true && !isSame(usb, this.#known);
   }
 
   /** Call it when the device returned an IMEI and may be used. */
-  meet({ usb }: Place): void {
+  identified({ usb }: Place): void {
     this.#known = usb;
     this.#asked = 0;
   }
 
-  left(now: number): void {
+  disappeared(now: number): void {
     this.#goneAt ??= now;
   }
 
-  arrives({ usb }: Place, now: number): void {
+  appeared({ usb }: Place, now: number): void {
     const awayMs = this.#goneAt === undefined ? 0 : Math.abs(now - this.#goneAt);
     if (awayMs > SAME_WITHIN_MS || !isSame(usb, this.#known)) this.#known = undefined;
     // A device that reconnects all the time is not asked more often because of that.

@@ -24,7 +24,7 @@ export const HUAWEI: ModemProfile = {
     'AT^CURC=1',
   ],
   iccidCommands: ['AT^ICCID?', 'AT+CCID', 'AT+ICCID', 'AT+CRSM=176,12258,0,0,10'],
-  // `^CPIN: SIM PIN,3,10,3,10,3`: the code, its tries, then those of PUK, PIN, PUK2, PIN2.
+  // `^CPIN: SIM PIN,3,10,3,10,3`: the code, its attempts left, then those of PUK, PIN, PUK2, PIN2.
   pinTries: {
     command: 'AT^CPIN?',
     answer: /^\^CPIN:/,

@@ -25,7 +25,7 @@ export const QUECTEL: ModemProfile = {
     'AT+QSIMSTAT=1',
   ],
   iccidCommands: ['AT+QCCID', ...GENERIC.iccidCommands],
-  // `+QPINC: "SC",3,10` and `+QPINC: "P2",3,10`: tries of the PIN, then of its PUK.
+  // `+QPINC: "SC",3,10` and `+QPINC: "P2",3,10`: attempts left for the PIN, then for its PUK.
   pinTries: { command: 'AT+QPINC?', answer: /^\+QPINC:/, tries: /^\+QPINC: ?"SC",(\d+)/ },
   storages: '("SM","ME"),("SM","ME"),("SM","ME")',
   urcs: {

@@ -58,7 +58,7 @@ const GAP_MS: Record<LimitedStep, number> = {
 
 const HOUR_MS = 60 * 60 * 1000;
 /** After this time in service, the next recovery begins with the gentlest step. */
-export const WELL_MS = 60_000;
+export const HEALTHY_MS = 60_000;
 /** After this time in service, opening the modem again begins with short waits. */
 const SERVED_MS = 5_000;
 /** A modem answers only some seconds after it gets power. */
@@ -174,7 +174,7 @@ function afterService(before: RecoveryState, { now, servedMs, trouble }: Trouble
   const isRecent = (at: number): boolean => at <= now && now - at < HOUR_MS;
   const taken = before.taken.filter(({ at }) => isRecent(at));
   const patientUntil = Math.min(before.patientUntil, now + PATIENCE_MAX_MS);
-  if (servedMs >= WELL_MS) return { ...NO_TROUBLE, taken };
+  if (servedMs >= HEALTHY_MS) return { ...NO_TROUBLE, taken };
   const losses = [...before.losses.filter(isRecent), ...(trouble === 'port_gone' ? [now] : [])].slice(
     -LOSSES_MAX,
   );

@@ -72,7 +72,7 @@ export class SmsOutbox {
   readonly #unreported = new Set<Promise<void>>();
   /**
    * Resolves when the outcomes of all messages that left the queue, except the last one, are written. Because of it, at most
-   * `MAYBE_GIVEN` commands can have reached the modem without an outcome when the process is killed.
+   * `MAYBE_SENT_MAX` commands can have reached the modem without an outcome when the process is killed.
    */
   #earlierWritten: Promise<void> = Promise.resolve();
   #lastWritten: Promise<void> = Promise.resolve();

@@ -10,25 +10,25 @@ export const COMPACT_SUFFIX = 'compact';
 export const NEW_SUFFIX = 'new';
 
 /** The operator has this time to examine a damaged journal. */
-export const ASIDE_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+export const DAMAGED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-const ASIDE = /^journal\.corrupt-[0-9a-f]+\.log$/;
+const DAMAGED = /^journal\.corrupt-[0-9a-f]+\.log$/;
 
 /** Removes incomplete copies. No compaction may run meanwhile. Never rejects. */
-export async function removeCutOff(path: string): Promise<void> {
+export async function removeIncomplete(path: string): Promise<void> {
   for (const suffix of [COMPACT_SUFFIX, NEW_SUFFIX]) await unlink(`${path}.${suffix}`).catch(() => undefined);
 }
 
 /** Removes damaged journals whose time is over. Resolves with whether others remain. Never rejects. */
-export async function removeOldAsides(folder: string, now: number): Promise<boolean> {
+export async function removeOldDamaged(folder: string, now: number): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   let areLeft = false;
-  for (const name of names.filter((each) => ASIDE.test(each))) {
+  for (const name of names.filter((each) => DAMAGED.test(each))) {
     const path = join(folder, name);
     try {
       // The change time of a file is the time at which it got its name.
       const { ctimeMs } = await stat(path);
-      if (ctimeMs <= now - ASIDE_KEPT_MS) await unlink(path);
+      if (ctimeMs <= now - DAMAGED_KEPT_MS) await unlink(path);
       else areLeft = true;
     } catch {
       areLeft = true;

@@ -5,14 +5,14 @@ import { appendPersistently, type PersistentAppendParts } from '../../journal/pe
 import { rejected } from './sms-outcome.ts';
 import { areAllKnown } from './sms-reports.ts';
 
-export const LEFT_BEHIND = 'the node stopped while the modem had the message';
-const NEVER_GIVEN = 'the node stopped before the modem got the message';
+export const NODE_STOPPED = 'the node stopped while the modem had the message';
+const NODE_STOPPED_BEFORE = 'the node stopped before the modem got the message';
 
 /**
  * Commands of one SIM that the modem may have had when the process was killed. The outbox sends the next but one
  * only after the outcome of the first is written.
  */
-export const MAYBE_GIVEN = 2;
+export const MAYBE_SENT_MAX = 2;
 
 /**
  * Settles the commands that an earlier process did not finish. The first commands of each SIM without an outcome may have reached the
@@ -20,7 +20,7 @@ export const MAYBE_GIVEN = 2;
  * power cut may, and then all commands are `unknown`. A command is `accepted` if all its references are known from answers or reports.
  * Call it before new commands are accepted. Resolves after the first attempt. If the disk refuses, the daemon tries again.
  */
-export async function settleIntents(parts: PersistentAppendParts): Promise<void> {
+export async function settleUnfinished(parts: PersistentAppendParts): Promise<void> {
   const { journal, clock, log } = parts;
   const at = new Date(clock.now()).toISOString();
   const outcomes = outcomesOf(journal.state.commands, { at, bootId: journal.bootId });
@@ -51,7 +51,7 @@ function outcomesOf(
   for (const commandIds of bySim.values()) {
     const isOneLife = commandIds.every((commandId) => commands.get(commandId)?.boot === bootId);
     commandIds.forEach((commandId, position) => {
-      const wasNeverGiven = isOneLife && position >= MAYBE_GIVEN;
+      const wasNeverSent = isOneLife && position >= MAYBE_SENT_MAX;
       const { references = [], segments = 1 } = commands.get(commandId) ?? {};
       if (areAllKnown(references, segments)) {
         outcomes.set(commandId, { status: 'accepted', message_references: [...references], at });
@@ -59,8 +59,8 @@ function outcomesOf(
       }
       outcomes.set(
         commandId,
-        wasNeverGiven
-          ? rejected('not_sent', 'retry', { message: NEVER_GIVEN, at })
+        wasNeverSent
+          ? rejected('not_sent', 'retry', { message: NODE_STOPPED_BEFORE, at })
           : { status: 'unknown', message: leftBehind(references.length, segments), at },
       );
     });
@@ -69,5 +69,5 @@ function outcomesOf(
 }
 
 function leftBehind(sent: number, segments: number): string {
-  return sent === 0 ? LEFT_BEHIND : `${LEFT_BEHIND}: ${sent} of ${segments} segments were sent`;
+  return sent === 0 ? NODE_STOPPED : `${NODE_STOPPED}: ${sent} of ${segments} segments were sent`;
 }

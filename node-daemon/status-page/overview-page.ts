@@ -8,7 +8,7 @@ import type { NodeStatus } from './node-status.ts';
 import { page } from './page.ts';
 import { type Hub, layOut } from './rack-layout.ts';
 import { emptyTile, hubTile, slotTile } from './slot-tile.ts';
-import { alarmText, counted, duration, HEALTH_WORDS, type Health, healthOf, SIGNS } from './words.ts';
+import { alarmText, counted, duration, LOOK_WORDS, type Look, lookOf, SIGNS } from './words.ts';
 
 /** The page of a slot shows more events. */
 const EVENTS_SHOWN = 30;
@@ -37,7 +37,7 @@ ${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">This host has 
 
 /** Returns the title of the browser tab. */
 function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatus): string {
-  const good = slots.filter((slot) => healthOf(slot) === 'good').length;
+  const good = slots.filter((slot) => lookOf(slot) === 'good').length;
   const trouble = troubles.length > 0 || !isLinked ? `${SIGNS.bad} ` : '';
   return `${trouble}${good}/${slots.length} · ${nodeId}`;
 }
@@ -55,12 +55,12 @@ function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus
 
 function facts(status: NodeStatus): Html {
   const { slots, isLinked, isJournalFailing, journalDepth, calls: live, now, startedAt } = status;
-  const good = slots.filter((slot) => healthOf(slot) === 'good').length;
+  const good = slots.filter((slot) => lookOf(slot) === 'good').length;
   const full = slots.filter(({ storage }) => storage !== null && storage.used >= storage.total * 0.8);
   const used = slots.reduce((sum, { storage }) => sum + (storage?.used ?? 0), 0);
   const total = slots.reduce((sum, { storage }) => sum + (storage?.total ?? 0), 0);
-  const fact = (name: string, value: string, health: 'good' | 'bad' | 'plain'): Html =>
-    html`<div class="${health}"><dt>${name}</dt><dd>${value}</dd></div>`;
+  const fact = (name: string, value: string, look: 'good' | 'bad' | 'plain'): Html =>
+    html`<div class="${look}"><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`${[
     fact('in service', `${good} of ${slots.length}`, good === slots.length ? 'plain' : 'bad'),
     fact('link', isLinked ? 'up' : 'down', isLinked ? 'good' : 'bad'),
@@ -76,9 +76,9 @@ function facts(status: NodeStatus): Html {
 }
 
 function legend(slots: readonly Slot[]): Html {
-  return html`<ul class="legend">${(Object.keys(HEALTH_WORDS) as Health[]).map((health) => {
-    const count = slots.filter((slot) => healthOf(slot) === health).length;
-    return html`<li class="${health}"><span class="sign" aria-hidden="true">${SIGNS[health]}</span> ${count} ${HEALTH_WORDS[health]}</li>`;
+  return html`<ul class="legend">${(Object.keys(LOOK_WORDS) as Look[]).map((look) => {
+    const count = slots.filter((slot) => lookOf(slot) === look).length;
+    return html`<li class="${look}"><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${count} ${LOOK_WORDS[look]}</li>`;
   })}</ul>`;
 }
 

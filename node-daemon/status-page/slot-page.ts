@@ -5,7 +5,7 @@ import { eventList } from './event-list.ts';
 import type { NodeStatus } from './node-status.ts';
 import { page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
-import { describedState, healthOf, maskedIccid, SIGNS, shownDbm } from './words.ts';
+import { describedState, lookOf, maskedIccid, SIGNS, shownDbm } from './words.ts';
 
 /** One step for every five minutes. */
 const STEPS = 288;
@@ -16,13 +16,13 @@ const HOURS_AGO = [24, 18, 12, 6, 0];
 export function slotPage(name: string, status: NodeStatus): string | undefined {
   const slot = status.slots.find((each) => each.slot === name);
   if (slot === undefined) return undefined;
-  const health = healthOf(slot);
+  const look = lookOf(slot);
   const samples = status.signalOf(name);
   return page(
-    { title: `${SIGNS[health]} ${name} · ${status.nodeId ?? 'node'}`, status },
+    { title: `${SIGNS[look]} ${name} · ${status.nodeId ?? 'node'}`, status },
     html`<p><a href="/">All slots</a></p>
 <h1>${name}</h1>
-<p class="health ${health}" id="state" data-live><span class="sign" aria-hidden="true">${SIGNS[health]}</span> ${describedState(slot)}</p>
+<p class="health ${look}" id="state" data-live><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${describedState(slot)}</p>
 <dl class="facts" id="facts" data-live>${facts(slot, status)}</dl>
 <section aria-labelledby="signal-title"><h2 id="signal-title">Signal</h2>
 <div id="signal" data-live>${chart(samples)}</div></section>

@@ -3,7 +3,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeStatus } from './node-status.ts';
 import { signalPlot } from './signal-plot.ts';
-import { describedState, healthOf, SIGNS, shownDbm } from './words.ts';
+import { describedState, lookOf, SIGNS, shownDbm } from './words.ts';
 
 /** One step for every 20 minutes, because a tile is small. */
 const STEPS = 72;
@@ -14,15 +14,15 @@ const FULL_SHARE = 0.8;
 
 /** `place`: the text above the name, such as the port number. */
 export function slotTile(slot: Slot, place: string, status: NodeStatus): Html {
-  const health = healthOf(slot);
+  const look = lookOf(slot);
   const call = status.calls.find(({ iccid }) => iccid === slot.iccid);
   const samples = status.signalOf(slot.slot);
   const { storage, signal_dbm: signal } = slot;
   const isFull = storage !== null && storage.total > 0 && storage.used / storage.total >= FULL_SHARE;
-  return html`<li class="tile ${health}" id="slot-${slot.slot}" data-live>
+  return html`<li class="tile ${look}" id="slot-${slot.slot}" data-live>
 <p class="place"><span>${place}</span>${signal === null ? '' : html`<span>${shownDbm(signal)}</span>`}</p>
 <a href="/slots/${slot.slot}">${slot.slot}</a>
-<p class="state"><span class="sign" aria-hidden="true">${SIGNS[health]}</span> ${describedState(slot)}</p>
+<p class="state"><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${describedState(slot)}</p>
 ${plotOf(samples)}
 ${call === undefined ? '' : html`<p class="mark">${call.direction} call, ${call.state}</p>`}${isFull ? html`<p class="mark warn">storage ${storage.used} of ${storage.total}</p>` : ''}
 </li>`;

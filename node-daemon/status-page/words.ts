@@ -1,44 +1,31 @@
 // The texts of the page: states with their signs, times, alarms, masked numbers.
-import type { Slot, SlotState } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 
-/** The health of a slot. Each value has a color and a sign. */
-export type Health = 'good' | 'busy' | 'bad' | 'lost';
+/** The look of a slot: a color and a sign. A slot without a modem looks different from a modem with a problem. */
+export type Look = 'good' | 'warn' | 'bad' | 'lost';
 
-const HEALTH_OF_STATE: Readonly<Record<SlotState, Health>> = {
-  registered: 'good',
-  starting: 'busy',
-  searching: 'busy',
-  denied: 'bad',
-  sim_absent: 'bad',
-  sim_locked: 'bad',
-  lost: 'lost',
-};
-
-export const SIGNS: Readonly<Record<Health, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
+export const SIGNS: Readonly<Record<Look, string>> = { good: '●', warn: '◐', bad: '▲', lost: '✕' };
 
 /** Texts of the legend, in the order of importance. */
-export const HEALTH_WORDS: Readonly<Record<Health, string>> = {
+export const LOOK_WORDS: Readonly<Record<Look, string>> = {
   good: 'in service',
-  busy: 'starting or searching',
+  warn: 'starting or searching',
   bad: 'SIM or network problem',
   lost: 'no modem',
 };
 
-const STATE_WORDS: Readonly<Record<SlotState, string>> = {
-  registered: 'registered',
-  starting: 'starting',
-  searching: 'searching',
-  denied: 'denied',
-  sim_absent: 'no SIM',
-  sim_locked: 'SIM locked',
-  lost: 'lost',
-};
+/** Returns, for example, "refused by the network: denied_plmn". docs/operators/trouble.md lists the reasons. */
+export function describedState({ state, reason }: Pick<Slot, 'state' | 'reason'>): string {
+  const { words } = SLOT_STATUS[state];
+  return reason === null || reason === state ? words : `${words}: ${reason}`;
+}
 
-/** Returns, for example, "denied: denied_plmn". docs/operators/trouble.md lists the reasons. */
-export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
-  reason === null || reason === state ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${reason}`;
-
-export const healthOf = ({ state }: Pick<Slot, 'state'>): Health => HEALTH_OF_STATE[state];
+export function lookOf({ state }: Pick<Slot, 'state'>): Look {
+  if (state === 'lost') return 'lost';
+  const { health } = SLOT_STATUS[state];
+  return health === 'good' || health === 'warn' ? health : 'bad';
+}
 
 const ALARMS: Readonly<Record<string, string>> = {
   no_modem: 'No modem is plugged in.',

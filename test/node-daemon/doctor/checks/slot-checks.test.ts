@@ -145,7 +145,9 @@ t.test('who holds the port', async (t) => {
   t.match(check('port_holder', nobody), { verdict: 'warning', advice: /as root/ });
   const root = hostView({ user: { uid: 0, groups: [0] } });
   t.match(check('port_holder', nobody, { host: root }), { verdict: 'problem', advice: /usermod/ });
-  t.match(check('port_holder', nobody, { daemon: daemonView({ isDaemonRunning: false }) }), { verdict: 'ok' });
+  t.match(check('port_holder', nobody, { daemon: daemonView({ isDaemonRunning: false }) }), {
+    verdict: 'ok',
+  });
 });
 
 t.test('a make that no profile knows', async (t) => {

@@ -12,11 +12,11 @@ import {
   insertUnreadable,
   isSentBy,
   type ReceivedMessage,
+  recordOutcome,
   recordReport,
-  settleOutcome,
   type UnassignedMessages,
 } from '../store/messages/messages.ts';
-import { settleArrival } from '../store/operations/probes.ts';
+import { recordArrival } from '../store/operations/probes.ts';
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
 
@@ -59,7 +59,7 @@ async function arrivedProbe(
   now: Date,
 ): Promise<string | undefined> {
   const token = probeTokenIn(body);
-  return token === undefined ? undefined : await settleArrival(trx, { token, iccid, from }, now);
+  return token === undefined ? undefined : await recordArrival(trx, { token, iccid, from }, now);
 }
 
 async function applyFact(
@@ -80,7 +80,7 @@ async function applyFact(
       return;
     case 'sms_outcome':
       if (await isSentBy(trx, nodeOf(factKey), fact.command_id))
-        await settleOutcome(trx, fact.command_id, fact.outcome);
+        await recordOutcome(trx, fact.command_id, fact.outcome);
       return;
     case 'sms_report':
       if (fact.command_id === null || fact.status === 'pending') return;

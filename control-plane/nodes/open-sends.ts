@@ -3,7 +3,7 @@ import type { Logger } from '#shared/log.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   findUnsettled,
-  settleOutcome,
+  recordOutcome,
   setUnsettled,
   type UnsettledSend,
 } from '../store/messages/messages.ts';
@@ -71,7 +71,7 @@ export class OpenSends {
         { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
         { id: open.commandId, timeLeftMs: 0, timeoutMs: ANSWER_TIMEOUT_MS },
       );
-      await settleOutcome(db, open.commandId, outcome);
+      await recordOutcome(db, open.commandId, outcome);
       return true;
     } catch (error) {
       if (error instanceof CommandRefused) {

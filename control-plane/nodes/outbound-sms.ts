@@ -9,7 +9,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import { observe, type SendOutcome } from '../metrics/observation.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
-import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages/messages.ts';
+import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
 import { type Fleet, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 
@@ -72,7 +72,7 @@ export async function sendSms(
     )
     .catch((error: unknown) => giveUp(parts.db, commandId, { error, tell }));
   tell(outcome.status);
-  await settleOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
+  await recordOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
     // The node's fact settles it as well; the carrier's answer is what the sender needs to know now.
     parts.log.error({ err: error, command: commandId }, 'cannot settle a send yet'),
   );

@@ -64,7 +64,7 @@ export function serveApi(base: Base, { sales, telephony, createResampler, server
     },
     concerns: { payments: () => sales.networks.trouble() },
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
-    accounts: (chainId: number) => sales.tills.get(chainId)?.chain.accounts,
+    accounts: (chainId: number) => sales.settlementNetworks.get(chainId)?.chain.accounts,
   });
   const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
   const clientOf = addressOf(app);

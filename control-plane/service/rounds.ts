@@ -7,7 +7,7 @@ import { WaitlistMailer } from '../mail/waitlist-mailer.ts';
 import type { Task } from '../metrics/observation.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { GasWatch } from '../payments/gas-watch.ts';
-import { walletsOf } from '../payments/tills.ts';
+import { walletsOf } from '../payments/settlement-networks.ts';
 import { deleteExpiredProofs } from '../store/fleet/nodes.ts';
 import { notePool } from '../store/fleet/pool-openings.ts';
 import { deleteOldTenures } from '../store/fleet/sim-tenures.ts';
@@ -64,8 +64,8 @@ type EveryMinute = (task: Task, work: () => Promise<void>) => Round;
 
 /** What a chain says that is not the one configured must not end a payment. */
 function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMinute: EveryMinute): Round[] {
-  const { networks, tills } = sales;
-  return [...tills].flatMap(([chainId, { settlement, finality }]) => [
+  const { networks, settlementNetworks } = sales;
+  return [...settlementNetworks].flatMap(([chainId, { settlement, finality }]) => [
     everyMinute('reconcile', async () => {
       if (!networks.isOpen(chainId)) return;
       await settlement.reconcile(({ subscription }) => {
@@ -86,7 +86,7 @@ function moneyWatch(
   everyMinute: EveryMinute,
 ): Round[] {
   const { networks } = sales;
-  const wallets = walletsOf(sales.tills);
+  const wallets = walletsOf(sales.settlementNetworks);
   const alerts = startAlerts({
     db,
     clock,
@@ -106,7 +106,7 @@ function moneyWatch(
       alerts.onFunds(chainId, funds);
     },
   });
-  return [alerts, everyMinute('gas', () => gasWatch.look())];
+  return [alerts, everyMinute('gas', () => gasWatch.check())];
 }
 
 const mailerOf = (

@@ -199,7 +199,9 @@ async function introduceNumbers(
   const isUnsellable = new Set(unsellable);
   return {
     unsellable,
-    conflicts: reported.filter(({ number, iccid }) => !isUnsellable.has(iccid) && owners.get(number) !== iccid),
+    conflicts: reported.filter(
+      ({ number, iccid }) => !isUnsellable.has(iccid) && owners.get(number) !== iccid,
+    ),
   };
 }
 

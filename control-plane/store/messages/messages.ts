@@ -239,7 +239,7 @@ function idWithReference(commandId: string, reference: number | undefined): stri
 /**
  * Records the outcome of a send that a node reports. Only an unsettled message changes; one that a delivery report has ended gets its id.
  */
-export async function settleOutcome(
+export async function recordOutcome(
   db: Database | DatabaseTransaction,
   commandId: string,
   outcome: SmsOutcome,

@@ -59,7 +59,7 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
  * Whether a received text is that of a probe, and its id. The probe is then delivered, unless it has ended already. Call it for texts in
  * the format of a probe.
  */
-export async function settleArrival(
+export async function recordArrival(
   trx: Database,
   text: { token: string; iccid: string; from: string },
   now: Date,

@@ -69,7 +69,7 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
         rest.rows.map(({ slot }) => slot),
         ['m2', 'm3'],
       );
-      await t.rejects(operator.call('putSlotInService', { node: 'lab', slot: 'm9' }), /told of no slot "m9"/);
+      await t.rejects(operator.call('putSlotInService', { node: 'lab', slot: 'm9' }), /reported no slot "m9"/);
       await t.rejects(
         operator.call('putSlotInService', { node: 'nowhere', slot: 'm2' }),
         /no node "nowhere"/,
@@ -172,7 +172,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
     stderr: /no number of/,
   });
   const written = (await control('audit', 'list')).stdout;
-  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is no number of this service/);
+  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is not a number of this service/);
   t.match(written, /releaseNumber +\+1206…0001 +refused +\+1206…0001 is in no quarantine/);
   const whole = (await control('audit', 'list', '--full')).stdout;
   t.match(whole, /releaseNumber +\+12065550001 /);

@@ -1,4 +1,4 @@
-// What facts say of messages and calls, once they are committed, for whoever looks on.
+// Metric events about committed facts: messages and calls.
 import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';

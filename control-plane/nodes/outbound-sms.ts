@@ -1,4 +1,4 @@
-// One SMS from request to carrier: noted first, handed to the node once, answered when the carrier took it.
+// Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
@@ -23,17 +23,16 @@ export interface OutboundParts {
   sendTimeoutMs: number;
 }
 
-/** The part of the wait in which the node may still begin; the rest is for the carrier to answer. */
+/** The node must begin within this part of the wait; the rest is for the carrier's response. */
 const START_SHARE = 0.5;
 
-/** Of a node that refuses for its rate limit and does not say for how long. */
+/** Wait for a node that refuses for its rate limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
 /**
- * Sends `body` from the subscription's number. Throws `Refusal` `phone_node_error` when the carrier did
- * not take it, or when nobody knows; the history says which, and learns later what really happened.
- * Throws `Refusal` `rate_limited` when the node's limit for the SIM or the recipient is reached, and `destination_not_allowed` when
- * its operator allows fewer destinations than the service.
+ * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
+ * is unknown. The history says which, and is corrected later. `rate_limited`: the node's limit for the SIM or the recipient is reached.
+ * `destination_not_allowed`: the node's operator allows fewer destinations than the service.
  */
 export async function sendSms(
   parts: OutboundParts,
@@ -42,7 +41,7 @@ export async function sendSms(
 ): Promise<{ messageId: string; status: 'queued' }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
-  const tell = (sent: SendOutcome): void =>
+  const count = (sent: SendOutcome): void =>
     observe({ kind: 'sms_sent', outcome: sent, seconds: Math.max(0, parts.clock.now() - startedAt) / 1000 });
   const place = await locateNumber(parts.db, subscription.number);
   const isBound = place?.boundTo === subscription.id;
@@ -57,8 +56,12 @@ export async function sendSms(
     now: new Date(parts.clock.now()),
   });
   if (place === undefined || link === undefined) {
-    tell('offline');
-    throw nodeError(isBound ? 'the phone node is offline' : 'the number is being provisioned');
+    count('offline');
+    throw nodeError(
+      isBound
+        ? 'The phone node is offline. The message was not sent.'
+        : 'The number is being provisioned. The message was not sent. Try again in a minute.',
+    );
   }
   const outcome = await link
     .command(
@@ -70,11 +73,11 @@ export async function sendSms(
         timeoutMs: parts.sendTimeoutMs,
       },
     )
-    .catch((error: unknown) => giveUp(parts.db, commandId, { error, tell }));
-  tell(outcome.status);
+    .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }));
+  count(outcome.status);
   await recordOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
-    // The node's fact settles it as well; the carrier's answer is what the sender needs to know now.
-    parts.log.error({ err: error, command: commandId }, 'cannot settle a send yet'),
+    // The node's fact also records the outcome; the sender needs the carrier's response now.
+    parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
   );
   return answer(commandId, outcome);
 }
@@ -89,30 +92,28 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
         ...(outcome.class === undefined ? {} : { class: outcome.class }),
       });
     case 'unknown':
-      throw nodeError(
-        'nobody knows whether the message was sent; /sms/messages will tell if it becomes known',
-      );
+      throw nodeError('The modem did not confirm the send. Check GET /sms/messages before you send again.');
   }
 }
 
-// 3GPP TS 27.005 §3.2.5: what the message service says; everything else is said by the modem or the node.
+// 3GPP TS 27.005 §3.2.5: these codes are from the message service; all others are from the modem or the node.
 const refuserOf = (code: string): string =>
   code.startsWith('cms_') ? 'the carrier refused the message' : 'the modem could not send';
 
 async function giveUp(
   db: Database,
   commandId: string,
-  { error, tell }: { error: unknown; tell: (sent: SendOutcome) => void },
+  { error, count }: { error: unknown; count: (sent: SendOutcome) => void },
 ): Promise<never> {
   if (error instanceof CommandRefused) {
-    tell(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
+    count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     await setUnsettled(db, commandId, { status: 'failed' });
     if (error.code === 'rate_limited') throw rateLimited(error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
-    tell(error.isSent ? 'unknown' : 'offline');
+    count(error.isSent ? 'unknown' : 'offline');
     await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
     throw nodeError(`the phone node did not answer: ${error.message}`);
   }

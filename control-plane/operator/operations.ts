@@ -62,8 +62,8 @@ export function createOperations(parts: OperationsParts): Operations {
   }
   const here = { fleet, serve: serve as ServeNode };
   serveNodeRequests({ db, bus, log, ...here });
-  const tell = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, here, tell });
+  const notify = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ db, clock, here, notify });
   const subscriptionChanged = (subscriptionId: string): void =>
     bus.publish({ kind: 'subscription_changed', subscriptionId });
   const probing = repeat(

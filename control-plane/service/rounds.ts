@@ -123,7 +123,7 @@ async function waitlistRound({ db, clock, log }: Base, mailer: WaitlistMailer | 
 }
 
 async function cleaningRound({ config, db, bus, clock, log }: Base, { live }: Telephony): Promise<void> {
-  await live.settleForgotten();
+  await live.endForgotten();
   const now = new Date(clock.now());
   await deleteExpiredNonces(db, now);
   await deleteExpiredProofs(db, now);

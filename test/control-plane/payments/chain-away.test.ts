@@ -190,7 +190,9 @@ t.test('a chain that is found to be another one later stays closed', { timeout: 
     ],
   );
   await passUntil(clock, 'the alert', () => hook.told().length > 0);
-  t.match(hook.taken[0]?.body.data.raised, [{ severity: 'critical', summary: /does not match the configuration/ }]);
+  t.match(hook.taken[0]?.body.data.raised, [
+    { severity: 'critical', summary: /does not match the configuration/ },
+  ]);
   for (let step = 0; step < 20; step += 1) {
     clock.advance(MINUTE_MS);
     t.match(await subscribe(url), NOTHING_SOLD);

@@ -1,7 +1,7 @@
 // Sends the messages of one channel one after the other, each until it is accepted or given up.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   type AlertAttempt,
@@ -68,7 +68,7 @@ export class AlertPost {
       log.error(about, 'the receiver rejected all further alerts: it gets none until the next start');
     } else if (next.step === 'give_up') log.error(about, 'a message about alerts was not accepted: given up');
     else if (delivery.outcome !== 'sent') log.warn(about, 'a message about alerts was not accepted');
-    observe({ kind: 'alerts_told', channel, outcome: delivery.outcome });
+    emitMetric({ kind: 'alerts_sent', channel, outcome: delivery.outcome });
     if (next.step === 'retry') {
       await retryMessage(db, attempt, new Date(clock.now() + next.afterMs));
       return false;

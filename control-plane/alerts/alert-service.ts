@@ -10,7 +10,7 @@ import { checkForTroubles } from './alert-watch.ts';
 import type { AlertThresholds } from './conditions.ts';
 import { GasReadings } from './gas-readings.ts';
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 const POST_MS = 5_000;
 
 export interface AlertService {
@@ -50,7 +50,7 @@ export function startAlerts({ channels, chainIds, options, ...parts }: AlertServ
   const readings = new GasReadings(clock, chainIds);
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
-    repeat({ clock, log, task: 'alerts', everyMs: LOOK_MS }, () =>
+    repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>
       checkForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
     ),
     ...posts.map((post) =>

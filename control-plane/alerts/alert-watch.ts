@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { keyOf, type OpenAlert } from '../domain/alert.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
@@ -56,7 +56,7 @@ export async function checkForTroubles({
   });
   for (const alert of after) logChange(alert, before.get(keyOf(alert)), log);
   const open = after.filter(({ raisedAt, recoveredAt }) => raisedAt !== null && recoveredAt === null);
-  observe({ kind: 'alerts_looked_at', open: open.map(({ kind }) => kind) });
+  emitMetric({ kind: 'alerts_checked', open: open.map(({ kind }) => kind) });
 }
 
 function logChange(alert: OpenAlert, before: OpenAlert | undefined, log: Logger): void {

@@ -5,8 +5,8 @@ import type { Bus } from '../bus/bus.ts';
 import type { Database, DatabaseTransaction } from '../store/database/database.ts';
 import { countUnheld } from '../store/fleet/node-links.ts';
 import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
+import { emitFactMetrics } from './fact-metrics.ts';
 import { applyFacts } from './facts.ts';
-import { observeFacts } from './observed-facts.ts';
 
 interface CommitParts {
   db: Database;
@@ -31,7 +31,7 @@ export async function commitFacts(
   });
   const { unheld, undated } = unassigned;
   if (unheld + undated > 0) log.warn({ unheld, undated }, 'messages discarded: number not sold when sent');
-  observeFacts(
+  emitFactMetrics(
     facts.map(({ fact }) => fact),
     { events, ...unassigned },
   );

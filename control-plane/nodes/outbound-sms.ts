@@ -6,7 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { observe, type SendOutcome } from '../metrics/observation.ts';
+import { emitMetric, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
@@ -42,7 +42,11 @@ export async function sendSms(
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
   const count = (sent: SendOutcome): void =>
-    observe({ kind: 'sms_sent', outcome: sent, seconds: Math.max(0, parts.clock.now() - startedAt) / 1000 });
+    emitMetric({
+      kind: 'sms_sent',
+      outcome: sent,
+      seconds: Math.max(0, parts.clock.now() - startedAt) / 1000,
+    });
   const place = await locateNumber(parts.db, subscription.number);
   const isBound = place?.boundTo === subscription.id;
   const link = isBound ? parts.fleet.find(place.nodeId) : undefined;
@@ -121,7 +125,7 @@ async function giveUp(
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  observe({ kind: 'rate_limited', limit: 'sms' });
+  emitMetric({ kind: 'rate_limited', limit: 'sms' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }

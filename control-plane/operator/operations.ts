@@ -69,7 +69,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const probing = repeat(
     { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
     async () => {
-      await prober.look();
+      await prober.check();
       await deleteOldRequests(db);
     },
   );

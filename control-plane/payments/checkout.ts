@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
-import { observe, type PaymentOutcome } from '../metrics/observation.ts';
+import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import { checkWindow } from './authorization.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
@@ -68,11 +68,11 @@ export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): P
   const method = methodOf(headers);
   try {
     const paid = await pay(parts, headers);
-    observe({ kind: 'payment_attempted', method, outcome: 'settled' });
+    emitMetric({ kind: 'payment_attempted', method, outcome: 'settled' });
     return paid;
   } catch (error) {
-    if (method !== 'none') observe({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });
-    if (error instanceof PaymentRejected) observe({ kind: 'payment_refused', code: error.code });
+    if (method !== 'none') emitMetric({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });
+    if (error instanceof PaymentRejected) emitMetric({ kind: 'payment_refused', code: error.code });
     throw error;
   }
 }
@@ -124,7 +124,7 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const { runsCode } = simulation;
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
-  observe({ kind: 'payment_verified', method: methodOf(headers) });
+  emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
 
   const result = await settlement.settle(payment, simulation.call);
   switch (result.kind) {

@@ -1,7 +1,7 @@
 // Determines which of the three payment headers a request has, and what it pays.
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
-import type { PaymentMethod } from '../metrics/observation.ts';
+import type { PaymentMethod } from '../metrics/metric-events.ts';
 import type { AccountsByChain } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall } from './chain/simulation.ts';
@@ -57,7 +57,7 @@ export class Settlement {
     const startedAt = clock.now();
     const result = await this.#submitAndAwait(payment, call);
     const seconds = Math.max(0, clock.now() - startedAt) / 1000;
-    observe({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
+    emitMetric({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
     return result;
   }
 
@@ -100,7 +100,7 @@ export class Settlement {
         await ledger.noteCheck(payment.id, this.#now());
       if (result.kind === 'pending') return;
       this.#parts.log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
-      observe({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
+      emitMetric({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
     });
   }
 

@@ -1,10 +1,10 @@
-// Work that comes back each minute: payments, gas, alerts, mail to those who wait, and what is too old.
+// Work that repeats each minute: payments, gas, alerts, mail to the waitlist, deletion of old data.
 import type { AlertChannel } from '../alerts/alert-channel.ts';
 import { startAlerts } from '../alerts/alert-service.ts';
 import type { MailSettings } from '../config/mail-options.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import { WaitlistMailer } from '../mail/waitlist-mailer.ts';
-import type { Task } from '../metrics/observation.ts';
+import type { Task } from '../metrics/metric-events.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { GasWatch } from '../payments/gas-watch.ts';
 import { walletsOf } from '../payments/settlement-networks.ts';
@@ -35,7 +35,7 @@ interface Round {
   stop(): Promise<void>;
 }
 
-/** Each by itself: an RPC that hangs holds up its own payments only. */
+/** Each round is independent: an RPC that hangs delays only its own payments. */
 export function startRounds(base: Base, parts: RoundParts): Round {
   const { clock, log } = base;
   const everyMinute = (task: Task, work: () => Promise<void>): Round =>
@@ -62,7 +62,7 @@ export function startRounds(base: Base, parts: RoundParts): Round {
 
 type EveryMinute = (task: Task, work: () => Promise<void>) => Round;
 
-/** What a chain says that is not the one configured must not end a payment. */
+/** Only for open networks: the data of a chain that does not match the configuration must not end a payment. */
 function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMinute: EveryMinute): Round[] {
   const { networks, settlementNetworks } = sales;
   return [...settlementNetworks].flatMap(([chainId, { settlement, finality }]) => [
@@ -79,7 +79,7 @@ function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMin
   ]);
 }
 
-/** Alerts, and the gas that some of them are about. */
+/** Alerts, and the gas balances that some of them need. */
 function moneyWatch(
   { config, db, clock, log }: Base,
   { sales, metrics, channels }: RoundParts,

@@ -6,7 +6,7 @@ import type { DialOutcome } from '#shared/voice/call.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import type { Database } from '../store/database/database.ts';
@@ -116,7 +116,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  observe({ kind: 'rate_limited', limit: 'calls' });
+  emitMetric({ kind: 'rate_limited', limit: 'calls' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }

@@ -6,7 +6,7 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Bus } from '../bus/bus.ts';
 import { storableText } from '../domain/storable-text.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import type { Database } from '../store/database/database.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
@@ -277,7 +277,7 @@ export class LiveCalls implements CallWatch {
     this.#remove(callId);
     if (statistics === undefined) return;
     const { overflow_frames: overflow, undelivered_frames: undelivered } = statistics;
-    observe({ kind: 'audio_carried', frames: { overflow, undelivered } });
+    emitMetric({ kind: 'audio_carried', frames: { overflow, undelivered } });
     setStreamStatistics(this.#parts.db, callId, statistics).catch((error: unknown) =>
       this.#parts.log.warn({ err: error, call: callId }, 'storing the statistics of a stream failed'),
     );
@@ -305,7 +305,7 @@ export class LiveCalls implements CallWatch {
     const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
     if (call === undefined) this.#onEnded(callId, cause);
     else {
-      observe({ kind: 'call_ended', call });
+      emitMetric({ kind: 'call_ended', call });
       bus.publish({ kind: 'call_ended', call });
     }
   }

@@ -70,7 +70,7 @@ async function listen(at: Session, { answer, wait, ...options }: ListenOptions):
     watch(at, { number, answers: answer === true, wait, interrupted }),
   );
   if (rings === undefined) return;
-  at.output.note(`${rings.caller ?? 'somebody'} calls`);
+  at.output.note(`${rings.caller ?? 'an unknown number'} is calling`);
   const talk = await converse({ client, callId: rings.call_id, output: at.output }, options, files);
   at.output.answer({ ...rings, ...talk });
 }

@@ -6,7 +6,7 @@ import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
-import { observe } from '../../metrics/observation.ts';
+import { emitMetric } from '../../metrics/metric-events.ts';
 import { watched } from './availability.ts';
 import { migrate, newestMigration } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
@@ -73,7 +73,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   if ('url' in where) {
     const postgres = openPostgresPool(where.url, where.connectionsMax);
     connections = () => connectionsOf(postgres);
-    pool = watched(postgres, () => observe({ kind: 'query_failed', errorClass: 'connection' }));
+    pool = watched(postgres, () => emitMetric({ kind: 'query_failed', errorClass: 'connection' }));
   } else {
     unlock = await lockFolder(
       where.folder,
@@ -107,8 +107,8 @@ const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connectio
 });
 
 function observeQuery(event: LogEvent): void {
-  observe({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
-  if (event.level === 'error') observe({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
+  emitMetric({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
+  if (event.level === 'error') emitMetric({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
 }
 
 /** Errors of Postgres have a SQLSTATE (five characters); errors of the connection have none. */

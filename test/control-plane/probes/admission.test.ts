@@ -110,7 +110,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
     /** A minute later. */
     look: async (): Promise<void> => {
       clock.advance(MINUTE_MS + 1);
-      await prober.look();
+      await prober.check();
     },
   };
 }

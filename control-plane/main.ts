@@ -1,4 +1,4 @@
-// The control plane as a program: the service, and an operator's commands beside it.
+// The control-plane program: the service and the operator commands.
 import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
@@ -10,7 +10,7 @@ if (!(await runCommand('control-plane', COMMANDS))) {
   const config = readConfig(helpOf(COMMANDS));
   const log = createLogger('control-plane', config.logLevel);
   await runProgram(log, async () => {
-    // Commands beside it need little of this.
+    // Loaded on demand: the other commands need little of it.
     const { startService } = await import('./service/service.ts');
     const service = await startService(config, { log });
     const { consoleUrl, metricsPort: port, url } = service;

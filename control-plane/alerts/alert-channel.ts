@@ -1,36 +1,36 @@
-// A way to an operator, and what becomes of a message after an attempt to send it.
+// A channel that delivers alerts to an operator, and the next step after an attempt.
 import type { AlertChannelName, AlertMessage } from '../domain/alert.ts';
 
 export interface AlertChannel {
   readonly name: AlertChannelName;
-  /** Never rejects, and takes no longer than a minute and a half. `signal` ends it. */
+  /** Never rejects, and takes at most 90 s. `signal` aborts it. */
   send(message: AlertMessage, options: { isTest: boolean; signal: AbortSignal }): Promise<Delivery>;
 }
 
 export interface Delivery {
   outcome:
     | 'sent'
-    /** It said no. */
+    /** The receiver rejected the message. */
     | 'refused'
-    /** It did not answer, or was not there. */
+    /** The receiver did not respond, or could not be reached. */
     | 'unavailable'
-    /** The connection was lost when it may have had all of it, and it does not know what it has by its id. */
+    /** The connection was lost when the receiver may have had the whole message, and it does not recognize repeated ids. */
     | 'unknown'
-    /** It said that it wants none any more. */
+    /** The receiver wants no further messages. */
     | 'gone';
-  /** For the log and for who tries it out: no address, no URL, no text of the other side. */
+  /** For the log and for tests of the channel. Contains no address, no URL and no text of the receiver. */
   detail: string;
-  /** It asked to be left alone for so long. */
+  /** The receiver asked to wait this long. */
   retryAfterMs?: number;
 }
 
 const FIRST_PAUSE_MS = 15_000;
 const PAUSE_MS_MAX = 15 * 60_000;
 
-/** Somewhat more than a day. */
+/** A little more than a day of attempts. */
 const ATTEMPTS_MAX = 100;
 
-/** Each of them may have been one mail more. */
+/** Each of these attempts may have delivered one more mail. */
 const UNKNOWN_ATTEMPTS_MAX = 3;
 
 export type NextStep = { step: 'sent' | 'give_up' } | { step: 'retry'; afterMs: number };

@@ -1,4 +1,4 @@
-// Where alerts are sent, from the options.
+// The channels for alerts, from the options.
 
 import { type MailAddress, mailSettingsOf, type SmtpServer } from '../config/mail-options.ts';
 import type { AlertChannel } from './alert-channel.ts';
@@ -16,16 +16,16 @@ export interface ChannelOptions {
   environment: string;
 }
 
-/** Ways to the operator, none where none is given. Throws for half of one. */
+/** The configured channels. Throws if one is configured incompletely. */
 export function alertChannelsOf(options: ChannelOptions): AlertChannel[] {
   const { alertWebhookUrl: url, alertWebhookSecret: secret, alertMailTo: to } = options;
   if (url === undefined && secret !== undefined)
-    throw new Error('ALERT_WEBHOOK_SECRET is of no use without ALERT_WEBHOOK_URL: give both or none');
+    throw new Error('ALERT_WEBHOOK_SECRET needs ALERT_WEBHOOK_URL: set both or neither');
   if (url !== undefined && secret === undefined)
-    throw new Error('give ALERT_WEBHOOK_SECRET with ALERT_WEBHOOK_URL: the key that signs what is posted');
+    throw new Error('ALERT_WEBHOOK_URL needs ALERT_WEBHOOK_SECRET, the key that signs the requests');
   const mail = mailSettingsOf(options);
   if (to !== undefined && mail === undefined)
-    throw new Error('give SMTP_URL and MAIL_FROM with ALERT_MAIL_TO: the server that takes the mail');
+    throw new Error('ALERT_MAIL_TO needs SMTP_URL and MAIL_FROM, the mail server and the sender');
   return [
     ...(url !== undefined && secret !== undefined ? [createWebhook({ url, secret }, options)] : []),
     ...(to !== undefined && mail !== undefined ? [createAlertMail(mail, to, options)] : []),

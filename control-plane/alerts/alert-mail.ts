@@ -1,4 +1,4 @@
-// Alerts to a person: one plain mail a message.
+// Alerts for people: one plain mail per message.
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { MailSettings } from '../config/mail-options.ts';
 import type { AlertMessage } from '../domain/alert.ts';
@@ -45,10 +45,10 @@ function compose(
     from,
     to: { name: '', address: to },
     date: message.createdAt,
-    // The same however often it is tried: mailboxes that look show it once.
+    // The same for every attempt: some mailboxes then show it once.
     messageId: `<${message.id}@${from.address.replace(/^.*@/, '')}>`,
     subject: alertSubject(message, sender),
-    // RFC 3834: no out-of-office answers.
+    // RFC 3834: prevents out-of-office replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
     text: alertText(message, sender),
   });

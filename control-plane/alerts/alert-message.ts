@@ -1,17 +1,17 @@
-// The message of an alert, as JSON for a program and as text for a person.
+// An alert message, as JSON for programs and as text for people.
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertMessage, AlertRow } from '../domain/alert.ts';
 
-/** Which installation speaks. */
+/** The installation that sends the message. */
 export interface Sender {
   serviceName: string;
   environment: string;
 }
 
-/** Fields are only ever added while it stays the same. */
+/** While it stays the same, fields are only added. */
 const VERSION = 1;
 
-/** The body of a webhook (Standard Webhooks: `type`, `timestamp`, `data`). `isTest`: nothing is the matter. */
+/** The body of a webhook (Standard Webhooks: `type`, `timestamp`, `data`). `isTest`: there is no actual alert. */
 export function alertBody(
   { createdAt, raised, escalated, recovered }: AlertMessage,
   { serviceName, environment }: Sender,
@@ -24,7 +24,7 @@ export function alertBody(
   });
 }
 
-/** "Simrack: node rack-1 is offline, and 3 more"; what is critical goes before what is not, and that before what is over. */
+/** "Simrack: node rack-1 is offline, and 3 more". Critical alerts come first, then warnings, then those that ended. */
 export function alertSubject(
   { raised, escalated, recovered }: AlertMessage,
   { serviceName }: Sender,
@@ -39,12 +39,12 @@ export function alertSubject(
 
 export function alertText({ raised, escalated, recovered }: AlertMessage, { environment }: Sender): string {
   if (raised.length + escalated.length + recovered.length === 0)
-    return `Nothing is the matter: somebody tries whether alerts of "${environment}" arrive.`;
+    return `This is a test of the alerts of "${environment}". Nothing is wrong.`;
   return [
-    ...section('What is wrong:', raised),
-    ...section('What has become critical:', escalated),
-    ...section('What is over:', recovered),
-    `From "${environment}". "${ownCommand('control-plane')} alert list" shows all that is wrong now.`,
+    ...section('New problems:', raised),
+    ...section('Now critical:', escalated),
+    ...section('Resolved:', recovered),
+    `From "${environment}". "${ownCommand('control-plane')} alert list" shows all present problems.`,
   ].join('\n\n');
 }
 

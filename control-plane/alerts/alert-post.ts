@@ -1,7 +1,7 @@
-// Sends what is to be told on one channel: message after message, each until it was taken or given up.
+// Sends the messages of one channel one after the other, each until it is accepted or given up.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   type AlertAttempt,
@@ -13,10 +13,10 @@ import {
 } from '../store/operations/alert-messages.ts';
 import { type AlertChannel, afterDelivery, type Delivery } from './alert-channel.ts';
 
-/** A claim outlives the attempt that it is for, by clocks that differ somewhat, too. */
+/** Longer than the attempt that it is for, with slack for clocks that differ. */
 const LEASE_MS = 3 * 60_000;
 
-/** A message that is under way at a stop gets this long. */
+/** A message that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
 export interface AlertPostParts {
@@ -30,14 +30,14 @@ export class AlertPost {
   readonly #parts: AlertPostParts;
   readonly #aborting = new AbortController();
   #isStopping = false;
-  /** The receiver wants none any more, until somebody starts the service anew. */
+  /** The receiver wants no further messages before the next start of the service. */
   #isGone = false;
 
   constructor(parts: AlertPostParts) {
     this.#parts = parts;
   }
 
-  /** Sends all that is due. */
+  /** Sends all messages that are due. */
   async round(): Promise<void> {
     const { db, clock, channel } = this.#parts;
     while (!this.#isStopping && !this.#isGone) {
@@ -51,13 +51,13 @@ export class AlertPost {
     }
   }
 
-  /** Begins no message any more; the one under way ends in a few seconds. */
+  /** Begins no further message; the present one ends in a few seconds. */
   stop(): void {
     this.#isStopping = true;
     setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
   }
 
-  /** Whether the next one may go. */
+  /** Records the result of an attempt. Returns whether the next message may be sent. */
   async #note(attempt: AlertAttempt, delivery: Delivery): Promise<boolean> {
     const { db, clock, log } = this.#parts;
     const { id: message, channel } = attempt;
@@ -65,10 +65,10 @@ export class AlertPost {
     const about = { message, channel, attempt: attempt.attempt, ...delivery };
     if (delivery.outcome === 'gone') {
       this.#isGone = true;
-      log.error(about, 'the receiver of alerts wants none any more: none is sent to it until the next start');
-    } else if (next.step === 'give_up') log.error(about, 'a message about alerts was never taken: given up');
-    else if (delivery.outcome !== 'sent') log.warn(about, 'a message about alerts was not taken');
-    observe({ kind: 'alerts_told', channel, outcome: delivery.outcome });
+      log.error(about, 'the receiver rejected all further alerts: it gets none until the next start');
+    } else if (next.step === 'give_up') log.error(about, 'a message about alerts was not accepted: given up');
+    else if (delivery.outcome !== 'sent') log.warn(about, 'a message about alerts was not accepted');
+    emitMetric({ kind: 'alerts_sent', channel, outcome: delivery.outcome });
     if (next.step === 'retry') {
       await retryMessage(db, attempt, new Date(clock.now() + next.afterMs));
       return false;

@@ -1,4 +1,4 @@
-// Alerts of a running service: a look every ten seconds, and each channel by itself, so that none holds up another.
+// Alerts of a running service: a check every ten seconds, and independent channels, so that none delays another.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { repeat } from '../housekeeping/repeat.ts';
@@ -6,15 +6,15 @@ import type { Database } from '../store/database/database.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
-import { lookForTroubles } from './alert-watch.ts';
+import { checkForTroubles } from './alert-watch.ts';
 import type { AlertThresholds } from './conditions.ts';
 import { GasReadings } from './gas-readings.ts';
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 const POST_MS = 5_000;
 
 export interface AlertService {
-  /** Called with every reading of a relayer. */
+  /** Called with every reading of a relayer's balance. */
   onFunds(chainId: number, funds: { transfers: number }): void;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface AlertServiceParts {
   clock: Clock;
   log: Logger;
   channels: readonly AlertChannel[];
-  /** Chains with a relayer of ours. */
+  /** Chains with a relayer. */
   chainIds: Iterable<number>;
   closedChains: () => readonly ClosedChain[];
   options: {
@@ -50,8 +50,8 @@ export function startAlerts({ channels, chainIds, options, ...parts }: AlertServ
   const readings = new GasReadings(clock, chainIds);
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
-    repeat({ clock, log, task: 'alerts', everyMs: LOOK_MS }, () =>
-      lookForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
+    repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>
+      checkForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
     ),
     ...posts.map((post) =>
       repeat({ clock, log, task: 'alert_messages', everyMs: POST_MS }, () => post.round()),

@@ -1,13 +1,13 @@
-// Checks everything now and then, and notes problems and recoveries: once, however many instances check.
+// Checks everything periodically, and records problems and recoveries once, however many instances check.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { keyOf, type OpenAlert } from '../domain/alert.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import { readFleet } from '../store/operations/fleet-snapshot.ts';
-import { afterLook } from './alert-book.ts';
+import { afterCheck } from './alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 
 export interface AlertWatchParts {
@@ -15,13 +15,13 @@ export interface AlertWatchParts {
   clock: Clock;
   log: Logger;
   thresholds: AlertThresholds;
-  /** By chain, transfers that the relayer has gas for, as this instance read it lately. */
+  /** By chain, transfers that the relayer has gas for, as this instance last read it. */
   gas: () => ReadonlyMap<number, number | undefined>;
   closedChains: () => readonly ClosedChain[];
 }
 
-/** One look. Rejects where the database does not answer: then nothing was noted. */
-export async function lookForTroubles({
+/** Runs one check. Rejects if the database does not respond; then nothing was recorded. */
+export async function checkForTroubles({
   db,
   clock,
   log,
@@ -46,7 +46,7 @@ export async function lookForTroubles({
       const about = alert ?? trouble;
       if (about === undefined) continue;
       const isKnown = findings.isKnown(about);
-      const next = afterLook(alert, trouble, { isKnown, rule: rules[about.kind], now });
+      const next = afterCheck(alert, trouble, { isKnown, rule: rules[about.kind], now });
       if (next !== undefined) after.push(next);
       else if (alert !== undefined) gone.push(alert.id);
     }
@@ -54,16 +54,16 @@ export async function lookForTroubles({
     await forgetAlerts(trx, gone, now);
     return { before, after };
   });
-  for (const alert of after) tell(alert, before.get(keyOf(alert)), log);
+  for (const alert of after) logChange(alert, before.get(keyOf(alert)), log);
   const open = after.filter(({ raisedAt, recoveredAt }) => raisedAt !== null && recoveredAt === null);
-  observe({ kind: 'alerts_looked_at', open: open.map(({ kind }) => kind) });
+  emitMetric({ kind: 'alerts_checked', open: open.map(({ kind }) => kind) });
 }
 
-function tell(alert: OpenAlert, before: OpenAlert | undefined, log: Logger): void {
+function logChange(alert: OpenAlert, before: OpenAlert | undefined, log: Logger): void {
   const { id, kind, subject, severity, summary } = alert;
   const about = { alert: id, kind, subject, summary };
-  if (alert.recoveredAt !== null) log.info(about, 'an alert is over');
-  else if (alert.raisedAt !== null && before?.raisedAt == null) log.warn(about, 'an alert is raised');
+  if (alert.recoveredAt !== null) log.info(about, 'alert ended');
+  else if (alert.raisedAt !== null && before?.raisedAt == null) log.warn(about, 'alert raised');
   else if (alert.raisedAt !== null && severity === 'critical' && before?.severity === 'warning')
-    log.warn(about, 'an alert has become critical');
+    log.warn(about, 'alert became critical');
 }

@@ -1,4 +1,4 @@
-// From how things are to what is wrong. Pure: who is told, and when, is decided elsewhere.
+// Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
@@ -7,7 +7,7 @@ import type { AlertKind } from '../domain/alert-kinds.ts';
 import type { FleetSnapshot, NodeReading, SlotReading } from '../store/operations/fleet-snapshot.ts';
 
 export interface AlertThresholds {
-  /** A link that is gone for two of them is an alert. */
+  /** Heartbeat period of links: a node without a link for two periods is offline. */
   heartbeatMs: number;
   slotDownMs: number;
   storagePercent: number;
@@ -16,21 +16,21 @@ export interface AlertThresholds {
   relayerTransfersMin: number;
 }
 
-/** A storage that is emptied is well at so many percent below the threshold. */
+/** A storage is well again at so many percentage points below the threshold. */
 const STORAGE_MARGIN_PERCENT = 10;
 
-/** A journal has so long to become shorter; then it grows. */
+/** A journal that has not become shorter in this time grows. */
 const JOURNAL_MS = 10 * 60_000;
 
-/** A refund is somebody's work; later it is forgotten work. */
+/** An operator works on a refund for this long; an older one was forgotten. */
 const REFUNDING_MS = 10 * 60_000;
 
 const MINUTE_MS = 60_000;
 
-/** An RPC that is back sooner is no work for anybody. */
+/** An RPC that returns sooner needs no operator. */
 const UNREACHABLE_MS = MINUTE_MS;
 
-/** A card that moves is reported by two nodes for a moment. */
+/** Two nodes report a card for a moment while it moves. */
 const HANDOVER_MS = MINUTE_MS;
 
 export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
@@ -40,7 +40,7 @@ export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<Al
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
   journal_growing: { raiseAfterMs: JOURNAL_MS, recoverAfterMs: 0 },
   relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
-  // Each instance asks for itself: one that gets no answer is enough, and all must get one.
+  // Each instance checks for itself: the alert is raised when one gets no response, and ends when all get one.
   chain_unavailable: { raiseAfterMs: 0, recoverAfterMs: MINUTE_MS },
   payment_stuck: { raiseAfterMs: 0, recoverAfterMs: 0 },
   pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
@@ -48,11 +48,11 @@ export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<Al
 
 export interface Findings {
   troubles: Trouble[];
-  /** False where the state is unknown now: the alert stays as it is. */
+  /** False if the state is unknown now: the alert stays as it is. */
   isKnown(alert: Pick<OpenAlert, 'kind' | 'subject'>): boolean;
 }
 
-/** `isOpen`: it was raised and is not over, which moves the line between bad and well. */
+/** `isOpen`: whether the alert was raised and has not ended, which shifts the threshold. */
 export function findTroubles(
   snapshot: FleetSnapshot,
   thresholds: AlertThresholds,
@@ -92,8 +92,8 @@ const offline = ({ id }: NodeReading): Trouble => ({
   subject: id,
   severity: 'critical',
   reading: null,
-  summary: `node ${id} is offline: its numbers get and send nothing`,
-  advice: 'Look whether its host has power and network, and what node-daemon logs there.',
+  summary: `node ${id} is offline: its numbers neither receive nor send`,
+  advice: 'Check the power and the network of its host, and the log of node-daemon there.',
 });
 
 function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: NodeReading): Trouble[] {
@@ -103,7 +103,7 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
     ...(disputed === 0
       ? []
       : [
-          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes report, too: not sold`,
+          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report: not sold`,
         ]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
   ];
@@ -114,7 +114,7 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
       severity: isSuspended ? 'critical' : 'warning',
       reading: null,
       summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that are not its own'}${
-        isSuspended ? ': it takes no new SIM' : ''
+        isSuspended ? ': it gets no new SIM' : ''
       }`,
       advice: claimAdvice({ disputed, isSuspended, sims }),
     },
@@ -123,10 +123,10 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
 
 function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims'], 'others'>): string {
   if (isSuspended)
-    return 'If you did not move the cards, its key may be stolen: revoke it. Else approve it again.';
+    return 'If you moved the cards, approve the node again. Otherwise its key may be stolen: revoke it.';
   if (disputed > 0 && sims === 0)
-    return 'Bring in the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have them.';
-  return 'If you moved a card there, run "control-plane slot transfer"; else its key may be stolen: revoke it.';
+    return 'Import the numbers with the ICCIDs of your cards by "control-plane number import". Revoke the node that does not have the cards.';
+  return 'If you moved a card there, run "control-plane slot transfer". Otherwise the key of the node may be stolen: revoke it.';
 }
 
 function journalTroubles(
@@ -142,8 +142,8 @@ function journalTroubles(
       ...about,
       severity: 'critical',
       reading: journalDepth,
-      summary: `the journal of node ${id} grows: ${journalDepth} facts wait to be taken`,
-      advice: 'The node keeps them; look at the log of the service and at its database.',
+      summary: `the journal of node ${id} grows: ${journalDepth} facts wait`,
+      advice: 'The node keeps the facts. Check the log of the service and its database.',
     },
   ];
 }
@@ -178,13 +178,14 @@ function storageTroubles(
       ...about,
       severity: used >= total ? 'critical' : 'warning',
       reading: null,
-      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places taken`,
-      advice: 'A full one takes no more messages; "node-daemon sms <slot>" on the host shows what is in it.',
+      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places used`,
+      advice:
+        'A full storage receives no more messages. "node-daemon sms <slot>" on the host lists its messages.',
     },
   ];
 }
 
-/** Fees swing: a quarter more than the threshold is enough again. */
+/** Fees fluctuate: the alert ends at a quarter more than the threshold. */
 const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThresholds, isOpen: IsOpen) =>
   [...gas].flatMap(([chainId, transfers]): Trouble[] => {
     const about = { kind: 'relayer_low', subject: String(chainId) } as const;
@@ -196,7 +197,7 @@ const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThres
         severity: transfers === 0 ? 'critical' : 'warning',
         reading: null,
         summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
-        advice: 'Send it some ether; the log of the service names its address.',
+        advice: 'Send it ether. The log of the service has its address.',
       },
     ];
   });
@@ -214,12 +215,12 @@ const chainTroubles = ({ now, closedChains }: FleetSnapshot) =>
         reading: null,
         summary:
           reason === 'unreachable'
-            ? `the RPC of chain ${chainId} does not answer: nothing is sold there`
-            : `chain ${chainId} is not what is configured: nothing is sold there`,
+            ? `the RPC of chain ${chainId} does not respond: payments on it are closed`
+            : `chain ${chainId} does not match the configuration: payments on it are closed`,
         advice:
           reason === 'unreachable'
-            ? 'Check the RPC; payments under way are finished once it answers.'
-            : 'The log of the service says what differs; correct the options and start the service again.',
+            ? 'Check the RPC. Payments under way are finished once it responds.'
+            : 'The log of the service says what differs. Correct the options and restart the service.',
       }),
     );
 
@@ -235,17 +236,17 @@ const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
         summary: stuckSummary(id, state, isPaid),
         advice:
           state === 'taken_back'
-            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription; "subscription end" takes off the unpaid year.`
+            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription. "subscription end" removes the unpaid year.`
             : `"${ownCommand('control-plane')} payment show ${id}" says what happened to it.`,
       }),
     );
 
 function stuckSummary(id: string, state: string, isPaid: boolean): string {
   if (state === 'taken_back')
-    return `the chain took the money of payment ${id} back: its subscription is unpaid`;
+    return `the chain reverted the transfer of payment ${id}: its subscription is unpaid`;
   return isPaid
-    ? `payment ${id} (${state}) has brought money and bought nothing`
-    : `payment ${id} does not come to an end: ${state}`;
+    ? `payment ${id} (${state}) moved money but bought nothing`
+    : `payment ${id} is stuck: ${state}`;
 }
 
 function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds, isOpen: IsOpen): Trouble[] {

@@ -1,4 +1,4 @@
-// What relayers had for gas when it was read last, for as long as that says anything.
+// The relayers' last gas readings, for as long as they are recent.
 import type { Clock } from '#shared/clock.ts';
 
 /** It is read every minute. */
@@ -18,7 +18,7 @@ export class GasReadings {
     this.#readings.set(chainId, { transfers, atMs: this.#clock.now() });
   }
 
-  /** Transfers by chain, undefined where nobody could read them lately. */
+  /** Transfers by chain, undefined if the balance could not be read recently. */
   fresh(): Map<number, number | undefined> {
     const oldest = this.#clock.now() - FRESH_MS;
     return new Map(

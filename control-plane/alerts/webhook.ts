@@ -1,4 +1,4 @@
-// Alerts to a program: a signed POST as in the Standard Webhooks specification (webhook-id, -timestamp, -signature).
+// Alerts for programs: a signed POST according to Standard Webhooks (webhook-id, -timestamp, -signature).
 import { createHmac } from 'node:crypto';
 import type { AlertChannel, Delivery } from './alert-channel.ts';
 import { alertBody, type Sender } from './alert-message.ts';
@@ -7,7 +7,7 @@ const TIMEOUT_MS = 10_000;
 
 export interface WebhookSettings {
   url: string;
-  /** Of the signature. */
+  /** Key of the signature. */
   secret: Buffer;
 }
 
@@ -16,7 +16,7 @@ export function createWebhook({ url, secret }: WebhookSettings, sender: Sender):
     name: 'webhook',
     async send(message, { isTest, signal }) {
       const body = alertBody(message, sender, isTest);
-      // The receiver compares it with its own clock; a socket's time is real, too.
+      // The receiver compares it with its own clock, and the timeouts of sockets are in real time too.
       const timestamp = Math.floor(Date.now() / 1000);
       try {
         const response = await fetch(url, {
@@ -29,7 +29,7 @@ export function createWebhook({ url, secret }: WebhookSettings, sender: Sender):
             'webhook-signature': signatureOf(secret, message.id, timestamp, body),
           },
           body,
-          // What it signs is for this receiver.
+          // The signature is for this receiver only.
           redirect: 'manual',
           signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
         });
@@ -42,7 +42,7 @@ export function createWebhook({ url, secret }: WebhookSettings, sender: Sender):
   };
 }
 
-/** Over `id.timestamp.body`, in the scheme v1. `timestamp`: seconds since the Unix epoch. */
+/** Signs `id.timestamp.body` with the scheme v1. `timestamp`: seconds since the Unix epoch. */
 export function signatureOf(secret: Buffer, id: string, timestamp: number, body: string): string {
   return `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
@@ -61,10 +61,10 @@ function deliveryOf({ status, ok, headers }: Response): Delivery {
   };
 }
 
-/** Texts of errors have addresses; codes have none. */
+/** Error texts contain addresses; error codes do not. */
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
-  if (error instanceof Error && error.name === 'AbortError') return 'ended by a stop';
+  if (error instanceof Error && error.name === 'TimeoutError') return `no response in ${TIMEOUT_MS / 1000} s`;
+  if (error instanceof Error && error.name === 'AbortError') return 'aborted by a stop';
   const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : 'no connection';
 }

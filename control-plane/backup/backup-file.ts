@@ -1,4 +1,4 @@
-// A file that has its name only when it is whole and on the disk.
+// Writes a file that gets its name only when it is complete and on the disk.
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
@@ -11,23 +11,23 @@ import type { BackupHeader } from './backup-format.ts';
 import { verifyBackup } from './backup-reader.ts';
 import type { BackupKey, WriteBackup } from './encryption.ts';
 
-/** It has keys and messages in it. */
+/** The file contains keys and messages. */
 const MODE = 0o600;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** File systems that know one name a file. */
+/** Errors of file systems without hard links. */
 const NO_LINK_CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
 
 /**
- * Lets `write` fill the file, reads it again from one end to the other (`key` opens it), and gives it its name. Throws `OperatorRefusal`
- * where nothing can be made, and for a name that is taken: that file stays as it is. Until then it is
- * `<name>.<random>.partial`, so that none disturbs another; only kill -9 leaves that behind.
+ * Lets `write` fill the file, reads all of it again (`key` opens it), and gives it its name. Throws `OperatorRefusal` if the file cannot be
+ * created, and if the name exists: the existing file stays. Until then it is `<name>.<random>.partial`, a name of its own; only kill -9
+ * leaves that behind.
  */
 export async function saveBackup(path: string, write: WriteBackup, key?: BackupKey): Promise<BackupHeader> {
   if (existsSync(path)) throw takenName(path);
   const partial = `${resolve(path)}.${randomBytes(4).toString('hex')}.partial`;
-  // Before there is anything: a signal may come as the file does.
+  // First of all: a signal may arrive together with the file.
   const keep = removeWhenStopped(partial);
   let out: Writable | undefined;
   try {
@@ -46,7 +46,7 @@ export async function saveBackup(path: string, write: WriteBackup, key?: BackupK
   }
 }
 
-/** Keeps what comes in a file, as long as `work` takes: a backup is read twice, and believed only when all of it is there. */
+/** Copies `source` to a file for as long as `work` takes: a backup is read twice, and trusted only when all of it is there. */
 export async function withCopy<T>(source: Readable, work: (path: string) => Promise<T>): Promise<T> {
   const path = join(tmpdir(), `simrack-${randomBytes(8).toString('hex')}.backup`);
   const keep = removeWhenStopped(path);
@@ -60,7 +60,7 @@ export async function withCopy<T>(source: Readable, work: (path: string) => Prom
 }
 
 const takenName = (path: string): OperatorRefusal =>
-  new OperatorRefusal(`${path} is there already: give another name`);
+  new OperatorRefusal(`${path} exists: choose another name`);
 
 async function create(path: string): Promise<FileHandle> {
   try {
@@ -69,14 +69,14 @@ async function create(path: string): Promise<FileHandle> {
     const { code = '' } = error as NodeJS.ErrnoException;
     const folder = dirname(path);
     if (code === 'ENOENT') throw new OperatorRefusal(`there is no folder ${folder}`);
-    if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is no folder`);
+    if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is not a folder`);
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-      throw new OperatorRefusal(`nothing may be written to ${folder} (${code})`);
+      throw new OperatorRefusal(`no permission to write to ${folder} (${code})`);
     throw error;
   }
 }
 
-/** A rename would take the name from a file that came meanwhile. */
+/** A rename would replace a file that was created meanwhile. */
 async function giveName(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
@@ -88,7 +88,7 @@ async function giveName(partial: string, path: string): Promise<void> {
   }
 }
 
-/** Until it is called off. The signal ends the process, as it does without this. */
+/** Returns a function that cancels it. The signal still ends the process, as it does without this. */
 function removeWhenStopped(path: string): () => void {
   const handlers = STOP_SIGNALS.map((signal) => {
     const handle = (): void => {

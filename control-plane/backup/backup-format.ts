@@ -1,4 +1,4 @@
-// The form of a backup: gzip; a line of JSON that says what it holds, a line a row, and a line that proves all before it.
+// The format of a backup: gzip of a JSON header line, one line per row, and a trailer line with a digest of everything before it.
 import * as z from 'zod';
 
 const FORMAT = 'simrack-backup';
@@ -8,7 +8,7 @@ const name = z.string().min(1).max(200);
 const tableSchema = z.object({
   name,
   columns: z.array(name).min(1),
-  /** How many lines are of it; tables come in the order of this list. */
+  /** Number of its lines; tables come in the order of this list. */
   rows: z.number().int().nonnegative(),
 });
 
@@ -16,10 +16,10 @@ const headerSchema = z.object({
   format: z.literal(FORMAT),
   version: z.number().int().positive(),
   created_at: z.iso.datetime(),
-  /** The newest migration of the database that it was made of. */
+  /** The newest migration of the source database. */
   migration: name,
   tables: z.array(tableSchema),
-  /** What counts up; `last` is a whole number as text. */
+  /** Counters; `last` is an integer as text. */
   sequences: z.array(
     z.object({ table: name, column: name, last: z.string().regex(/^\d{1,19}$/), is_called: z.boolean() }),
   ),
@@ -29,10 +29,10 @@ const trailerSchema = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export type BackupHeader = z.output<typeof headerSchema>;
 
-/** What a snapshot of a database holds, as the store tells it. */
+/** The contents of a snapshot of the database, as the store returns them. */
 export type Contents = Omit<BackupHeader, 'format' | 'version' | 'created_at'>;
 
-/** The file is no backup, is damaged, or is of a version that is not known here: the message says which. */
+/** The file is not a backup, is damaged, or has an unknown version: the message says which. */
 export class BackupError extends Error {
   override name = 'BackupError';
   readonly exitCode = 2;
@@ -48,9 +48,12 @@ export const headerOf = (contents: Contents, now: Date): BackupHeader => ({
 export function readHeader(line: string): BackupHeader {
   const written = parsed(line);
   const { format, version } = (written ?? {}) as { format?: unknown; version?: unknown };
-  if (format !== FORMAT) throw new BackupError('this is no backup of Simrack, or its beginning is damaged');
+  if (format !== FORMAT)
+    throw new BackupError('this is not a backup of Simrack, or its beginning is damaged');
   if (typeof version === 'number' && version > VERSION)
-    throw new BackupError(`a newer Simrack wrote it (format ${version}): restore it with that one`);
+    throw new BackupError(
+      `a newer version of Simrack wrote it (format ${version}): restore it with that version`,
+    );
   const checked = headerSchema.safeParse(written);
   if (!checked.success) throw new BackupError('its first line is damaged');
   return checked.data;
@@ -58,11 +61,11 @@ export function readHeader(line: string): BackupHeader {
 
 export const trailerOf = (sha256: string): string => JSON.stringify({ sha256 });
 
-/** Throws where the last line is not that of a whole backup with this digest. */
+/** Throws unless the last line is the trailer of a complete backup with this digest. */
 export function checkTrailer(line: string, sha256: string): void {
   const checked = trailerSchema.safeParse(parsed(line));
   if (!checked.success || checked.data.sha256 !== sha256)
-    throw new BackupError('it is damaged: what is in it is not what was written');
+    throw new BackupError('it is damaged: its contents do not match its digest');
 }
 
 function parsed(line: string): unknown {

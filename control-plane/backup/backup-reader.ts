@@ -1,4 +1,4 @@
-// Reads a backup, and believes it only when all of it was read.
+// Reads a backup, and trusts it only when all of it was read.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { BackupError, type BackupHeader, checkTrailer, readHeader } from './backup-format.ts';
 import { type BackupKey, openedBytes } from './encryption.ts';
 
-/** No row of ours is near it. */
+/** Far longer than any row. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const ROWS_A_BATCH = 500;
@@ -19,14 +19,14 @@ export interface RowBatch {
 }
 
 /**
- * First the header, then the rows. It ends only when everything was there and is what was written; else it throws
- * `BackupError`, after rows that are worth nothing. `key` opens one that is encrypted.
+ * Yields the header, then the rows. It completes only if the backup is complete and undamaged. Otherwise it throws `BackupError`; the rows
+ * before that must be discarded. `key` opens an encrypted backup.
  */
 export async function* readBackup(path: string, key?: BackupKey): AsyncGenerator<BackupHeader | RowBatch> {
   const file = createReadStream(path);
   const bytes = Readable.from(openedBytes(file, path, key), { objectMode: false });
   const gunzip = createGunzip();
-  // It has its say below, where it is read.
+  // The reader below gets the error.
   file.on('error', () => undefined);
   bytes.on('error', (error) => gunzip.destroy(error));
   try {
@@ -40,7 +40,7 @@ export async function* readBackup(path: string, key?: BackupKey): AsyncGenerator
   }
 }
 
-/** Reads all of it. Throws `BackupError` where it is not whole. */
+/** Reads all of the backup. Throws `BackupError` unless it is complete. */
 export async function verifyBackup(path: string, key?: BackupKey): Promise<BackupHeader> {
   let header: BackupHeader | undefined;
   for await (const part of readBackup(path, key)) if ('format' in part) header = part;
@@ -53,7 +53,7 @@ async function* checkedRows(lines: AsyncIterable<Buffer>): AsyncGenerator<Backup
   const iterator = lines[Symbol.asyncIterator]();
   const next = async (): Promise<Buffer> => {
     const { value, done } = await iterator.next();
-    if (done === true) throw new BackupError('it ends too early: it was cut off');
+    if (done === true) throw new BackupError('it ends too early: it is incomplete');
     return value;
   };
   const take = async (): Promise<string> => {
@@ -79,10 +79,10 @@ async function* checkedRows(lines: AsyncIterable<Buffer>): AsyncGenerator<Backup
   }
   checkTrailer((await next()).toString(), digest.digest('hex'));
   if ((await iterator.next()).done !== true)
-    throw new BackupError('it is damaged: something is behind its end');
+    throw new BackupError('it is damaged: there is data after its end');
 }
 
-/** Without their ends; what is behind the last end is a line that was cut off, and is left out. */
+/** Lines without their ends. A last line without an end was cut off, and is left out. */
 async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let bytes = 0;
@@ -97,7 +97,7 @@ async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
     const rest = chunk.subarray(from);
     parts.push(rest);
     bytes += rest.length;
-    if (bytes > LINE_BYTES_MAX) throw new BackupError('it is damaged: a line of it has no end');
+    if (bytes > LINE_BYTES_MAX) throw new BackupError('it is damaged: a line is too long');
   }
 }
 
@@ -105,8 +105,8 @@ function explained(error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException).code ?? '');
   if (code === 'ENOENT') return new BackupError('there is no such file');
   if (code === 'EISDIR') return new BackupError('it is a folder');
-  if (code === 'EACCES') return new BackupError('it may not be read');
-  if (code === 'Z_BUF_ERROR') return new BackupError('it ends too early: it was cut off');
-  if (code === 'Z_DATA_ERROR') return new BackupError('this is no backup of Simrack, or it is damaged');
+  if (code === 'EACCES') return new BackupError('there is no permission to read it');
+  if (code === 'Z_BUF_ERROR') return new BackupError('it ends too early: it is incomplete');
+  if (code === 'Z_DATA_ERROR') return new BackupError('this is not a backup of Simrack, or it is damaged');
   return error;
 }

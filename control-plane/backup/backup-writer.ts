@@ -1,4 +1,4 @@
-// From a snapshot of a database to the bytes of a backup.
+// Writes a snapshot of a database as a backup.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -8,10 +8,10 @@ import type { Database } from '../store/database/database.ts';
 import { headerOf, trailerOf } from './backup-format.ts';
 import { dumpDatabase } from './database-dump.ts';
 
-/** The database keeps its snapshot, and the embedded one its only connection, no longer for a reader that sleeps. */
+/** Limit for a stalled reader. A backup occupies a snapshot of the database, or the only connection of the embedded one. */
 const STALL_MS = 10_000;
 
-/** Writes all that the database holds now to `out`, and ends it. Rejects where something goes wrong: then it is worth nothing. */
+/** Writes the present contents of the database to `out`, and ends it. If it rejects, the output is worthless. */
 export async function writeBackup(db: Database, out: Writable, now: Date): Promise<void> {
   const gzip = createGzip();
   const written = pipeline(gzip, out);
@@ -31,7 +31,7 @@ export async function writeBackup(db: Database, out: Writable, now: Date): Promi
   } catch (error) {
     gzip.destroy();
     const isStalled = error instanceof Error && error.name === 'AbortError';
-    throw isStalled ? new Error(`nobody took the backup for ${STALL_MS / 1000} s`) : error;
+    throw isStalled ? new Error(`the reader of the backup stalled for ${STALL_MS / 1000} s`) : error;
   }
   gzip.end(`${trailerOf(digest.digest('hex'))}\n`);
   await written;

@@ -1,4 +1,4 @@
-// All rows of all tables as they are at one moment, as JSON: Postgres writes the text, so that nothing is lost on the way.
+// All rows of all tables at one moment, as JSON. Postgres writes the text, so that no precision is lost.
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database, DatabaseTransaction } from '../store/database/database.ts';
@@ -10,11 +10,11 @@ const ROWS_A_FETCH = 500;
 
 export interface DumpSink {
   begin(contents: Contents): Promise<void>;
-  /** Rows of the tables in their order, one line each. */
+  /** Rows in the order of the tables, one line each. */
   rows(rows: readonly string[]): Promise<void>;
 }
 
-/** Reads all of one snapshot. Rejects with what `sink` rejects with. */
+/** Reads all of one snapshot. Rejects if `sink` does. */
 export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> {
   await db
     .transaction()
@@ -37,7 +37,7 @@ export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> 
 
 async function dumpTable(trx: DatabaseTransaction, table: string, sink: DumpSink): Promise<void> {
   await sql`declare backup no scroll cursor for
-    select row_to_json(told)::text as line from ${sql.table(table)} as told`.execute(trx);
+    select row_to_json(source)::text as line from ${sql.table(table)} as source`.execute(trx);
   for (;;) {
     const { rows } = await sql<{ line: string }>`fetch ${sql.lit(ROWS_A_FETCH)} from backup`.execute(trx);
     if (rows.length === 0) break;
@@ -52,7 +52,7 @@ async function countRows(trx: DatabaseTransaction, table: string): Promise<numbe
   return Number(rows[0]?.count);
 }
 
-/** Read after the rows were frozen: never behind them. */
+/** Read after the snapshot of the rows: never behind them. */
 async function readSequences(trx: DatabaseTransaction): Promise<Contents['sequences']> {
   const read = [];
   for (const { table, column, sequence } of await listSequences(trx)) {

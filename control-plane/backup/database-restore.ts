@@ -1,4 +1,4 @@
-// Fills an empty database from a backup, all at once or not at all, and brings it to the newest schema.
+// Fills an empty database from a backup, completely or not at all, and migrates it to the newest schema.
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from '../store/database/database.ts';
@@ -7,10 +7,10 @@ import { listTables } from '../store/database/table-catalog.ts';
 import { BackupError, type BackupHeader } from './backup-format.ts';
 import type { RowBatch } from './backup-reader.ts';
 
-/** Whoever was signed in at that moment is not, now: sessions end only in the database that they are in. */
+/** Sessions are not restored: those that were open then may have been ended since. */
 const SESSIONS_TABLE = 'operator_sessions';
 
-/** Throws `OperatorRefusal` where there is something already. What `batches` rejects with leaves it empty. */
+/** Throws `OperatorRefusal` unless the database is empty. If `batches` rejects, it stays empty. */
 export async function restoreDatabase(
   db: Database,
   header: BackupHeader,
@@ -18,10 +18,10 @@ export async function restoreDatabase(
 ): Promise<void> {
   if (!isKnownMigration(header.migration)) {
     throw new BackupError(
-      `it has the schema ${header.migration}, which this version does not know: take the version that wrote it, or a newer one`,
+      `it has the schema ${header.migration}, which this version does not know: use the version that wrote it, or a newer one`,
     );
   }
-  // By hand: Kysely's migrations want a connection, and are to be part of it.
+  // Without Kysely's migrator, which wants a connection of its own and cannot join the transaction.
   await db.connection().execute(async (connection) => {
     await sql`begin`.execute(connection);
     try {
@@ -51,12 +51,12 @@ async function checkEmpty(db: Database): Promise<void> {
   );
   if (rows.length > 0) {
     throw new OperatorRefusal(
-      'the database is not empty, and nothing was changed: restore into one that was just made, before a service or a command used it',
+      'the database is not empty. Nothing was changed. Restore into a new database that no service or command has used.',
     );
   }
 }
 
-/** Migrations leave rows of their own, which are in the backup as they became. */
+/** Migrations add rows of their own, which the backup contains in their later form. */
 async function checkTables(db: Database, { tables: wanted }: BackupHeader): Promise<void> {
   const tables = await listTables(db);
   const shape = (list: readonly { name: string; columns: string[] }[]): string =>
@@ -66,8 +66,8 @@ async function checkTables(db: Database, { tables: wanted }: BackupHeader): Prom
     const strange = wanted.filter(({ name }) => !known.has(name)).map(({ name }) => name);
     throw new BackupError(
       strange.length > 0
-        ? `it has tables that are not of Simrack: ${strange.join(', ')}`
-        : 'its tables are not those of its schema: somebody has changed them by hand',
+        ? `it has tables that do not belong to Simrack: ${strange.join(', ')}`
+        : 'its tables do not match its schema: they were changed by hand',
     );
   }
   await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(db);

@@ -1,4 +1,4 @@
-// Backups encrypted with age (age-encryption.org): with a passphrase, or for recipients. The tools of age open them, too.
+// Backups encrypted with age (age-encryption.org): with a passphrase, or for recipients. The tools of age can open them too.
 import { open } from 'node:fs/promises';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -22,15 +22,15 @@ export type BackupKey = { passphrase: string } | { identities: readonly string[]
 /** Writes a backup, and ends `out`. */
 export type WriteBackup = (out: Writable) => Promise<void>;
 
-/** A header names recipients: hundreds fit into it. */
+/** Enough for hundreds of recipients. */
 const HEADER_BYTES_MAX = 64 * 1024;
 const MAGIC = 'age-encryption.org/v1\n';
 const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /**
- * `write`, encrypted; `key` opens what it writes, so that it can be read again: for recipients that is one more, whose
- * identity this process alone has. Throws `OperatorRefusal` for a recipient that age does not know.
+ * `write`, encrypted. `key` opens the result, so that it can be read again: with recipients, that is one more recipient whose identity only
+ * this process has. Throws `OperatorRefusal` for a recipient that age does not know.
  */
 export async function encrypted(
   lock: Lock,
@@ -47,7 +47,7 @@ export async function encrypted(
     key,
     async write(out) {
       const plain = new PassThrough();
-      // Before the database is read: a passphrase takes a second.
+      // Before the database is read: deriving a key from a passphrase takes a second.
       const cipher = await encrypter.encrypt(ReadableStream.from(plain) as ReadableStream<Uint8Array>);
       let failure: unknown;
       out.once('error', (error) => (failure = error));
@@ -68,13 +68,13 @@ export async function encrypted(
   };
 }
 
-/** A hybrid recipient is of use only where all others are hybrid, too. */
+/** A hybrid recipient works only if all others are hybrid too. */
 const ownIdentity = (recipients: readonly string[]): Promise<string> =>
   recipients.every((recipient) => /^age1(pq|tagpq)1/.test(recipient))
     ? generateHybridIdentity()
     : generateX25519Identity();
 
-/** It is not shown: it may be an identity that was given by mistake. */
+/** The recipient is not shown: it may be an identity that was given by mistake. */
 function addRecipient(encrypter: Encrypter, recipient: string, position: number): void {
   try {
     encrypter.addRecipient(recipient);
@@ -84,8 +84,8 @@ function addRecipient(encrypter: Encrypter, recipient: string, position: number)
 }
 
 /**
- * The bytes of a backup, decrypted where it is encrypted. Throws `BackupError` where the key does not fit, and when the file
- * turns out to be damaged.
+ * The bytes of a backup, decrypted if it is encrypted. Throws `BackupError` if the key does not fit, or if the file turns out to be
+ * damaged.
  */
 export async function* openedBytes(
   source: AsyncIterable<Buffer>,
@@ -94,8 +94,7 @@ export async function* openedBytes(
 ): AsyncGenerator<Uint8Array> {
   const header = await headerOf(path);
   if (header === undefined) {
-    if (key !== undefined)
-      throw new BackupError('it is not encrypted: leave the passphrase or the identity out');
+    if (key !== undefined) throw new BackupError('it is not encrypted: omit the passphrase or the identity');
     yield* source;
     return;
   }
@@ -107,7 +106,7 @@ export async function* openedBytes(
     yield* await decrypted(source, header, key);
   } catch (error) {
     if (error instanceof BackupError || (error as NodeJS.ErrnoException).code !== undefined) throw error;
-    throw new BackupError('it is damaged, or was cut off: it cannot be decrypted to its end', {
+    throw new BackupError('it is damaged or incomplete: it cannot be decrypted to its end', {
       cause: error,
     });
   }
@@ -130,7 +129,7 @@ async function decrypted(
   try {
     return await decrypter.decrypt(ReadableStream.from(source) as ReadableStream<Uint8Array>);
   } catch (cause) {
-    // That of the library for a key that fits no stanza; all else is said of the file.
+    // The library's error for a key that fits no stanza; other errors are about the file.
     if (!/no identity matched/.test(String((cause as Error).message))) throw cause;
     throw new BackupError(
       'passphrase' in key ? 'the passphrase is wrong' : 'none of the identities opens it',
@@ -139,7 +138,7 @@ async function decrypted(
   }
 }
 
-/** Whether a passphrase opens the file. Throws as a reader does. */
+/** Whether a passphrase opens the file. Throws the errors of a reader. */
 export async function needsPassphrase(path: string): Promise<boolean> {
   const header = await headerOf(path);
   return header !== undefined && isForPassphrase(header);
@@ -147,7 +146,7 @@ export async function needsPassphrase(path: string): Promise<boolean> {
 
 const isForPassphrase = (header: string): boolean => header.includes('\n-> scrypt ');
 
-/** The header of a file of age; undefined for one that is not encrypted. */
+/** The header of an age file; undefined if the file is not encrypted. */
 async function headerOf(path: string): Promise<string | undefined> {
   const handle = await open(path, 'r');
   try {
@@ -156,12 +155,10 @@ async function headerOf(path: string): Promise<string | undefined> {
     if (bytes.subarray(0, 2).equals(GZIP_MAGIC)) return undefined;
     const text = bytes.toString('latin1');
     if (text.startsWith(ARMOR))
-      throw new BackupError(
-        'it is in ASCII armor: decrypt it with "age --decrypt", and restore what that writes',
-      );
+      throw new BackupError('it is in ASCII armor: decrypt it with "age --decrypt", and restore the output');
     if (!text.startsWith(MAGIC)) return undefined;
     const end = text.indexOf('\n--- ');
-    // The library would read on for a line that never ends.
+    // The library would read a line without an end for ever.
     if (end < 0) throw new BackupError('it ends too early, or its beginning is damaged');
     return text.slice(0, end);
   } finally {

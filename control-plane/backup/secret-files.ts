@@ -1,4 +1,4 @@
-// Where passphrase, recipients and identities of a backup come from: files, the environment or a terminal, never the command line.
+// Reads the passphrase, recipients and identities of a backup from files, the environment or a terminal; never from the command line.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { BackupKey, Lock } from './encryption.ts';
 
-/** Shorter ones are found by trying. */
+/** Shorter passphrases can be found by brute force. */
 const PASSPHRASE_LENGTH_MIN = 8;
 const FILE_BYTES_MAX = 64 * 1024;
 const IDENTITY = /^AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{20,}$/;
@@ -16,7 +16,7 @@ const fileSchema = z.string().transform((path, context): string => {
     context.addIssue(message);
     return z.NEVER;
   };
-  // Its name is not shown: it may be the secret itself.
+  // The name is not shown: it may be the secret itself.
   try {
     const text = readFileSync(path, 'utf8');
     return text.length > FILE_BYTES_MAX ? problem('the file is too long') : text;
@@ -27,7 +27,7 @@ const fileSchema = z.string().transform((path, context): string => {
 
 const passphraseFile = {
   env: 'BACKUP_PASSPHRASE_FILE',
-  about: 'file whose first line is the passphrase; BACKUP_PASSPHRASE may hold it instead',
+  about: 'file whose first line is the passphrase; or set BACKUP_PASSPHRASE',
   schema: fileSchema.optional(),
 };
 const passphrase = {
@@ -41,12 +41,12 @@ const passphrase = {
 export const LOCK_OPTIONS = {
   recipient: {
     env: 'BACKUP_RECIPIENT',
-    about: 'public keys of age that it is encrypted for, age1…, with commas',
+    about: 'encrypt for these age public keys (age1…), separated by commas',
     schema: z.string().optional(),
   },
   recipientsFile: {
     env: 'BACKUP_RECIPIENTS_FILE',
-    about: 'file of such keys, one a line',
+    about: 'file of age public keys, one per line',
     schema: fileSchema.optional(),
   },
   passphraseFile,
@@ -57,7 +57,7 @@ export const LOCK_OPTIONS = {
 export const KEY_OPTIONS = {
   identityFile: {
     env: 'BACKUP_IDENTITY_FILE',
-    about: 'file of age-keygen that opens an encrypted backup',
+    about: 'file of age-keygen with the private key that decrypts the backup',
     schema: fileSchema.optional(),
   },
   passphraseFile,
@@ -70,8 +70,8 @@ interface PassphraseOptions {
 }
 
 /**
- * What a backup is encrypted with; undefined where nothing says that it is. Whatever names a key says so, also without
- * `isWanted`. Asks a terminal for a passphrase where none is given. Throws `OperatorRefusal`.
+ * The lock of a backup; undefined if it is not to be encrypted. Any option that names a key asks for encryption, even without `isWanted`.
+ * Asks on a terminal for a passphrase if there is none. Throws `OperatorRefusal`.
  */
 export async function lockOf(
   options: PassphraseOptions & { recipient: string | undefined; recipientsFile: string | undefined },
@@ -82,7 +82,7 @@ export async function lockOf(
     .filter((line) => line !== '');
   const secret = passphraseOf(options);
   if (options.recipientsFile !== undefined && recipients.length === 0)
-    throw new OperatorRefusal('the file of recipients has none');
+    throw new OperatorRefusal('the file of recipients is empty');
   if (recipients.length > 0 && secret !== undefined)
     throw new OperatorRefusal('give recipients or a passphrase, not both');
   if (recipients.length > 0) return { recipients };
@@ -93,7 +93,7 @@ export async function lockOf(
   return { passphrase: chosen };
 }
 
-/** What opens a backup; undefined where nothing is given. Throws `OperatorRefusal`. */
+/** The key of a backup; undefined if none is given. Throws `OperatorRefusal`. */
 export function keyOf(
   options: PassphraseOptions & { identityFile: string | undefined },
 ): BackupKey | undefined {
@@ -103,7 +103,7 @@ export function keyOf(
   const identities = linesOf(options.identityFile);
   if (identities.length === 0 || !identities.every((line) => IDENTITY.test(line)))
     throw new OperatorRefusal(
-      'the file of the identity must have lines AGE-SECRET-KEY-1…; one that is encrypted itself must be decrypted first',
+      'the identity file needs lines that begin with AGE-SECRET-KEY-1. Decrypt an encrypted identity file first.',
     );
   return { identities };
 }
@@ -125,19 +125,19 @@ const linesOf = (text = ''): string[] =>
 
 async function askTwice(): Promise<string> {
   const once = await askPassphrase('passphrase: ');
-  if (once !== (await askPassphrase('once more: ')))
-    throw new OperatorRefusal('The passphrases differ. Type the same one twice.');
+  if (once !== (await askPassphrase('again: ')))
+    throw new OperatorRefusal('The passphrases differ. Type the same passphrase twice.');
   return once;
 }
 
-/** Asks on the terminal, without showing what is typed. Throws `OperatorRefusal` where there is none. */
+/** Asks on the terminal, without echo. Throws `OperatorRefusal` if there is no terminal. */
 export async function askPassphrase(question: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new OperatorRefusal(
       'no passphrase: give --passphrase-file or BACKUP_PASSPHRASE, or recipients, or run it on a terminal',
     );
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // Stops the terminal's echo: whoever types at once, or pastes, must not see the passphrase.
+  // Stops the terminal's echo at once, so that quickly typed or pasted characters do not show.
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
   process.stderr.write(question);
   try {

@@ -1,23 +1,22 @@
-// Hints from one part of an instance to the others, some also to other instances. A missed hint leaves an error for a
-// bounded time only.
+// Hints from one part of an instance to the others, some also to other instances. A missed hint causes an error for a limited time only.
 import type { CallRow, EndedCall } from '../store/messages/calls.ts';
 
 export type BusEvent =
-  /** Tokens revoked, year extended, purged: what was remembered of the subscription is stale. */
+  /** Tokens revoked, year extended, or purged: cached data of the subscription is stale. */
   | { kind: 'subscription_changed'; subscriptionId: string }
   /** A received SMS is committed and can be claimed. */
   | { kind: 'sms_received'; subscriptionId: string }
-  /** A call is up or on its way, or has come further, and that is stored. `instance`: who has its node's link. */
+  /** A call began or advanced, and that is stored. `instance`: the instance with its node's link. */
   | { kind: 'call_changed'; instance: string; call: CallRow }
-  /** A call has ended, and that is stored. Told once for each call. */
+  /** A call has ended, and that is stored. Published once per call. */
   | { kind: 'call_ended'; call: EndedCall }
-  /** An operator wants something of this node: `operator_requests` has it, for the instance with its link. */
+  /** An operator's request for this node is in `operator_requests`, for the instance with its link. */
   | { kind: 'node_asked'; nodeId: string }
-  /** A probe has come to its other end, and that is stored. */
+  /** A probe has arrived, and that is stored. */
   | { kind: 'probe_arrived'; probeId: string }
-  /** What is known of a node or its slots is another than before, and that is stored; or events of it are. */
+  /** The node, its slots or their events changed, and that is stored. */
   | { kind: 'node_changed'; nodeId: string }
-  /** A client of the tools has given a call up; `call` names it, and says nothing. */
+  /** An MCP client canceled a call of a tool. `call` identifies it without content. */
   | { kind: 'tool_call_cancelled'; call: string };
 
 /** Events about a subscription as a whole. */

@@ -1,32 +1,32 @@
-// Answers of the database that are true until the bus says otherwise, kept for a moment.
+// A cache of database answers that bus events invalidate.
 import { LRUCache } from 'lru-cache';
 import type { Bus, SubscriptionEvent } from './bus.ts';
 
-/** How long an answer is used when the bus loses the event that ends it. */
+/** How long an answer is used if the bus loses the event that invalidates it. */
 const TTL_MS = 1_000;
 
 const ENTRIES_MAX = 10_000;
 
-/** Events are known for longer than any answer that they could end is read or kept. */
+/** Events are remembered for longer than any answer takes to read or is kept. */
 const EVENT_MEMORY = { ttl: 60_000, max: 100_000 };
 
 interface Entry<T> {
   subscriptionId: string;
   answer: T;
-  /** Number of the last event when the answer began to be read. */
+  /** Number of the last event when the read began. */
   begun: number;
 }
 
 /**
- * Remembers one answer per key, each about one subscription. An answer counts only while no event of its
- * subscription came after it began to be read: `begin` before the read, pass what it gave to `keep`.
+ * Caches one answer per key, each about one subscription. An answer is valid only if no event of its subscription came after its read
+ * began: call `begin` before the read, and pass its result to `keep`.
  */
 export class Remembered<T extends object> {
   readonly #answers = new LRUCache<string, Entry<T>>({ max: ENTRIES_MAX, ttl: TTL_MS });
   readonly #lastEvent = new LRUCache<string, number>(EVENT_MEMORY);
   #events = 0;
 
-  /** Events of `kind` end what is remembered of their subscription. */
+  /** Events of `kind` invalidate the answers of their subscription. */
   constructor(bus: Bus, kind: SubscriptionEvent['kind']) {
     bus.subscribe((event) => {
       if (event.kind !== kind || !('subscriptionId' in event)) return;

@@ -1,4 +1,4 @@
-// The bus of several instances on one Postgres: the others hear an event some milliseconds later.
+// The bus of several instances on one Postgres: the other instances get an event some milliseconds later.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Client } from 'pg';
@@ -8,14 +8,14 @@ import type { Database } from '../store/database/database.ts';
 import { type Bus, type BusEvent, createLocalBus } from './bus.ts';
 
 const CHANNEL = 'simrack_bus';
-/** Worth a statement each. Messages are not sent: a waiting claim asks again within a second. */
+/** Events that justify a statement each. Messages are not sent: a waiting claim checks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
   ...(['node_asked', 'probe_arrived'] as const),
   ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled', 'node_asked'] as const),
   'node_changed' as const,
 ]);
-/** The sender, and an event as JSON. */
+/** The sender, then the event as JSON. */
 const PAYLOAD = /^(\S+) (.*)$/s;
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
@@ -32,8 +32,8 @@ export interface SharedBusParts {
 }
 
 /**
- * Opens a connection of its own that listens. While it is broken the others' events are missed, as hints may be; it is
- * opened again every second. Rejects when it cannot be had at the start.
+ * Opens a connection of its own that listens. While it is broken, events of other instances are missed, as hints may be. It reconnects
+ * every second. Rejects if the first connection fails.
  */
 export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Promise<SharedBus> {
   const local = createLocalBus();
@@ -46,7 +46,7 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
     const [, sender, text] = PAYLOAD.exec(payload ?? '') ?? [];
     if (sender === self || text === undefined) return;
     const event = readEvent(text);
-    if (event === undefined) log.warn({}, 'another instance told what is not understood here');
+    if (event === undefined) log.warn({}, 'another instance sent an unknown event');
     else local.publish(event);
   };
   const keep = (client: Client): void => {
@@ -54,7 +54,7 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
     client.on('notification', ({ payload }) => hear(payload));
     client.once('end', () => {
       if (isStopped) return;
-      log.warn({}, 'other instances are not heard: the connection broke');
+      log.warn({}, 'the connection to other instances broke: their events are missed');
       listenAgain();
     });
     if (isStopped) void client.end();
@@ -68,8 +68,8 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
     publish(event) {
       local.publish(event);
       if (!SHARED.has(event.kind)) return;
-      tellInstances(db, event, self).catch((error: unknown) =>
-        log.warn({ err: error }, 'other instances were not told'),
+      notifyInstances(db, event, self).catch((error: unknown) =>
+        log.warn({ err: error }, 'notifying other instances failed'),
       );
     },
     subscribe: (listener) => local.subscribe(listener),
@@ -81,12 +81,12 @@ export async function openSharedBus({ url, db, clock, log }: SharedBusParts): Pr
   };
 }
 
-/** Notifies all instances but `sender`; without one also from outside of the service. */
-export async function tellInstances(db: Database, event: BusEvent, sender: string = randomUUID()) {
+/** Notifies all instances except `sender`. Without `sender`, the caller is no instance. */
+export async function notifyInstances(db: Database, event: BusEvent, sender: string = randomUUID()) {
   await sql`select pg_notify(${CHANNEL}, ${`${sender} ${JSON.stringify(event)}`})`.execute(db);
 }
 
-/** A program that may write to the database may write anything else, too: the kind is checked, not the shape. */
+/** Checks the kind but not the shape: a program that may write to the database can write anything anyway. */
 function readEvent(text: string): BusEvent | undefined {
   try {
     const event = JSON.parse(text, (key, value) =>

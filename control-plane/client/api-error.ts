@@ -1,7 +1,7 @@
-// Every "no" of the service, and every failure to get an answer from it, as one kind of error.
+// One kind of error for every refusal of the service, and for every failure to get a response.
 import { refusalSchema } from '#shared/api/answers.ts';
 
-/** No answer: the service is unreachable, the answer came too late, or the API does not allow it. `status` is 0 then. */
+/** No valid response: the service is unreachable, the response came too late, or it does not follow the API. `status` is 0 then. */
 export type NoAnswerCode = 'unreachable' | 'timeout' | 'invalid_answer';
 
 export interface ApiErrorParts {
@@ -15,11 +15,11 @@ export interface ApiErrorParts {
 
 export class ApiError extends Error {
   override name = 'ApiError';
-  /** Of the HTTP answer; 0 where there is none. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** Safe to switch on. */
+  /** A stable code to switch on. */
   readonly code: string;
-  /** The other fields of the answer: `field`, `reason`, `call_id`, `request_id` … */
+  /** The other fields of the response: `field`, `reason`, `call_id`, `request_id` … */
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 
@@ -31,13 +31,13 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** It is unknown whether the service has done what it was asked. */
+  /** Whether it is unknown if the service did what it was asked to. */
   get isNoAnswer(): boolean {
     return this.status === 0;
   }
 }
 
-/** The error in an answer; a proxy's page of HTML is one, too. */
+/** The error in a response; an HTML page of a proxy counts as one, too. */
 export function errorOfAnswer(
   status: number,
   json: unknown,
@@ -49,10 +49,10 @@ export function errorOfAnswer(
     const { error: code, message, ...details } = refusal.data;
     return new ApiError({ status, code, message, details, retryAfterSeconds: seconds });
   }
-  // A 402 of /subscribe has no message.
+  // The 402 of /subscribe has no message.
   const code =
     typeof json === 'object' && json !== null && 'error' in json ? String(json.error) : 'http_error';
-  const message = code === 'http_error' ? `the answer is ${status}, and not of this API` : code;
+  const message = code === 'http_error' ? `the response is ${status}, and not of this API` : code;
   return new ApiError({ status, code, message, retryAfterSeconds: seconds });
 }
 
@@ -60,6 +60,6 @@ export function noAnswer(code: NoAnswerCode, message: string, cause?: unknown): 
   return new ApiError({ status: 0, code, message, cause });
 }
 
-/** With one of these codes; without any, with whichever. */
+/** Whether it is an `ApiError` with one of these codes; without `codes`, with any. */
 export const isApiError = (error: unknown, ...codes: string[]): error is ApiError =>
   error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));

@@ -1,4 +1,4 @@
-// The audio of a call: samples in and out, and what is said beside them.
+// The audio of a call: samples in and out, and control messages.
 import type WebSocket from 'ws';
 import {
   type ClientFrame,
@@ -11,10 +11,10 @@ import { noAnswer } from './api-error.ts';
 import { closed, openSocket } from './socket.ts';
 import { type StreamEnd, streamEndOf } from './stream-end.ts';
 
-/** Half a second in one message. */
+/** Half a second per message. */
 const MESSAGE_BYTES = 25 * FRAME_BYTES;
 
-/** Audio that is sent ahead; the service queues 60 s. */
+/** Audio that is sent ahead of time; the service queues 60 s. */
 const AHEAD_MS = 20_000;
 const AHEAD_MESSAGES = AHEAD_MS / ((MESSAGE_BYTES / FRAME_BYTES) * FRAME_MS);
 
@@ -23,7 +23,7 @@ const CLEAR_TIMEOUT_MS = 5_000;
 export type Cleared = Extract<ServerFrame, { type: 'cleared' }>;
 
 export interface StreamOptions {
-  /** 20 ms of what the far end says: signed 16 bit little-endian, mono, 16 kHz. */
+  /** 20 ms from the far end: signed 16 bit little-endian, mono, 16 kHz. */
   onAudio?: (frame: Buffer) => void;
   onEvent?: (event: ServerFrame) => void;
   signal?: AbortSignal | undefined;
@@ -31,7 +31,7 @@ export interface StreamOptions {
 
 export class CallStream {
   readonly #socket: WebSocket;
-  /** Resolves when the stream has ended, however it did. Never rejects. */
+  /** Resolves when the stream has ended, for whatever reason. Never rejects. */
   readonly ended: Promise<StreamEnd>;
   readonly #waiting: Set<(event: ServerFrame) => void>;
   #marks = 0;
@@ -42,7 +42,7 @@ export class CallStream {
     this.ended = closed(socket).then(streamEndOf);
   }
 
-  /** Answers a call that rings. Throws `ApiError`. */
+  /** Opens the stream, which answers a ringing call. Throws `ApiError`. */
   static async open(
     { url, token }: { url: string; token: string },
     { onAudio, onEvent, signal }: StreamOptions,
@@ -59,7 +59,7 @@ export class CallStream {
           return;
         }
         const event = eventOf(data);
-        // Events that only a later version of the service knows are ignored.
+        // Unknown events, from a later version of the service, are ignored.
         if (event === undefined) return;
         onEvent?.(event);
         for (const waiter of [...waiting]) waiter(event);
@@ -68,13 +68,13 @@ export class CallStream {
     return new CallStream(socket, waiting);
   }
 
-  /** Sends audio of any even length at once; what is more than the service's queue is lost: see `play`. */
+  /** Sends audio of any even length at once. Audio beyond the service's queue is lost: see `play`. */
   send(audio: Uint8Array): void {
     for (let start = 0; start < audio.length; start += MESSAGE_BYTES)
       this.#socket.send(audio.subarray(start, start + MESSAGE_BYTES), { binary: true });
   }
 
-  /** Sends audio of any length no faster than it is played; true when all was played, false when it was cleared or cut. */
+  /** Sends audio of any length at the speed at which it is played. True when all of it was played, false when it was cleared or cut off. */
   async play(audio: Uint8Array): Promise<boolean> {
     const played: Promise<boolean>[] = [];
     for (let start = 0; start < audio.length; start += MESSAGE_BYTES) {
@@ -86,27 +86,27 @@ export class CallStream {
     return (await Promise.all(played)).every(Boolean);
   }
 
-  /** True when all audio before it was played; false when that was cleared or the stream has ended. */
+  /** True when all audio before the mark was played; false when that was cleared, or the stream has ended. */
   mark(name = this.#nextMark()): Promise<boolean> {
-    this.#tell({ type: 'mark', name });
+    this.#sendFrame({ type: 'mark', name });
     return this.#until((event) => {
       if (event.type === 'mark' && event.name === name) return true;
       return event.type === 'cleared' && event.marks.includes(name) ? false : undefined;
     }).then((isReached) => isReached === true);
   }
 
-  /** Throws away what was not played. Throws `ApiError` when the service does not say what became of it. */
+  /** Drops the audio that was not played. Throws `ApiError` when the service does not confirm. */
   async clear(): Promise<Cleared> {
-    this.#tell({ type: 'clear' });
+    this.#sendFrame({ type: 'clear' });
     const timeout = AbortSignal.timeout(CLEAR_TIMEOUT_MS);
     const cleared = await this.#until((event) => (event.type === 'cleared' ? event : undefined), timeout);
-    if (cleared === undefined) throw noAnswer('timeout', 'the clear was not answered');
+    if (cleared === undefined) throw noAnswer('timeout', 'the service did not confirm the clear');
     return cleared;
   }
 
-  /** Presses keys: `0-9*#A-D`, 32 at most. They are lost before the first audio of the far end has come. */
+  /** Presses keys: `0-9*#A-D`, 32 at most. They are lost before the first audio of the far end. */
   press(digits: string): void {
-    this.#tell({ type: 'dtmf', digits });
+    this.#sendFrame({ type: 'dtmf', digits });
   }
 
   /** Hangs up. */
@@ -119,11 +119,11 @@ export class CallStream {
     return `mark ${this.#marks}`;
   }
 
-  #tell(frame: ClientFrame): void {
+  #sendFrame(frame: ClientFrame): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
-  /** The result of `pick` for an event; undefined when the stream ends first, or the time. */
+  /** The result of `pick` for an event; undefined when the stream or the time ends first. */
   async #until<T>(
     pick: (event: ServerFrame) => T | undefined,
     timeout?: AbortSignal,

@@ -1,4 +1,4 @@
-// Messages that were claimed but not yet asked for: a claim is the only one, so none may be dropped by a filter.
+// Messages that were claimed but not returned yet. Each message can be claimed only once, so a filter must not drop any.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { sleep, systemClock } from '#shared/clock.ts';
 import { type ApiError, isApiError, noAnswer } from './api-error.ts';
@@ -19,20 +19,20 @@ const TRANSIENT = [
 ];
 
 export interface WaitOptions {
-  /** How long to wait at most, a minute where it is left out; 0 asks once. */
+  /** Longest wait, one minute by default; 0 checks once. */
   timeoutMs?: number;
-  /** Only a message of this sender, E.164. */
+  /** Only a message from this sender, E.164. */
   from?: string | undefined;
-  /** Only a message that this says yes to. */
+  /** Only a message for which this returns true. */
   match?: ((message: InboundMessage) => boolean) | undefined;
-  /** How often the service is asked: 500 ms where it is left out. */
+  /** Interval between checks, 500 ms by default. */
   pollMs?: number;
   signal?: AbortSignal | undefined;
-  /** Called with each error that is waited through: the service restarts, or cannot be reached. */
+  /** Called with each error that is retried: the service restarts, or cannot be reached. */
   onTrouble?: (error: ApiError) => void;
 }
 
-export class Inbox {
+export class ClaimedMessages {
   readonly #claim: () => Promise<readonly InboundMessage[]>;
   readonly #held: InboundMessage[] = [];
   #claiming: Promise<void> | undefined;
@@ -41,13 +41,13 @@ export class Inbox {
     this.#claim = claim;
   }
 
-  /** All that were passed over, oldest first, and what a claim under way brings; they are not held any more. */
+  /** Returns and removes all held messages, oldest first, including those of a claim under way. */
   async takeAll(): Promise<InboundMessage[]> {
     await this.#claiming?.catch(() => undefined);
     return this.#held.splice(0);
   }
 
-  /** The first message that fits. Throws `ApiError` `timeout`; what came meanwhile and did not fit stays here. */
+  /** The first message that fits. Throws `ApiError` `timeout`. Messages that arrive and do not fit are held. */
   async wait(options: WaitOptions): Promise<InboundMessage> {
     const { timeoutMs = TIMEOUT_MS, pollMs = POLL_MS, signal, onTrouble } = options;
     const deadline = Date.now() + timeoutMs;
@@ -66,7 +66,7 @@ export class Inbox {
     }
   }
 
-  /** One claim serves all who wait; who gives up does not end it, or what it brings would be lost. */
+  /** One claim serves all waits. A wait that is aborted does not abort the claim, whose messages would be lost. */
   async #claimed(options: WaitOptions): Promise<InboundMessage | undefined> {
     options.signal?.throwIfAborted();
     this.#claiming ??= this.#claim()

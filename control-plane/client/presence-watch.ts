@@ -1,4 +1,4 @@
-// Watches a number's calls, through restarts and broken connections, until it is told to stop or may not any more.
+// Watches a number's calls, through restarts and broken connections, until it is stopped or loses its permission.
 import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { type Clock, sleep, systemClock } from '#shared/clock.ts';
 import { PRESENCE_CLOSE } from '#shared/voice/close-code.ts';
@@ -9,39 +9,39 @@ const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 30_000;
 const DOUBLINGS_MAX = 10;
 
-/** Waiting does not mend these. */
+/** Errors that waiting does not solve. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
-/** Events that are told once, although the service tells them again to whoever comes back. */
-const TOLD_MAX = 1_000;
+/** Events already passed on: the service repeats them after a reconnect. */
+const SEEN_MAX = 1_000;
 
 export interface WatchOptions {
   onEvent: (event: PresenceEvent) => void;
-  /** Connected, or why not, and how long until the next attempt. */
+  /** Connected; or the error, and the time until the next attempt. */
   onState?: (state: { connected: boolean; error?: ApiError; retryInMs?: number }) => void;
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** From 0 to 1: spreads those who come back after a restart. */
+  /** From 0 to 1: spreads the reconnects of many clients after a restart. */
   random?: () => number;
 }
 
 /**
- * Resolves when `signal` is aborted. Throws `ApiError` when the token or the number is not good (any more). What happens
- * while there is no connection is told only of calls that still ring; the list of calls has all.
+ * Resolves when `signal` is aborted. Throws `ApiError` if the token or the number is not valid (any more). Calls that begin without a
+ * connection are reported only while they ring; the list of calls has all.
  */
 export async function watchPresence(
   { url, token }: { url: string; token: string },
   { onEvent, onState, signal, clock = systemClock, random = Math.random }: WatchOptions,
 ): Promise<void> {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const onMessage = (data: Buffer): void => {
     const event = eventOf(data);
     if (event === undefined) return;
     const key = `${event.kind} ${event.call_id}`;
-    if (told.has(key)) return;
-    told.add(key);
-    const [oldest] = told;
-    if (told.size > TOLD_MAX && oldest !== undefined) told.delete(oldest);
+    if (seen.has(key)) return;
+    seen.add(key);
+    const [oldest] = seen;
+    if (seen.size > SEEN_MAX && oldest !== undefined) seen.delete(oldest);
     onEvent(event);
   };
   let failures = 0;
@@ -71,10 +71,10 @@ export async function watchPresence(
   }
 }
 
-// It changes while something is awaited: the compiler must not remember it.
+// A function, because the compiler must not assume that the value stays the same across an await.
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** Full jitter: anything up to a limit that doubles. What the service asks for comes on top. */
+/** Full jitter: any delay up to a limit that doubles. The delay that the service requests is added. */
 function delayOf(failures: number, random: number, retryAfterSeconds = 0): number {
   const limit = Math.min(DELAY_MS_MAX, FIRST_DELAY_MS * 2 ** Math.min(failures, DOUBLINGS_MAX));
   return Math.round(retryAfterSeconds * 1000 + random * limit);

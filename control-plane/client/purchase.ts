@@ -1,4 +1,4 @@
-// Buys a year and never pays twice: one authorization is signed, and after an unclear answer only that one is sent again.
+// Buys a year and never pays twice: it signs one authorization, and after an unclear response it only repeats that one.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LocalAccount } from 'viem/accounts';
 import { type AnswerOf, OPERATION } from '#shared/api/operations.ts';
@@ -9,33 +9,33 @@ import { signPayment } from './payments/sign.ts';
 import type { PaymentWay, SignedPayment } from './payments/signed-payment.ts';
 import { answerOf, type Transport } from './transport.ts';
 
-/** A settlement that takes longer is looked after by a person. */
+/** An operator handles a settlement that takes longer. */
 const SETTLE_TIMEOUT_MS = 300_000;
 
-/** Unless the service says how long. */
+/** Default, unless the service states a time. */
 const ASK_AGAIN_MS = 2_000;
 
 export interface PurchaseOptions extends SpendLimit {
-  /** The number belongs to it: never pay with one that you will not keep. Signs only: it needs no gas and no chain. */
+  /** The number belongs to this account, so pay only with one that you keep. It only signs: it needs no gas and no chain. */
   account: LocalAccount;
-  /** `x402-v1` where it is left out; all pay the same. */
+  /** `x402-v1` by default; the price is the same for all. */
   way?: PaymentWay;
-  /** A payment of an earlier attempt whose end is not known: it is sent, and none is signed. */
+  /** A payment of an earlier attempt with an unknown outcome: it is sent instead of signing a new one. */
   resume?: SignedPayment | undefined;
-  /** Called before a payment is sent for the first time, and awaited: the place to keep it. */
+  /** Called and awaited before a payment is first sent: store the payment here. */
   onSigned?: (payment: SignedPayment, offer: Offer) => void | Promise<void>;
   /** Called with the reason for the wait. */
   onWait?: (reason: ApiError) => void;
-  /** Time to find out what became of a payment; five minutes where it is left out. */
+  /** Time to find the outcome of a payment; five minutes by default. */
   settleTimeoutMs?: number;
 }
 
-/** `recovered`: the payment had been taken before, and the token is of a signature; earlier tokens are revoked then. */
+/** `recovered`: the payment had been applied before, so the token is from a signature. Earlier tokens are revoked then. */
 export type Purchase =
   | (AnswerOf<typeof OPERATION.subscribe> & { recovered: false })
   | (AnswerOf<typeof OPERATION.signIn> & { recovered: true });
 
-/** All but these may have been said after the authorization was sent to the chain, or by a proxy that gave up. */
+/** Any other refusal may come after the authorization was sent to the chain, or from a proxy that gave up. */
 const movedNothing = ({ status, code }: ApiError): boolean =>
   status === 402 || (code in REFUSALS && (status < 500 || CHARGED_NOTHING.has(code)));
 
@@ -46,8 +46,8 @@ const CHARGED_NOTHING: ReadonlySet<string> = new Set<RefusalCode>([
 const isUnclear = (error: unknown): error is ApiError => error instanceof ApiError && !movedNothing(error);
 
 /**
- * Throws `ApiError`: after a refusal by code nothing was paid; with `settlement_pending` it is not known yet, and the
- * same payment is to be resumed. Throws `NotPayableError` before anything was signed.
+ * Throws `ApiError`. After a refusal by code nothing was paid. After `settlement_pending` it is not known: resume the same payment. Throws
+ * `NotPayableError` before anything was signed.
  */
 export async function purchase(
   transport: Transport,
@@ -61,11 +61,11 @@ export async function purchase(
     try {
       const bought = await presented(transport, payment);
       if (bought !== undefined) return bought;
-      // It has paid: the only token there is now is one for the wallet's signature.
+      // It was paid: the only available token is one for the wallet's signature.
       wasUnclear = true;
       return { ...(await signIn()), recovered: true };
     } catch (error) {
-      // Once an attempt was unclear, a refusal for want of time or room says nothing of what that one has done.
+      // After one unclear attempt, a refusal because of time or load proves nothing about that attempt.
       const waits = isUnclear(error) || (wasUnclear && isTransient(error));
       if (!waits) throw error;
       wasUnclear = true;
@@ -90,7 +90,7 @@ async function signed(
   return payment;
 }
 
-/** Undefined when this payment was taken before. */
+/** Undefined when this payment was applied before. */
 async function presented(
   transport: Transport,
   { header, value }: SignedPayment,
@@ -113,7 +113,8 @@ function stillPending(cause: ApiError): ApiError {
     code: 'settlement_pending',
     details: cause.details,
     cause,
-    message: 'it is not known whether the payment has arrived: do not pay again, resume it or sign in later',
+    message:
+      'It is not known whether the payment has arrived. Do not pay again. Resume it, or sign in later.',
     retryAfterSeconds: cause.retryAfterSeconds,
   });
 }

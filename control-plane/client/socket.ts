@@ -1,4 +1,4 @@
-// Opens a WebSocket of the service with a token; a refused upgrade is the same `ApiError` as a refused request.
+// Opens a WebSocket of the service with a token. A refused upgrade is the same `ApiError` as a refused request.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
@@ -11,7 +11,7 @@ const REFUSAL_BYTES_MAX = 64 * 1024;
 const SILENCE_MS = 60_000;
 
 export interface SocketParts {
-  /** Of HTTP. */
+  /** An HTTP URL. */
   url: string;
   token: string;
   protocols?: string[];
@@ -19,7 +19,7 @@ export interface SocketParts {
   onMessage: (data: Buffer, isBinary: boolean) => void;
 }
 
-/** Resolves when it is open; nothing that comes first is missed. Throws `ApiError`. */
+/** Resolves when it is open; no message is missed. Throws `ApiError`. */
 export async function openSocket({
   url,
   token,
@@ -59,7 +59,7 @@ export async function openSocket({
   }
 }
 
-/** How a socket ends. To be asked before it has. */
+/** How a socket ends. Call it before it has ended. */
 export async function closed(socket: WebSocket): Promise<{ code: number; reason: string }> {
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
   return { code, reason: reason.toString() };

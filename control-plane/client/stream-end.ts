@@ -1,4 +1,4 @@
-// Why a call's stream was closed, from the close code.
+// Why a call's stream was closed, derived from the close code.
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 
 const CALL_ENDED = 4000;
@@ -12,7 +12,7 @@ export type StreamEndKind =
   /** Open it again: the call goes on. */
   | 'restarting'
   | 'refused'
-  /** By this side, which hangs up; or without a word why. */
+  /** By this side, which hangs up; or by the service without a reason. */
   | 'closed'
   /** The connection broke. Open it again within some seconds: the call goes on. */
   | 'lost';
@@ -21,7 +21,7 @@ export interface StreamEnd {
   kind: StreamEndKind;
   code: number;
   reason: string;
-  /** ITU-T Q.850, of a call that has ended. */
+  /** ITU-T Q.850 cause of a call that has ended. */
   cause?: number;
 }
 

@@ -1,9 +1,9 @@
-// One request of an operation: its query and body as the shared schemas have them, its answer checked by them.
+// One request of an operation: the shared schemas serialize its query and body, and validate its response.
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
 import type { RawAnswer } from './payments/raw-answer.ts';
 
-/** What waits for a block, the carrier or a far end that rings. */
+/** For operations that wait for a block, the carrier or a ringing far end. */
 const SLOW_TIMEOUT_MS = 120_000;
 const TIMEOUT_MS = 30_000;
 const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
@@ -19,21 +19,21 @@ export interface RequestParts<O extends Operation> {
 }
 
 export class Transport {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
 
-  /** Throws `TypeError` for what is no URL. */
+  /** Throws `TypeError` for an invalid URL. */
   constructor(baseUrl: string) {
-    if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`not a URL of HTTP: ${baseUrl}`);
+    if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`not an HTTP URL: ${baseUrl}`);
     this.baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
-  /** Throws `ApiError` for everything but the answer that the operation promises. */
+  /** Throws `ApiError` for everything except the response that the operation promises. */
   async call<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<AnswerOf<O>> {
     return answerOf(operation, await this.ask(operation, parts));
   }
 
-  /** Throws `ApiError` only when there is no answer, and what `signal` gives when it is aborted. */
+  /** Throws `ApiError` only without a response, and the reason of `signal` when it is aborted. */
   async ask<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<RawAnswer> {
     const { method } = operation;
     const path = pathOf(operation, parts.params);
@@ -42,7 +42,7 @@ export class Transport {
     try {
       const response = await fetch(this.baseUrl + path + searchOf(query), {
         method: method.toUpperCase(),
-        // A token or a payment goes to nobody else.
+        // A token or a payment must not be sent to another host.
         redirect: 'error',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         headers: {
@@ -56,14 +56,14 @@ export class Transport {
       return { status: response.status, headers: response.headers, json: jsonOf(await response.text()) };
     } catch (error) {
       signal?.throwIfAborted();
-      if (timeout.aborted) throw noAnswer('timeout', `${method} ${path}: no answer in time`, error);
+      if (timeout.aborted) throw noAnswer('timeout', `${method} ${path}: no response in time`, error);
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw noAnswer('unreachable', `${this.baseUrl}: ${String((cause as Error).message)}`, error);
     }
   }
 }
 
-/** Throws `ApiError` unless it is the promised one. */
+/** Throws `ApiError` unless it is the promised response. */
 export function answerOf<O extends Operation>(
   operation: O,
   { status, headers, json }: RawAnswer,

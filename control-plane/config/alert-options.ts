@@ -1,11 +1,11 @@
-// The options of alerts: what counts, and where they are sent.
+// The options of alerts: thresholds and channels.
 import * as z from 'zod';
 import { emailSchema } from '#shared/api/requests.ts';
 import { integerOption } from '#shared/process/options.ts';
 
 const WEBHOOK_URL_FORM = 'must be an http(s) URL without a password and without #';
 const SECRET_FORM =
-  'must be whsec_ and the base64 of 24 to 64 bytes, as: echo "whsec_$(openssl rand -base64 32)"';
+  'must be whsec_ and the base64 of 24 to 64 bytes; to make one: echo "whsec_$(openssl rand -base64 32)"';
 
 export const ALERT_OPTIONS = {
   alertWebhookUrl: {

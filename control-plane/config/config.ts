@@ -1,4 +1,4 @@
-// The control plane's options: the only reader of its environment and flags.
+// The control plane's options: only this module reads its environment and flags.
 import { type Address, getAddress, type Hex } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
@@ -34,7 +34,7 @@ const urlSchema = (protocols: RegExp, about: string) =>
     }
   }, `must be ${about}`);
 
-/** Every option of the service; an operator's commands take some of them. */
+/** Every option of the service; operator commands use some of them. */
 export const OPTIONS = {
   port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
   host: { env: 'HOST', about: 'Address of the API', schema: z.string().min(1).default('127.0.0.1') },
@@ -231,7 +231,7 @@ export const OPTIONS = {
     about: 'Time limit for a whole request',
     schema: integerOption(100, 600_000, 30_000),
   },
-  // Longer than the idle time-out of common proxies (60 s), so that they close first.
+  // Longer than the idle timeout of common proxies (60 s), so that they close first.
   keepAliveTimeoutMs: {
     env: 'KEEP_ALIVE_TIMEOUT_MS',
     about: 'How long an idle connection stays open',
@@ -334,7 +334,7 @@ export const OPTIONS = {
 
 export type Config = OptionsOf<typeof OPTIONS>;
 
-/** Ends the process with one line when a value is missing or bad. `notes` are lines for --help. */
+/** Ends the process with one line when a value is missing or invalid. `notes` are lines for --help. */
 export function readConfig(notes: string): Config {
   return readOptions(
     'control-plane',
@@ -343,10 +343,10 @@ export function readConfig(notes: string): Config {
   );
 }
 
-/** The relayer's key, from where it was given; `undefined` when there is none. Throws when it was given twice. */
+/** The relayer's key, from the option or the file; undefined if there is none. Throws if both are set. */
 export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex | undefined {
   if (config.relayerKeyFile !== undefined && config.relayerKey !== undefined) {
-    throw new Error('give one of RELAYER_KEY_FILE and RELAYER_KEY');
+    throw new Error('set only one of RELAYER_KEY_FILE and RELAYER_KEY');
   }
   return config.relayerKeyFile ?? config.relayerKey;
 }
@@ -356,7 +356,7 @@ type PaymentOptions = Pick<
   'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
 >;
 
-/** Where chain `chainId` is asked; undefined when no option says it. Throws `ConfigFileError`. */
+/** The RPC of chain `chainId`; undefined if no option names one. Throws `ConfigFileError`. */
 export function rpcUrlOf(
   { paymentsFile, chainId, rpcUrl }: Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl'>,
   wanted: number,
@@ -366,14 +366,14 @@ export function rpcUrlOf(
 }
 
 /**
- * Where and in what is paid. Throws when nothing says it, when two places do, and for a network on which nobody would
- * settle.
+ * The payment networks and their tokens. Throws if there are none, if they are configured in two places, and for a network without a
+ * relayer or facilitator.
  */
 export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | undefined): PaymentNetwork[] {
   const networks = writtenNetworks(config);
   for (const { chainId, facilitatorUrl } of networks) {
     if (facilitatorUrl === undefined && relayerKey === undefined) {
-      throw new Error(`chain ${chainId} has no facilitator: give RELAYER_KEY_FILE or RELAYER_KEY`);
+      throw new Error(`chain ${chainId} has no facilitator: set RELAYER_KEY_FILE or RELAYER_KEY`);
     }
   }
   return networks;
@@ -385,11 +385,11 @@ function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
     const given = { RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_URL: facilitatorUrl, ASSET: config.asset };
     const double = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
     if (double.length > 0)
-      throw new Error(`with a PAYMENTS_FILE that stands there: leave out ${double.join(', ')}`);
+      throw new Error(`PAYMENTS_FILE replaces these options, so leave them out: ${double.join(', ')}`);
     return readPaymentsFile(paymentsFile);
   }
   if (rpcUrl === undefined || payTo === undefined)
-    throw new Error('give RPC_URL and PAY_TO, or a PAYMENTS_FILE');
+    throw new Error('set RPC_URL and PAY_TO, or PAYMENTS_FILE');
   const { usdc } = NETWORKS[chainId];
   const asset = config.asset ?? usdc.address;
   const domain = asset === usdc.address ? usdc.domain : {};

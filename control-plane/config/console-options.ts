@@ -1,4 +1,4 @@
-// The options of the console: where it listens, and how browsers reach it.
+// The options of the console: its address, and the URL for browsers.
 import * as z from 'zod';
 import { optionalInteger } from '#shared/process/options.ts';
 import { keyFileSchema } from './private-key.ts';

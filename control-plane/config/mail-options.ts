@@ -1,11 +1,11 @@
-// The options of mail: which server takes it, and whom it is from.
+// The options of mail: server and sender.
 import * as z from 'zod';
 import { emailSchema } from '#shared/api/requests.ts';
 
 export interface SmtpServer {
   host: string;
   port: number;
-  /** TLS from the first byte; else STARTTLS where the server has it. */
+  /** TLS from the first byte; else STARTTLS if the server supports it. */
   isSecure: boolean;
   credentials: { user: string; pass: string } | undefined;
 }
@@ -64,7 +64,7 @@ export interface MailSettings {
   from: MailAddress;
 }
 
-/** `undefined` when no mail is sent. Throws for one without the other. */
+/** Undefined if no mail is sent. Throws if only one of the options is set. */
 export function mailSettingsOf(options: {
   smtpUrl: SmtpServer | undefined;
   mailFrom: MailAddress | undefined;
@@ -72,8 +72,8 @@ export function mailSettingsOf(options: {
 }): MailSettings | undefined {
   const { smtpUrl: server, mailFrom: from, publicUrl } = options;
   if (server === undefined && from === undefined) return undefined;
-  if (server === undefined) throw new Error('MAIL_FROM is of no use without SMTP_URL: give both or none');
-  if (from === undefined) throw new Error('give MAIL_FROM with SMTP_URL: the address that mail is from');
-  if (publicUrl === undefined) throw new Error('give PUBLIC_URL with SMTP_URL: mails have links to it');
+  if (server === undefined) throw new Error('MAIL_FROM needs SMTP_URL: set both or neither');
+  if (from === undefined) throw new Error('SMTP_URL needs MAIL_FROM, the sender of the mail');
+  if (publicUrl === undefined) throw new Error('SMTP_URL needs PUBLIC_URL, for the links in mails');
   return { server, from };
 }

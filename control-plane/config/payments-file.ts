@@ -1,4 +1,4 @@
-// The file of payment networks: where money may come in, in what, how much, and who puts it on the chain.
+// The file of payment networks: chains, tokens, prices, and the relayer or facilitator of each.
 import { type Address, getAddress } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
@@ -6,7 +6,7 @@ import { ConfigFileError, parseConfigText, readConfigText } from '#shared/proces
 import { choice, map, text } from '#shared/process/config-values.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 
-/** Two networks with so many fill 14 KB of headers; clients in Node take 16 KiB. */
+/** Two networks with so many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;
 
 const url = z.string('must be an http(s) URL').refine((value) => {
@@ -16,7 +16,7 @@ const address = text(/^0x[0-9a-fA-F]{40}$/, 'a 0x-prefixed address of 20 bytes')
   (value): Address => getAddress(value.toLowerCase()),
 );
 const amount = text(/^[1-9]\d{0,17}$/, 'a positive whole number of at most 18 digits').transform(BigInt);
-const name = z.string('must be a text').min(1, 'must be a text').max(64);
+const name = z.string('must be text').min(1, 'must be text').max(64);
 
 const asset = map({
   asset: address.optional(),
@@ -44,25 +44,25 @@ const fileSchema = map({
       const seen = new Set<number>();
       networks.forEach(({ chain_id, assets }, position) => {
         const here = [position, 'chain_id'];
-        if (seen.has(chain_id)) context.addIssue({ code: 'custom', path: here, message: 'is there twice' });
+        if (seen.has(chain_id)) context.addIssue({ code: 'custom', path: here, message: 'is listed twice' });
         seen.add(chain_id);
         const tokens = assets.map((written) => written.asset ?? NETWORKS[chain_id].usdc.address);
         tokens.forEach((token, index) => {
           if (tokens.indexOf(token) === index) return;
-          context.addIssue({ code: 'custom', path: [position, 'assets', index], message: 'is there twice' });
+          context.addIssue({ code: 'custom', path: [position, 'assets', index], message: 'is listed twice' });
         });
       });
     }),
 });
 
-/** Throws `ConfigFileError` with a line for each problem. */
+/** Throws `ConfigFileError` with one line per problem. */
 export function readPaymentsFile(file: string): PaymentNetwork[] {
   const written = readConfigText(file);
   if (written === undefined) throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
   return parsePayments(written, file);
 }
 
-/** Reads the text of the file; `file` is its name in problems. Throws `ConfigFileError`. */
+/** Parses the text of the file; `file` is its name in problems. Throws `ConfigFileError`. */
 export function parsePayments(written: string, file: string): PaymentNetwork[] {
   const parsed = parseConfigText(fileSchema, written, file);
   if (parsed === undefined) throw new ConfigFileError(`${file}: is empty: networks is missing`);
@@ -74,7 +74,7 @@ export function parsePayments(written: string, file: string): PaymentNetwork[] {
       payTo,
       amountAtomic,
       asset: token ?? NETWORKS[chainId].usdc.address,
-      // What USDC is called differs by chain, and payers sign it.
+      // The name of USDC differs by chain, and payers sign it.
       ...(token === undefined || token === NETWORKS[chainId].usdc.address
         ? NETWORKS[chainId].usdc.domain
         : {}),

@@ -1,4 +1,4 @@
-// Private keys as options: given themselves, or as a file that holds one.
+// Private keys as options: the key itself, or a file that contains it.
 import { readFileSync } from 'node:fs';
 import type { Hex } from 'viem';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364
 export const keySchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a 0x-prefixed private key of 32 bytes')
-  .refine((text) => BigInt(text) > 0n && BigInt(text) < KEYS_END, 'is no private key of secp256k1')
+  .refine((text) => BigInt(text) > 0n && BigInt(text) < KEYS_END, 'must be a valid private key of secp256k1')
   .transform((text) => text as Hex);
 
 export const keyFileSchema = z.string().transform((path, context): Hex => {
@@ -17,7 +17,7 @@ export const keyFileSchema = z.string().transform((path, context): Hex => {
     context.addIssue(message);
     return z.NEVER;
   };
-  // Its name is not shown: it may be the key itself.
+  // The name is not shown: it may be the key itself.
   try {
     const parsed = keySchema.safeParse(readFileSync(path, 'utf8').trim());
     return parsed.success

@@ -4,7 +4,7 @@ import type { Json } from '#shared/operator/procedure.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { AlertRow } from '../domain/alert.ts';
 import type { Inventory } from '../metrics/inventory-metrics.ts';
-import { onObservation } from '../metrics/observation.ts';
+import { onMetricEvent } from '../metrics/metric-events.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { type FleetNode, readFleet } from '../store/fleet/fleet-nodes.ts';
@@ -76,7 +76,7 @@ export class ConsoleView {
       if (event.kind === 'subscription_changed') this.#moneyMoved();
       onChange();
     });
-    const unobserve = onObservation(({ kind }) => {
+    const unobserve = onMetricEvent(({ kind }) => {
       if (kind !== 'payment_attempted' && kind !== 'reconciled') return;
       this.#moneyMoved();
       onChange();

@@ -1,8 +1,8 @@
-// /.well-known/api-catalog: where the descriptions of the API are, as a linkset (RFC 9727, RFC 9264).
+// /.well-known/api-catalog: links to the descriptions of the API, as a linkset (RFC 9727, RFC 9264).
 
 export const API_CATALOG_PATH = '/.well-known/api-catalog';
 
-/** The `Link` with which the catalog and the descriptions lead to it (RFC 9727 §2). */
+/** The `Link` header by which the catalog and the descriptions refer to it (RFC 9727 §2). */
 export const API_CATALOG_LINK = `<${API_CATALOG_PATH}>; rel="api-catalog"`;
 
 export const apiCatalog = ({ baseUrl }: { baseUrl: string }) => ({

@@ -1,4 +1,4 @@
-// The WebSockets as AsyncAPI 3.1, made of the schemas that check their frames.
+// The WebSockets as AsyncAPI 3.1, generated from the schemas that validate their frames.
 import type * as z from 'zod';
 import { twilioClientFrameSchema, twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
 import {
@@ -41,7 +41,7 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       license: { name: 'Proprietary', url: baseUrl },
       tags: [{ name: 'voice' }],
       description:
-        'Place a call with POST /voice/dial (see /openapi.json), or watch presence for calls that come in. Then open the stream of the call. ' +
+        'Place a call with POST /voice/dial (see /openapi.json), or watch presence for inbound calls. Then open the stream of the call. ' +
         'A token may have 100 WebSockets open by default. The service pings them every 25 seconds.',
     },
     servers: {
@@ -118,19 +118,16 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       },
     },
     operations: {
-      speak: operation('receive', 'stream', 'What the client says, and what it wants.', [
-        'spoken',
-        'control',
-      ]),
-      listen: operation('send', 'stream', 'What the far end says, and what became of audio.', [
+      speak: operation('receive', 'stream', 'Audio and requests of the client.', ['spoken', 'control']),
+      listen: operation('send', 'stream', 'Audio of the far end, and reports about audio.', [
         'heard',
         'notice',
       ]),
-      botSpeak: operation('receive', 'twilioStream', 'What the bot says, and what it wants.', ['botMessage']),
-      botListen: operation('send', 'twilioStream', 'What the far end says, and what became of audio.', [
+      botSpeak: operation('receive', 'twilioStream', 'Audio and requests of the bot.', ['botMessage']),
+      botListen: operation('send', 'twilioStream', 'Audio of the far end, and reports about audio.', [
         'serviceMessage',
       ]),
-      watch: operation('send', 'presence', 'Calls as they come and go.', ['event']),
+      watch: operation('send', 'presence', 'Events of calls.', ['event']),
     },
     components: {
       securitySchemes: {

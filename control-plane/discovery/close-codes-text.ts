@@ -1,7 +1,7 @@
-// The close codes of the WebSockets of calls, in a sentence for programs that read descriptions.
+// The close codes of the WebSockets of calls, as a sentence for descriptions.
 import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 
-/** "userGone" as "user gone". */
+/** Turns "userGone" into "user gone". */
 const words = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const listed = (codes: Readonly<Record<string, number>>): string =>
@@ -9,7 +9,7 @@ const listed = (codes: Readonly<Record<string, number>>): string =>
     .map(([name, code]) => `${code} ${words(name)}`)
     .join(', ');
 
-/** After the codes of `again` a client opens the socket again: the call goes on. */
+/** After the codes of `again` a client can open the socket again: the call goes on. */
 export function closeCodesText(socket: 'stream' | 'presence'): string {
   if (socket === 'presence') return `${listed(PRESENCE_CLOSE)}.`;
   const { goingAway, internalError, restart } = STREAM_CLOSE;

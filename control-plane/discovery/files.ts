@@ -1,4 +1,4 @@
-// The files that programs fetch before they call: each with its path, its media type and its text.
+// The files that programs fetch before they call, with path, media type and text.
 import type { Sale } from '../payments/offer.ts';
 import { API_CATALOG_PATH, apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
@@ -14,7 +14,7 @@ import { x402Manifest } from './x402-manifest.ts';
 export interface DiscoveryFile {
   path: `/${string}`;
   mediaType: string;
-  /** The text at a time: one of the files says until when it is valid. */
+  /** The text at a given time: one of the files contains its expiry. */
   text(now: Date): string;
 }
 
@@ -29,7 +29,7 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     mediaType,
     text: () => text,
   });
-  /** With the offers in it, of which some are known only once their chain answers. */
+  /** A file with the offers, some of which are known only once their chain responds. */
   const priced = (path: DiscoveryFile['path'], mediaType: string, write: () => string): DiscoveryFile => {
     let written: { offers: Sale['offers']; text: string } | undefined;
     const text = (): string => {
@@ -50,7 +50,7 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     json(PROTECTED_RESOURCE_PATH, protectedResource(parts)),
     json('/.well-known/mcp/server-card.json', card),
     json('/.well-known/mcp.json', card),
-    // SEP-2127: a card lies beside the server that it describes.
+    // SEP-2127: the card is next to the server that it describes.
     json('/mcp/server-card', card, 'application/mcp-server-card+json'),
     json('/.well-known/agent-skills/index.json', skillIndex(parts)),
     file('/.well-known/agent-skills/phone-number/SKILL.md', MARKDOWN_TYPE, skillText(parts)),

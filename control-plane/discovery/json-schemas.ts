@@ -1,11 +1,11 @@
-// The schemas of the API as JSON Schema of draft 2020-12, which is that of OpenAPI 3.1.
+// The schemas of the API as JSON Schema, draft 2020-12, which OpenAPI 3.1 uses.
 import * as z from 'zod';
 import * as answers from '#shared/api/answers.ts';
 import * as requests from '#shared/api/requests.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** By the names under which the description of the API shows them. */
+/** Schemas by their names in the description of the API. */
 const NAMED = {
   Catalog: answers.catalogSchema,
   Challenge: answers.challengeSchema,
@@ -39,9 +39,9 @@ const NAMED = {
 const registry = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
 
-/** A pattern beside a format says the same again, at length; one of digits says nothing of an integer. */
+/** Removes redundant patterns: next to a format a pattern repeats it, and for an integer a pattern of digits says nothing. */
 function plain({ jsonSchema, zodSchema }: { jsonSchema: JsonSchema; zodSchema: z.core.$ZodType }): void {
-  // Of what is read from text zod leaves it out, for it may be of another type than the text.
+  // For values parsed from text zod omits the default, because its type may differ from text.
   const { default: fallback } = z.globalRegistry.get(zodSchema) ?? {};
   if (fallback !== undefined) jsonSchema['default'] = fallback;
   if (jsonSchema['format'] !== undefined || jsonSchema['type'] === 'integer') delete jsonSchema['pattern'];
@@ -51,7 +51,7 @@ function plain({ jsonSchema, zodSchema }: { jsonSchema: JsonSchema; zodSchema: z
 
 const REFERENCE = '#/components/schemas/';
 
-/** All of them, by name. */
+/** All named schemas. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
@@ -63,7 +63,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** Where the description has a schema. Throws for one without a name. */
+/** The reference to a schema in the description. Throws for a schema without a name. */
 export function referenceTo(schema: z.ZodType): { $ref: string } {
   const id = registry.get(schema)?.id;
   if (id === undefined) throw new Error('a schema of the API has no name');
@@ -76,7 +76,7 @@ interface PlainSchema extends JsonSchema {
   required?: string[];
 }
 
-/** One that stands where it is used. Its dialect is not named: not every reader of 2020-12 knows it by name. */
+/** A schema for inline use. Its dialect is not declared: some readers of 2020-12 do not know the name. */
 export function plainJsonSchema(schema: z.ZodObject): PlainSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
@@ -84,7 +84,7 @@ export function plainJsonSchema(schema: z.ZodType): JsonSchema {
   return JSON.parse(JSON.stringify(json), (_key, value) => oneTypeEach(value)) as JsonSchema;
 }
 
-/** Some models' interfaces know one type at a time only. */
+/** Some model interfaces support only one type per schema. */
 function oneTypeEach(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value)) return value;
   const { type, ...rest } = value;

@@ -1,4 +1,4 @@
-// /llms.txt: all that a language model must know to use the service (llmstxt.org).
+// /llms.txt: everything that a language model needs to use the service (llmstxt.org).
 import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import type { DiscoveryParts } from './discovery-parts.ts';

@@ -1,4 +1,4 @@
-// The API as OpenAPI 3.1, made of the schemas that check its requests.
+// The API as OpenAPI 3.1, generated from the schemas that validate its requests.
 import type { ZodType } from 'zod';
 import * as answers from '#shared/api/answers.ts';
 import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
@@ -13,7 +13,7 @@ type Json = Record<string, unknown>;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const TAGS = {
-  service: 'What is sold, whether it is to be had, and what it is like',
+  service: 'The service, its availability and a demo',
   subscription: 'A number for a wallet, and tokens for it',
   sms: 'Text messages',
   voice: 'Calls; their audio and presence are WebSockets, described in /asyncapi.json',
@@ -31,9 +31,9 @@ export function openApiDocument(parts: DiscoveryParts): Json {
       version: '1.0.0',
       summary: sale.description,
       description:
-        'Pay with a wallet at POST /subscribe, keep the token, then text and call. A lost token comes back by a signature: ' +
-        'POST /auth/nonce, POST /auth. Switch on `error` of a refusal, never on its message. ' +
-        'Refusals are RFC 9457 problems for who prefers `application/problem+json`.',
+        'Pay with a wallet at POST /subscribe, keep the token, then text and call. Replace a lost token with a signature: ' +
+        'POST /auth/nonce, POST /auth. Switch on the `error` of a refusal, never on its message. ' +
+        'Clients that prefer `application/problem+json` get refusals as RFC 9457 problems.',
       contact: { name: serviceName, url: baseUrl },
       license: { name: 'Proprietary', url: baseUrl },
     },
@@ -61,7 +61,7 @@ export function openApiDocument(parts: DiscoveryParts): Json {
         RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
         RateLimit: {
           description:
-            'Of each policy that counts here: `r` requests are left, and in `t` seconds at least one more will be. The same on 200, 401 and 429.',
+            'For each policy that applies: `r` requests are left, and at least one more is allowed in `t` seconds. The same on 200, 401 and 429.',
           schema: { type: 'string', examples: ['"token";r=1199;t=63'] },
         },
         RateLimitPolicy: {
@@ -99,7 +99,7 @@ function describe(operation: Operation, sale: Sale): Json {
         }),
     responses: {
       ...(answer === undefined
-        ? { '204': { description: 'Done. There is nothing to say.', headers: RATE_LIMIT } }
+        ? { '204': { description: 'Done. The response has no body.', headers: RATE_LIMIT } }
         : { '200': done(operation, answer) }),
       ...(operation.auth === 'payment' ? { '402': challenge() } : {}),
       ...refusals(refusalsOf(operation)),
@@ -136,7 +136,7 @@ function securityOf({ auth }: Operation): Json[] {
   return auth === 'bearer' ? [{ bearer: [] }] : [{ x402v1: [] }, { x402v2: [] }, { mpp: [] }, {}];
 }
 
-/** The refusals of one status are one response. */
+/** All refusals with the same status are one response. */
 function refusals(codes: readonly RefusalCode[]): Json {
   const byStatus = new Map<number, RefusalCode[]>();
   for (const code of codes) {
@@ -172,7 +172,7 @@ const RATE_LIMIT: Json = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
-/** One of them, in the words of whichever protocol paid. */
+/** One of them, in the protocol of the payment. */
 const RECEIPTS: Json = Object.fromEntries(
   ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Payment-Receipt'].map((name) => [
     name,
@@ -182,7 +182,7 @@ const RECEIPTS: Json = Object.fromEntries(
 
 const challenge = (): Json => ({
   description:
-    'Every way to pay: in the body for x402 version 1, in `PAYMENT-REQUIRED` for version 2, in `WWW-Authenticate` for MPP.',
+    'All payment options: in the body for x402 version 1, in `PAYMENT-REQUIRED` for version 2, in `WWW-Authenticate` for MPP.',
   headers: {
     'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } },
     'WWW-Authenticate': { description: 'MPP challenges.', schema: { type: 'string' } },

@@ -1,4 +1,4 @@
-// The price of a year, as people read it.
+// The price of a year, formatted for people.
 import { formatUnits } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import type { Offer } from '../payments/offer.ts';
@@ -11,7 +11,7 @@ export const priceUnits = ({ amountAtomic, assetDecimals }: Offer): string =>
 
 /** "1,800 USDC or 1,750 Other Dollar". */
 export const pricesText = (offers: readonly Offer[]): string =>
-  offers.map(priceText).join(' or ') || 'the answer to an unpaid request says for how much';
+  offers.map(priceText).join(' or ') || 'see the 402 response for the price';
 
 /** "1,800 USDC". */
 export function priceText(offer: Offer): string {

@@ -1,4 +1,4 @@
-// The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): where it is, before a client connects.
+// The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): read before a client connects.
 
 /** Newest first. */
 export const MCP_REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
@@ -20,7 +20,8 @@ export function serverCard({ baseUrl, serviceName }: { baseUrl: string; serviceN
         headers: [
           {
             name: 'Authorization',
-            description: 'Bearer and the token of POST /subscribe or POST /auth; not needed to look around.',
+            description:
+              'Bearer and the token of POST /subscribe or POST /auth; list_services and check_availability do not need it.',
             isRequired: false,
             isSecret: true,
           },

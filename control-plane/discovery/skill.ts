@@ -1,13 +1,13 @@
-// A skill for agents that collect them: when to use a telephone number, and how.
+// A skill for agents: when to use a telephone number, and how.
 import { createHash } from 'node:crypto';
 import type { DiscoveryParts } from './discovery-parts.ts';
 import { llmsText } from './llms-text.ts';
 
 const NAME = 'phone-number';
 const DESCRIPTION =
-  'Get a real US mobile number, send and receive SMS with it, and place and take voice calls. Use when a task needs a telephone number: verification codes, texting or calling somebody.';
+  'Get a real US mobile number, send and receive SMS with it, and place and take voice calls. Use when a task needs a telephone number: verification codes, texts or calls.';
 
-/** In quotes: a colon followed by a blank would begin another key. */
+/** Quoted, because a colon followed by a space would begin another key. */
 export const skillText = (parts: DiscoveryParts): string =>
   `---\nname: ${NAME}\ndescription: ${JSON.stringify(DESCRIPTION)}\n---\n\n${llmsText(parts)}`;
 

@@ -13,7 +13,7 @@ All WebSockets take the same \`Authorization\` header.
 3. Open \`stream_url\` as a WebSocket. This answers a call that rings. Closing it hangs up, and so does \`POST /voice/hangup\`.
 
 Audio is binary frames, both ways: 16 kHz, mono, signed 16 bit little-endian PCM. Frames from the service have 640 bytes (20 ms). Frames to
-the service have any even length up to 64 KiB. What you send faster than real time waits, 60 seconds by default; beyond that the oldest is
+the service have any even length up to 64 KiB. Audio that you send faster than real time waits, 60 seconds by default; beyond that the oldest is
 dropped. You may send 3,000 messages at once and 1,000 a second; a text frame counts for eight.
 
 Control is JSON in text frames. You get text frames only if you ask for the subprotocol \`${VOICE_SUBPROTOCOL}\`. To the service:

@@ -1,4 +1,4 @@
-// /.well-known/x402: what can be paid for here, in the form that x402scan reads; the terms stand in the 402 itself.
+// /.well-known/x402: what can be bought here, in the format that x402scan reads. The terms are in the 402 itself.
 import { OPERATION } from '#shared/api/operations.ts';
 import { requirementsOf } from '../payments/challenge.ts';
 import type { Sale } from '../payments/offer.ts';

@@ -1,5 +1,5 @@
-// The kinds of alerts: when each is raised and when it is over, in words.
-/** For people. The conditions themselves are in alerts/conditions.ts. */
+// The kinds of alerts, described for people: when each is raised and when it ends.
+/** The conditions themselves are in alerts/conditions.ts. */
 interface AlertText {
   /** `warning, critical`: it begins as a warning and can become critical. */
   severity: 'warning' | 'critical' | 'warning, critical';
@@ -38,8 +38,8 @@ export const ALERTS = {
   },
   journal_growing: {
     severity: 'critical',
-    raised: 'As many facts as the threshold wait at a node, and their number grows.',
-    over: 'Less than half of the threshold waits.',
+    raised: 'The journal of a node holds as many facts as the threshold, and grows.',
+    over: 'The journal holds less than half of the threshold.',
     options: ['ALERT_JOURNAL_DEPTH'],
   },
   relayer_low: {
@@ -50,8 +50,8 @@ export const ALERTS = {
   },
   chain_unavailable: {
     severity: 'critical',
-    raised: 'The RPC of a chain has not answered for a minute, or the chain differs from the configuration.',
-    over: 'Every instance gets answers.',
+    raised: 'The RPC of a chain has not responded for a minute, or the chain differs from the configuration.',
+    over: 'Every instance gets responses.',
     options: [],
   },
   payment_stuck: {

@@ -1,7 +1,7 @@
-// A trouble, and the alert that an operator gets of it.
+// A trouble, and the alert about it.
 import type { AlertKind } from './alert-kinds.ts';
 
-/** `critical`: somebody cannot buy, or a payer waits for his money's worth. */
+/** `critical`: customers cannot buy, or a payer has not received what was paid for. */
 export type Severity = 'warning' | 'critical';
 
 /** Something is wrong now. */
@@ -14,52 +14,52 @@ export interface Trouble {
   summary: string;
   /** What to do about it, one line. */
   advice: string;
-  /** What must get larger for the trouble to count; null where it counts as it is. */
+  /** The value that must grow for the trouble to count; null if it counts at any value. */
   reading: number | null;
 }
 
-/** A trouble that was seen and is not over; only when it counts, somebody is told. */
+/** A trouble that was seen and has not ended. It becomes an alert only once it counts. */
 export interface OpenAlert extends Trouble {
   id: string;
-  /** Without a gap. */
+  /** Since when it has lasted without a gap. */
   since: Date;
   seenAt: Date;
   raisedAt: Date | null;
-  /** Since when it is critical, while it still counts as a warning; null else. */
+  /** Since when it has been critical while it still counts as a warning; else null. */
   worseSince: Date | null;
-  /** Since when nothing is wrong any more; null while something is. */
+  /** Since when the trouble is gone; null while it lasts. */
   wellSince: Date | null;
   recoveredAt: Date | null;
 }
 
-/** When a trouble counts, and when it is over. */
+/** Delays before a trouble counts, and before it is over. */
 export interface AlertRule {
-  /** It must last for so long; so must being critical, of one that was raised as a warning. */
+  /** How long it must last. A raised warning must be critical for as long before it counts as critical. */
   raiseAfterMs: number;
-  /** All must be well for so long: what comes and goes is told once. */
+  /** How long everything must be well, so that a trouble that comes and goes is one alert. */
   recoverAfterMs: number;
 }
 
-/** A trouble that counted, as it is now, or as it was when somebody was told of it. */
+/** A trouble that counted, as it is now, or as it was when it was sent. */
 export interface AlertRow extends Omit<Trouble, 'reading'> {
   id: string;
   raised_at: Date;
-  /** Null while it goes on. */
+  /** Null while it lasts. */
   recovered_at: Date | null;
 }
 
-/** One message about all that changed. */
+/** One message about everything that changed. */
 export interface AlertMessage {
-  /** The same however often it is tried. */
+  /** The same for every attempt. */
   id: string;
   createdAt: Date;
   raised: readonly AlertRow[];
-  /** Critical now; an earlier message had them as warnings. */
+  /** Critical now; an earlier message reported them as warnings. */
   escalated: readonly AlertRow[];
   recovered: readonly AlertRow[];
 }
 
-/** The ways in which an operator gets alerts. */
+/** Channels that deliver alerts to an operator. */
 export const ALERT_CHANNELS = ['webhook', 'mail'] as const;
 export type AlertChannelName = (typeof ALERT_CHANNELS)[number];
 

@@ -7,13 +7,10 @@ const TOKEN_PATTERN = /^simrack_[A-Za-z0-9_-]{43}$/;
 /** A new token. It is shown once and never stored. */
 export const mintToken = (): string => PREFIX + randomBytes(32).toString('base64url');
 
-/** SHA-256 of the whole token: what the store knows. */
+/** SHA-256 of the whole token, as stored. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/**
- * The token of an `Authorization` header (RFC 6750 §2.1); undefined when there is none or it cannot be
- * one of ours.
- */
+/** The token of an `Authorization` header (RFC 6750 §2.1); undefined if there is none or its form is not ours. */
 export function tokenOf(authorization: string | undefined): string | undefined {
   const [scheme, token, ...rest] = (authorization ?? '').trim().split(/ +/);
   if (scheme?.toLowerCase() !== 'bearer' || token === undefined || rest.length > 0) return undefined;

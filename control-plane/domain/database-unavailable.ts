@@ -1,8 +1,7 @@
-// The database cannot be reached now. Nothing is wrong with what was asked, and it may be asked again.
+// The database cannot be reached now. The request itself is valid and may be repeated.
 
 /**
- * Thrown by the store in place of what the driver says. `cause` has that. A statement that was under way may have been
- * carried out: nobody knows.
+ * The store throws it instead of the driver's error, which is in `cause`. A statement that was under way may or may not have been executed.
  */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';

@@ -1,9 +1,9 @@
-// Where a subscription may send to and call, as the answer to a request.
+// The destinations that a subscription may send to and call.
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { Refusal } from './refusal.ts';
 
-/** Returns `to` when it may be reached. Throws `Refusal`: `invalid_request` for what is no E.164 number, `destination_not_allowed`. */
+/** Returns `to` if it may be reached. Throws `Refusal`: `invalid_request` if it is not an E.164 number, `destination_not_allowed`. */
 export function checkDestination(to: string, destinations: Destinations): string {
   const problem = problemOfDestination(to, destinations);
   if (problem === undefined) return to;

@@ -1,4 +1,4 @@
-// The fingerprint of a node's key: what two people compare.
+// The fingerprint of a node's key, for comparison by people.
 import { createHash } from 'node:crypto';
 import { showFingerprint } from '#shared/link/enrolment.ts';
 

@@ -1,15 +1,15 @@
-// A phone number as an operator is shown it where he need not know it.
+// Phone numbers masked for operators.
 
-/** "+1206…0188": where it is, and enough to compare with one that is known. Short codes and names stay as they are. */
+/** "+1206…0188": the area, and enough digits to recognize a known number. Short codes and names are not masked. */
 export const maskedNumber = (number: string): string =>
   /^\+?\d{7,}$/.test(number)
     ? `${number.slice(0, number.startsWith('+') ? 5 : 4)}…${number.slice(-4)}`
     : number;
 
-/** A number of ours as lists show it: whole while nobody has it. */
+/** A number of the service in a list: not masked while it has no subscriber. */
 export const listedNumber = (number: string, isHeld: boolean): string =>
   isHeld ? maskedNumber(number) : number;
 
-/** A text of ours with each number in E.164 form masked. */
+/** Masks each E.164 number in a text. */
 export const withMaskedNumbers = (text: string): string =>
   text.replace(/(?<![\w+/])\+\d{7,15}/g, maskedNumber);

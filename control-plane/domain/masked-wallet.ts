@@ -1,7 +1,7 @@
-// A wallet as an operator is shown it.
+// A wallet address masked for operators.
 import { getAddress } from 'viem';
 
-/** "0x7099…79C8": enough to compare with one that is known, not enough to look it up. */
+/** "0x7099…79C8": enough to recognize a known address, not enough to find it on a chain. */
 export function maskedWallet(address: string): string {
   const whole = getAddress(address);
   return `${whole.slice(0, 6)}…${whole.slice(-4)}`;

@@ -1,9 +1,9 @@
-// What a number may be in.
+// The states of a number.
 /**
- * The first that fits: `retired`, gone for good; `out_of_service`, not sold, by an operator's word; `held` by a wallet;
- * `reserved` for a payment; `quarantined`, not sold until its last holder's messages have ceased; `out_of_service`, also where
- * its slot is; `unadmitted`, its SIM was never seen before and waits for an operator or a probe; `available`, on sale; `unswept`, its SIM
- * has to be swept before; `offline`, its SIM is not on the network or not in a linked node.
+ * The first that applies: `retired`, removed for good; `out_of_service`, not sold, by an operator's decision; `held` by a wallet;
+ * `reserved` for a payment; `quarantined`, not sold until messages for its last holder have ceased; `out_of_service`, because its slot is;
+ * `unadmitted`, its SIM is new and waits for an operator or a probe; `available`, on sale; `unswept`, not sold until its SIM is swept;
+ * `offline`, its SIM is not on the network or not in a linked node.
  */
 export type NumberState = (typeof NUMBER_STATES)[number];
 

@@ -12,14 +12,14 @@ export const mintOperatorKey = (): string => PREFIX + randomText();
 
 export const isOperatorKey = (text: string): boolean => KEY_PATTERN.test(text);
 
-/** What a browser shows in place of the key, for a while. */
+/** The session token of a browser, which stands for the key for a while. */
 export const mintSession = (): string => randomText();
 
 export const isSession = (text: string): boolean => SESSION_PATTERN.test(text);
 
-/** SHA-256: what the store knows of a key or a session. Both are random, so that no salt is needed. */
+/** SHA-256 of a key or a session, as stored. Both are random, so no salt is needed. */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** What the forms of a session carry: a page of somebody else cannot know it. */
+/** The token in the forms of a session: a page of another site cannot know it. */
 export const formTokenOf = (session: string): string =>
   createHmac('sha256', session).update('form').digest('base64url');

@@ -1,7 +1,7 @@
-// The two ways in which an operator's command ends without success.
+// The two errors that end an operator's command.
 import { OperatorError } from '#shared/operator/operator-error.ts';
 
-/** The present state does not allow it. Nothing was changed; the message says why, one problem a line. */
+/** The present state does not allow the command. Nothing was changed. The message says why, one problem per line. */
 export class OperatorRefusal extends OperatorError {
   override name = 'OperatorRefusal';
 
@@ -10,7 +10,7 @@ export class OperatorRefusal extends OperatorError {
   }
 }
 
-/** Begun, and not finished. The same command may be repeated; the message says what is missing. */
+/** The command was begun but not finished. It may be repeated. The message says what is missing. */
 export class OperatorUnfinished extends OperatorError {
   override name = 'OperatorUnfinished';
 

@@ -1,4 +1,4 @@
-// The text of a delivery probe: its token cannot be guessed, so that what carries it is no message of anybody else.
+// The text of a delivery probe. Its token cannot be guessed, so a text with it is certainly the probe.
 import { randomBytes } from 'node:crypto';
 
 /** 80 bits, hexadecimal. */
@@ -10,12 +10,12 @@ export const newProbeToken = (): string => randomBytes(TOKEN_BYTES).toString('he
 /** Fits one segment. */
 export const probeText = (token: string): string => `Simrack delivery test ${token}`;
 
-/** The token in a text; undefined where it is not that of a probe. */
+/** The token in a text; undefined if the text is not a probe's. */
 export const probeTokenIn = (body: string): string | undefined => TEXT.exec(body.trim())?.[1];
 
-/** Whether `told` may be the number: networks show the numbers of their own in shorter forms, too. */
-export function isTolerablySame(told: string, number: string): boolean {
-  const digits = told.replace(/\D/g, '');
+/** Whether `shown` may be the number: networks also show their own numbers in shorter forms. */
+export function isTolerablySame(shown: string, number: string): boolean {
+  const digits = shown.replace(/\D/g, '');
   return digits.length >= NATIONAL_DIGITS_MIN && number.endsWith(digits);
 }
 

@@ -1,4 +1,4 @@
-// An expected "no": a stable code that the API answers with.
+// An expected rejection of a request, with a stable code for the API.
 import type { RefusalCode } from '#shared/api/refusals.ts';
 
 export interface RefusalOptions {
@@ -9,7 +9,7 @@ export interface RefusalOptions {
   cause?: unknown;
 }
 
-/** Thrown anywhere below a handler; becomes `{error, message, …details}`. */
+/** May be thrown anywhere below a handler; becomes `{error, message, …details}`. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly code: RefusalCode;

@@ -1,8 +1,8 @@
-// An amount of a token as people write it.
+// Formats an amount of a token.
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 
-/** In dollars where the token is the network's USDC, otherwise in the smallest unit of the token. */
+/** In dollars if the token is the network's USDC, else in the token's smallest unit. */
 export function shownValue({
   asset,
   chain_id,

@@ -1,8 +1,8 @@
-// Recovery of a token by wallet signature: the nonce, the text to sign, its digests. Offline, no gas.
+// Token recovery by wallet signature: the nonce, the text to sign, its digests. It needs no chain and no gas.
 import { randomBytes } from 'node:crypto';
 import { type Hex, hashMessage } from 'viem';
 
-/** A nonce is worth one attempt within this time. */
+/** A nonce is valid for one attempt within this time. */
 export const NONCE_LIFETIME_SECONDS = 300;
 
 /** 128 random bits, hexadecimal. */
@@ -14,8 +14,8 @@ export function signInText(serviceDomain: string, nonce: string): string {
 }
 
 /**
- * Digests (EIP-191, personal_sign) of what may be signed for `nonce`. The text without the space after "Nonce:" is
- * accepted too: the service document can be read either way.
+ * Digests (EIP-191, personal_sign) of the texts that may be signed for `nonce`. Text without the space after "Nonce:" is accepted too,
+ * because the service document can be read either way.
  */
 export function signInDigests(serviceDomain: string, nonce: string): Hex[] {
   const spaced = signInText(serviceDomain, nonce);

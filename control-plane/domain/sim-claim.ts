@@ -1,29 +1,31 @@
-// Which SIMs a node holds after its report. Pure. A node speaks for a SIM while it holds it, and takes another node's
-// only after that one has let go of it.
+// Decides which SIMs a node holds after its report. Pure. A node speaks for a SIM while it holds it. It gets another node's SIM only after
+// that node has released it.
 import type { Slot } from '#shared/link/messages.ts';
 
-/** An honest node loses a SIM before it appears elsewhere, or seconds later: more of these at once are guesses. */
+/** An honest node loses a SIM before it appears elsewhere, or seconds later. More contested SIMs than this at once are guesses. */
 export const CONTESTED_MAX = 3;
 
 /**
- * SIMs of a day that a node may report and nobody imported or admitted: a full rack and some exchanged cards. Who guesses
- * the ICCIDs of imported cards shows more.
+ * Unknown SIMs that a node may report in a day: a full rack and some exchanged cards. A node that guesses the ICCIDs of imported cards
+ * reports more.
  */
 export const NEW_SIMS_MAX = 96;
 
-/** A claim beside a holder that reports the SIM is honest for so long; then only an operator's word makes it count. */
+/** A claim next to a holder that reports the SIM may be honest for this long. After that only an operator's decision makes it count. */
 export const CONTESTED_MS = 2 * 60_000;
 
-/** A claim that was contested is remembered for so long after its node made it last. */
+/** A contested claim is remembered for this long after the node last made it. */
 export const CLAIM_KEPT_MS = 24 * 60 * 60_000;
 
 /**
- * A former holder that never let go gets its SIM back within this time, unless the new one has reported it for longer than
- * `CONTESTED_MS`: then the card was carried there.
+ * A former holder that never released its SIM gets it back within this time. Exception: the new holder has reported it for longer than
+ * `CONTESTED_MS`, which means that the card was moved there.
  */
 const RECLAIM_MS = 24 * 60 * 60_000;
 
-/** What its holder said of a SIM last: it is there; its modem is lost, and it may be anywhere; nothing. */
+/**
+ * The holder's last report of a SIM. `present`: it is there. `lost`: its modem is gone, so the SIM may be anywhere. `unseen`: no report.
+ */
 export type Sighting = 'present' | 'lost' | 'unseen';
 
 /** A SIM and the node that holds it. */
@@ -34,21 +36,21 @@ export interface Tenure {
   since: Date;
   sighting: Sighting;
   sightingSince: Date;
-  /** The node from which it was taken without having let go; null once the holder has reported it for `CONTESTED_MS`. */
+  /** The previous node, if it had not released the SIM; null once the holder has reported it for `CONTESTED_MS`. */
   takenFrom: string | null;
   /** The holder's link is up. */
   isLinked: boolean;
-  /** Since when it is not, at the latest. */
+  /** Since when its link is down, at the latest. */
   awaySince: Date;
-  /** Its number is, or was, for sale: who holds it matters. */
+  /** Its number is, or was, for sale, so its holder matters. */
   isKnown: boolean;
-  /** Its number was imported, and nothing but the holder's own word says that it has the SIM. */
+  /** Its number was imported, and only the holder itself says that it has the SIM. */
   isUnproven: boolean;
 }
 
 /**
- * `contested`: the holder reports the SIM; `waiting`: the holder may be back in a moment; `expected_elsewhere`: an operator
- * expects it at another node.
+ * `contested`: the holder reports the SIM. `waiting`: the holder may reconnect in a moment. `expected_elsewhere`: an operator expects the
+ * SIM at another node.
  */
 export type RefusalCause = 'contested' | 'waiting' | 'barred' | 'suspended' | 'expected_elsewhere';
 
@@ -57,19 +59,19 @@ export type SimSlot = Slot & { iccid: string };
 export interface ClaimInput {
   nodeId: string;
   slots: readonly Slot[];
-  /** Of this node, and of the SIMs that it reports. */
+  /** Tenures of this node, and of the SIMs that it reports. */
   tenures: readonly Tenure[];
-  /** By SIM, since when this node's claim has been contested. */
+  /** Since when this node's claim has been contested, by SIM. */
   contested: ReadonlyMap<string, Date>;
-  /** Of those that it reports, the SIMs that it held once: no guesses, whoever has them now. */
+  /** Reported SIMs that the node once held. They are no guesses, whichever node holds them now. */
   heldBefore: ReadonlySet<string>;
-  /** By SIM, the only node that may hold it first. */
+  /** The only node that may become the first holder, by SIM. */
   expected: ReadonlyMap<string, string>;
-  /** SIMs that it reported of late and nobody knows. */
+  /** Unknown SIMs that it reported recently. */
   newSims: number;
-  /** It takes nothing new until an operator approves it. */
+  /** The node gets no new SIM until an operator approves it. */
   isSuspended: boolean;
-  /** Time in which a holder may come back before its SIM can be taken. */
+  /** Time in which a holder may reconnect before its SIM can be taken. */
   waitMs: number;
   now: Date;
 }
@@ -77,10 +79,10 @@ export interface ClaimInput {
 export interface ClaimDecision {
   /** One slot a SIM, by SIM. */
   held: SimSlot[];
-  /** Those of them that the node did not hold before. */
+  /** SIMs of `held` that the node did not hold before. */
   taken: Array<{ iccid: string; from: string | null }>;
   refused: Array<{ iccid: string; slot: string; cause: RefusalCause; isKnown: boolean }>;
-  /** The node let go of them. */
+  /** SIMs that the node released. */
   released: string[];
   unseen: string[];
   isSuspended: boolean;
@@ -88,7 +90,7 @@ export interface ClaimDecision {
 
 type Verdict = 'take' | 'take_without_release' | 'take_back' | RefusalCause;
 
-/** What a node's report changes. */
+/** Decides the changes that a node's report makes. */
 export function decideClaims(input: ClaimInput): ClaimDecision {
   const { nodeId, slots, tenures } = input;
   const reported = simSlots(slots);
@@ -98,11 +100,11 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
   const claims = reported
     .filter(({ iccid, state }) => {
       const holder = byIccid.get(iccid)?.nodeId;
-      // A slot that lost its modem reports what was in it last.
+      // A slot that lost its modem still reports its last SIM.
       return holder === undefined || (holder !== nodeId && state !== 'lost');
     })
     .map((slot) => ({ slot, verdict: verdictOn(byIccid.get(slot.iccid), slot.iccid, input) }));
-  // The holder of an imported card may be the one that guessed; and who held a SIM once does not guess.
+  // The holder of an imported card may itself have guessed its ICCID; a former holder of a SIM does not guess.
   const contested = claims.filter(
     ({ slot: { iccid }, verdict }) =>
       verdict === 'contested' && byIccid.get(iccid)?.isUnproven === false && !input.heldBefore.has(iccid),
@@ -160,17 +162,17 @@ function verdictOn(
     const goneSince = tenure.isLinked ? tenure.sightingSince : tenure.awaySince;
     if (elapsedMs(goneSince) < waitMs) return 'waiting';
   }
-  // A node that claimed it before it was gone did not have it then.
+  // A node that claimed it while the holder still had it did not have the SIM then.
   return contestedSince === undefined ? 'take_without_release' : 'barred';
 }
 
-/** The holder has reported the SIM for so long that it has the card. */
+/** The holder has reported the SIM long enough to prove that it has the card. */
 function isSettled({ awaySince, isLinked, sighting, sightingSince }: Tenure, now: Date): boolean {
   const seenUntil = isLinked ? now : awaySince;
   return sighting === 'present' && seenUntil.getTime() - sightingSince.getTime() > CONTESTED_MS;
 }
 
-/** A modem that starts does not know its SIM yet: only an empty slot, or another SIM in it, lets go. */
+/** A modem that starts does not know its SIM yet. Only an empty slot, or one with another SIM, releases a SIM. */
 function isReleased({ slot: name, isKnown, iccid }: Tenure, slots: readonly Slot[]): boolean {
   if (!isKnown) return true;
   return slots.some(
@@ -179,12 +181,12 @@ function isReleased({ slot: name, isKnown, iccid }: Tenure, slots: readonly Slot
   );
 }
 
-/** One slot a SIM, in the order of SIMs: two nodes that report the same ones must not wait for each other. */
+/** One slot per SIM, sorted by SIM: two nodes that report the same SIMs must not deadlock. */
 function simSlots(slots: readonly Slot[]): SimSlot[] {
   const byIccid = new Map<string, SimSlot>();
   for (const slot of slots) {
     if (slot.iccid === null) continue;
-    // Two slots report the same SIM when it was moved: the one that lost its modem reports the past.
+    // After a move two slots report the same SIM; the slot that lost its modem reports the past.
     if (slot.state !== 'lost' || !byIccid.has(slot.iccid))
       byIccid.set(slot.iccid, { ...slot, iccid: slot.iccid });
   }

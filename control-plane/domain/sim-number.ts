@@ -1,19 +1,19 @@
-// A number and its SIM as an operator writes them down, and whether they can be real.
+// Validates a number and its SIM as an operator enters them.
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { isE164 } from '#shared/e164.ts';
 import { iccidSchema } from '#shared/identities.ts';
 
-/** A US number that exists in the numbering plan; undefined, or what is wrong with it. */
+/** Returns the problem of a number; undefined for a US number that exists in the numbering plan. */
 export function problemOfNumber(number: string): string | undefined {
-  if (!isE164(number)) return `"${number}" is no E.164 number, for example +12065550123`;
+  if (!isE164(number)) return `"${number}" is not an E.164 number, such as +12065550123`;
   const parsed = parsePhoneNumberFromString(number);
-  if (parsed?.isValid() !== true || parsed.country !== 'US') return `${number} is no US number`;
+  if (parsed?.isValid() !== true || parsed.country !== 'US') return `${number} is not a US number`;
   return undefined;
 }
 
-/** 18 to 22 digits, the last of which is the check digit (ITU-T E.118, Luhn); undefined, or what is wrong with it. */
+/** Returns the problem of an ICCID; undefined for 18 to 22 digits that end with a valid check digit (ITU-T E.118, Luhn). */
 export function problemOfIccid(iccid: string): string | undefined {
-  if (!iccidSchema.safeParse(iccid).success) return `"${iccid}" is no ICCID: 18 to 22 digits`;
+  if (!iccidSchema.safeParse(iccid).success) return `"${iccid}" is not an ICCID: it needs 18 to 22 digits`;
   return isLuhn(iccid) ? undefined : `the check digit of ICCID ${iccid} is wrong`;
 }
 

@@ -1,8 +1,8 @@
-// How long a text may be as an SMS of so many segments. Pure.
+// Limits a text to a number of SMS segments. Pure.
 import { SEGMENT_UNITS, segmentText } from '#shared/sms/segmentation.ts';
 import { Refusal } from './refusal.ts';
 
-/** Throws `Refusal` `invalid_request`, with the measure, for a text that needs more than `segmentsMax`. */
+/** Throws `Refusal` `invalid_request`, with the length, for a text that needs more than `segmentsMax` segments. */
 export function checkSmsLength(body: string, segmentsMax: number): void {
   const { encoding, units, segments } = segmentText(body);
   if (segments.length <= segmentsMax) return;

@@ -1,4 +1,4 @@
-// The paid year: what a subscription is and how a payment moves its end. Pure.
+// The paid year: subscriptions, and how a payment extends them. Pure.
 
 export interface Subscription {
   /** `sub_account_id`: opaque, stable over renewals. */
@@ -7,13 +7,13 @@ export interface Subscription {
   wallet: string;
   /** E.164. */
   number: string;
-  /** The chain whose code speaks for the wallet; undefined where the key of the wallet does. */
+  /** The chain of the wallet's contract account; undefined for a wallet with a key. */
   accountChainId: number | undefined;
   createdAt: Date;
   expiresAt: Date;
 }
 
-/** `unbound`: active, and no node has confirmed its SIM. */
+/** `unbound`: active, but no node has confirmed its SIM. */
 export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number];
 
@@ -24,15 +24,15 @@ export function isActive(subscription: Pick<Subscription, 'expiresAt'>, now: Dat
 }
 
 /**
- * The end of a subscription after one more payment: a calendar year after its end, or after now when
- * it is over or new. 29 February becomes 28 February in a year without one.
+ * The end of a subscription after one more payment: a calendar year after its present end, or after `now` if it is over or new. February 29
+ * becomes February 28 in a year without one.
  */
 export function extendedExpiry(expiresAt: Date | undefined, now: Date): Date {
   const from = expiresAt !== undefined && expiresAt > now ? expiresAt : now;
   return yearsLater(from, 1);
 }
 
-/** The end of a subscription without so many of its years. */
+/** The end of a subscription with `years` fewer years. */
 export const shortenedExpiry = (expiresAt: Date, years: number): Date => yearsLater(expiresAt, -years);
 
 function yearsLater(from: Date, years: number): Date {

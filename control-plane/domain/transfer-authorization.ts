@@ -14,7 +14,7 @@ export interface TransferAuthorization {
   validAfter: bigint;
   validBefore: bigint;
   nonce: Hex;
-  /** 65 bytes of a key; of an account with code whatever that takes. */
+  /** 65 bytes from a key; any length from a contract account. */
   signature: Hex;
   signedBy: SignedBy;
 }
@@ -22,5 +22,5 @@ export interface TransferAuthorization {
 /** `key`: the signature recovers to the payer. `account`: the code of the payer's account accepts it, on this chain. */
 export type SignedBy = 'key' | 'account';
 
-/** Which transfer of which token: what the chain is asked for. */
+/** Identifies a transfer of a token on its chain. */
 export type AuthorizedTransfer = Pick<TransferAuthorization, 'asset' | 'from' | 'to' | 'value' | 'nonce'>;

@@ -1,9 +1,9 @@
-// What becomes of an entry of the waitlist after an attempt to mail it.
+// The next step for an entry of the waitlist after an attempt to mail it.
 
-/** Where the link of a mail leads. */
+/** Path of the link in a mail. */
 export const UNSUBSCRIBE_PATH = '/waitlist/unsubscribe';
 
-/** Between two mails to an address, however often the pool opens and whoever registers it. */
+/** Shortest time between two mails to an address, however often the pool opens or the address registers. */
 export const MAIL_INTERVAL_MS = 7 * 24 * 60 * 60 * 1000;
 
 const MINUTE_MS = 60_000;
@@ -11,31 +11,31 @@ const MINUTE_MS = 60_000;
 /** How an attempt ended. */
 export type MailOutcome =
   | 'sent'
-  /** The server knows no such address. */
+  /** The server does not know the address. */
   | 'address_refused'
-  /** It takes this mail neither now nor later. */
+  /** The server refuses this mail for good. */
   | 'mail_refused'
-  /** It does not take it now, or ended the session when it heard the address. */
+  /** The server does not accept the mail now, or ended the session at the address. */
   | 'deferred'
-  /** The connection was lost while it had some of the mail or all of it. */
+  /** The connection was lost after the server had some or all of the mail. */
   | 'unknown'
-  /** It did not hear of the entry: there was no session, or it does not take us. */
+  /** The server did not get the address: there was no session, or it refuses this sender. */
   | 'unavailable';
 
 export type NextStep =
   | { step: 'done' | 'forget_address' | 'wait_for_next_opening' | 'release' }
   | { step: 'retry'; afterMs: number };
 
-/** Seven hours, with the waits below. */
+/** Seven hours in all, with the waits below. */
 const ATTEMPTS_MAX = 12;
 
-/** Each of them may have been one mail more. */
+/** Each of these attempts may have delivered one more mail. */
 const UNKNOWN_ATTEMPTS_MAX = 3;
 
 const RETRY_MS_MAX = 60 * MINUTE_MS;
 const PAUSE_MS_MAX = 15 * MINUTE_MS;
 
-/** `attempt`: from 1, of this opening. */
+/** `attempt`: from 1, for this opening. */
 export function afterAttempt(outcome: MailOutcome, attempt: number): NextStep {
   switch (outcome) {
     case 'sent':
@@ -54,15 +54,15 @@ export function afterAttempt(outcome: MailOutcome, attempt: number): NextStep {
   }
 }
 
-/** An attempt was begun so often and not one came to an end: whoever tries it dies of it. */
+/** So many attempts began without an end that the process probably dies from this entry. */
 export const isHopeless = (attempt: number): boolean => attempt > ATTEMPTS_MAX;
 
-/** Sessions in a row that a server ended over an address: not all of them are the fault of the address. */
+/** Sessions in a row that a server ended at an address: they cannot all be the fault of the address. */
 export const LOST_SESSIONS_MAX = 3;
 
-/** How long nothing is sent to anybody after `troubles` in a row of the server itself. */
+/** Pause for all mails after `troubles` failures in a row of the server itself. */
 export const pauseAfter = (troubles: number): number => doubled(MINUTE_MS, troubles, PAUSE_MS_MAX);
 
-/** `first` for 1, twice as much for each after it. */
+/** `first` for 1, doubled for each further one. */
 const doubled = (first: number, count: number, max: number): number =>
   Math.min(first * 2 ** (count - 1), max);

@@ -35,8 +35,9 @@ export async function issueNonce({
 }
 
 /**
- * Any attempt that is judged uses the nonce up. Success revokes every older token of the wallet. Throws `Refusal`: `invalid_request`;
- * `signature_mismatch`; `no_active_subscription`; `settlement_pending` while a payment of the wallet is open; `overloaded`, before the nonce is touched unless the load came later.
+ * Any attempt with a readable request consumes the nonce. Success revokes every older token of the wallet. Throws `Refusal`:
+ * `invalid_request`; `signature_mismatch`; `no_active_subscription`; `settlement_pending` while a payment of the wallet is open;
+ * `overloaded`, usually before the nonce is consumed.
  */
 export async function signIn(
   { db, bus, clock, serviceDomain, accounts }: AuthParts,
@@ -47,7 +48,7 @@ export async function signIn(
   signers.checkRoom();
   if (!isOfKeySize(request.signature)) requireAccount(await accountChainOf(db, wallet));
   const isFresh = await consumeNonce(db, request.nonce, now);
-  if (!isFresh) throw mismatch('the nonce is unknown, used or expired');
+  if (!isFresh) throw mismatch('The nonce is unknown, used or expired.');
   const digests = signInDigests(serviceDomain, request.nonce);
   const signature = canonicalSignature(request.signature);
   const isOfKey =
@@ -55,20 +56,20 @@ export async function signIn(
   if (!isOfKey) {
     const chainId = await accountChainOf(db, wallet);
     if (!(await isOfAccount(accounts, chainId, { ...request, wallet, digests })))
-      throw mismatch('the signature does not belong to this wallet and nonce');
+      throw mismatch('The signature does not match this wallet and nonce.');
   }
   const subscription = await findSubscriptionByWallet(db, wallet);
   if (subscription === undefined || !isActive(subscription, now)) {
-    // An invitation to pay would have the payer pay twice.
+    // A 402 would make the payer pay twice.
     const open = await openPaymentOf(db, wallet, now);
     if (open !== undefined) {
       throw new Refusal(
         'settlement_pending',
-        'A payment of this wallet is being settled. Do not pay again: sign in after Retry-After seconds.',
+        'A payment of this wallet is being settled. Do not pay again. Sign in after Retry-After seconds.',
         { headers: { 'Retry-After': String(open.retryAfterSeconds) } },
       );
     }
-    throw new Refusal('no_active_subscription', 'this wallet has no active subscription', {
+    throw new Refusal('no_active_subscription', 'This wallet has no active subscription.', {
       details: {
         wallet,
         warning:
@@ -84,9 +85,8 @@ export async function signIn(
 }
 
 /**
- * The chain whose code can sign for a wallet: the chain on which its subscription was bought, or is being bought. On
- * another chain, the code at this address may belong to another party. Undefined where only a key can sign for the
- * wallet.
+ * The chain whose code can sign for a wallet: the chain on which its subscription was bought, or is being bought. On another chain, another
+ * party may control the code at this address. Undefined if only a key can sign for the wallet.
  */
 async function accountChainOf(db: Database, wallet: Address): Promise<number | undefined> {
   const subscription = await findSubscriptionByWallet(db, wallet);
@@ -112,10 +112,10 @@ async function isOfAccount(
   return false;
 }
 
-/** 65 bytes, or 64 as of EIP-2098: so long is the signature of a key. */
+/** Signatures of keys have 65 bytes, or 64 (EIP-2098). */
 const isOfKeySize = (signature: string): boolean => /^0x(?:.{128}|.{130})$/.test(signature);
 
-/** Throws `Refusal` `invalid_request` unless code speaks for the wallet: it alone takes signatures of other sizes. */
+/** Throws `Refusal` `invalid_request` for a wallet with a key: only code can accept signatures of other sizes. */
 function requireAccount(chainId: number | undefined): void {
   if (chainId !== undefined) return;
   const message =
@@ -126,7 +126,7 @@ function requireAccount(chainId: number | undefined): void {
 }
 
 const chainUnavailable = (cause: unknown): Refusal =>
-  new Refusal('unavailable', 'The chain of this account does not answer. Try again with a new nonce.', {
+  new Refusal('unavailable', 'The chain of this account does not respond. Try again with a new nonce.', {
     cause,
     headers: { 'Retry-After': String(CHAIN_RETRY_SECONDS) },
   });

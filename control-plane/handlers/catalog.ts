@@ -1,12 +1,12 @@
-// GET /: what the service is, and where it is described.
+// GET /: describes the service, and links to its documents.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { DiscoveryFile } from '../discovery/files.ts';
 
 export interface CatalogParts {
-  /** Absolute, without a slash at its end. */
+  /** Absolute, without a trailing slash. */
   baseUrl: string;
   serviceName: string;
-  /** "production", or what the operator calls it. */
+  /** "production", or the operator's name for it. */
   environment: string;
   files: readonly DiscoveryFile[];
 }
@@ -28,7 +28,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
   };
 }
 
-/** The files listed to browsers: name and path of each. */
+/** The files that are listed for browsers, path by name. */
 export const filesByName = (files: readonly DiscoveryFile[]): Record<string, string> =>
   Object.fromEntries(files.map(({ path }) => [nameOf(path), path]));
 

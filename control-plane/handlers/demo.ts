@@ -1,4 +1,4 @@
-// POST /demo: what subscribing, sending and receiving answer, with made-up contents.
+// POST /demo: the responses of subscribing, sending and receiving, with made-up contents.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 
 /** Numbers reserved for fiction (NANP: 555-01XX). */
@@ -27,7 +27,7 @@ const DEMO: AnswerOf<typeof OPERATION.demo> = {
     ],
     count: 1,
   },
-  note: 'Made up: no number was taken, nothing was sent. POST /subscribe is the real thing.',
+  note: 'This is an example: no number was assigned, and nothing was sent. To get a number, use POST /subscribe.',
 };
 
 export const demo = (): AnswerOf<typeof OPERATION.demo> => DEMO;

@@ -1,4 +1,4 @@
-// POST /nodes/enrol: a code, used once, gives a node's key its name.
+// POST /nodes/enrol: a code, used once, enrols a node's key.
 import type * as z from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import type { enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
@@ -20,8 +20,8 @@ export interface EnrolParts {
 }
 
 /**
- * Enrols the key and ends links that an older key of the node proved. Throws `Refusal` `enrolment_refused`,
- * the same for every reason: who guesses learns nothing.
+ * Enrols the key, and ends links that used an older key of the node. Throws `Refusal` `enrolment_refused`, with the same message for every
+ * reason, so that guessing reveals nothing.
  */
 export async function enrol(
   { db, clock, fleet, log, enrolmentApproval }: EnrolParts,
@@ -34,14 +34,14 @@ export async function enrol(
   if (enrolled === undefined) {
     throw new Refusal(
       'enrolment_refused',
-      'the code is unknown, was used or is too old; ask the operator for a new one',
+      'The code is unknown, used or expired. Ask the operator for a new one.',
     );
   }
   const { nodeId, isPending } = enrolled;
   const fingerprint = keyFingerprint(publicKey);
   log.info(
     { node: nodeId, fingerprint },
-    isPending ? 'node enrolled: it waits for approval' : 'node enrolled',
+    isPending ? 'node enrolled, waiting for approval' : 'node enrolled',
   );
   await fleet.find(nodeId)?.recheck();
   return { node_id: nodeId, approval: isPending ? 'pending' : 'granted' };

@@ -1,4 +1,4 @@
-// The opaque cursor of /sms/messages: the place of a row in the order of the history.
+// The opaque cursor of /sms/messages: the position of a row in the history.
 import * as z from 'zod';
 import { isStorable } from '#shared/api/requests.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -16,7 +16,7 @@ export function encodeCursor(createdAt: Date, id: number): string {
   return Buffer.from(JSON.stringify([createdAt.getTime(), id])).toString('base64url');
 }
 
-/** Throws `Refusal` `invalid_request` for anything that `encodeCursor` did not make. */
+/** Throws `Refusal` `invalid_request` for anything that `encodeCursor` did not produce. */
 export function decodeCursor(cursor: string): { createdAt: Date; id: number } {
   try {
     const [createdAtMs, id] = placeSchema.parse(
@@ -24,7 +24,7 @@ export function decodeCursor(cursor: string): { createdAt: Date; id: number } {
     );
     return { createdAt: new Date(createdAtMs), id };
   } catch (cause) {
-    throw new Refusal('invalid_request', '"cursor" is not one that was given out', {
+    throw new Refusal('invalid_request', '"cursor" must be the next_cursor of an earlier response', {
       cause,
       details: { field: 'cursor' },
     });

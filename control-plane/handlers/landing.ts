@@ -1,4 +1,4 @@
-// GET / for a browser: the page, with what is true right now.
+// GET / for a browser: the page, with the present state.
 import { pricesText, priceUnits } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
 import { type CatalogParts, filesByName } from './catalog.ts';

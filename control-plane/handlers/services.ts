@@ -1,4 +1,4 @@
-// The tool list_services: what is sold, for how much, and whether it is to be had.
+// The tool list_services: the services on sale, their prices and their availability.
 import { formatUnits } from 'viem';
 import type * as z from 'zod';
 import type { servicesSchema } from '#shared/api/answers.ts';
@@ -16,7 +16,7 @@ export interface ServicesParts extends CatalogParts {
   sale: Sale;
 }
 
-/** Agents poll the list; each count costs a query. */
+/** Cached, because agents poll the list and each count costs a query. */
 const COUNT_LIFETIME_MS = 1_000;
 
 export function createServices(parts: ServicesParts): () => Promise<z.input<typeof servicesSchema>> {
@@ -24,7 +24,7 @@ export function createServices(parts: ServicesParts): () => Promise<z.input<type
   let counted: { at: number; available: Promise<{ available: number }> } | undefined;
   const available = (): Promise<{ available: number }> => {
     const now = clock.now();
-    // Later than now it was counted by a clock that has been set back since.
+    // A count from the future is from before the clock was set back.
     if (counted !== undefined && counted.at <= now && now - counted.at < COUNT_LIFETIME_MS)
       return counted.available;
     const count = { at: now, available: availability(parts) };

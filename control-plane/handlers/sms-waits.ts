@@ -1,4 +1,4 @@
-// Claims that wait: a caller that finds an empty inbox is answered when a message is stored, or when the time is over.
+// Claims that wait: with an empty inbox, a caller gets a response when a message is stored, or when the time is over.
 import type * as z from 'zod';
 import type { receiveToolSchema } from '#shared/api/requests.ts';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -6,45 +6,45 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
-import { observe } from '../metrics/observation.ts';
-import type { Inbox, Received } from './sms.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
+import type { InboxClaims, Received } from './sms.ts';
 
-/** Other instances do not report the messages that they store: the store is polled for them. */
-const LOOK_EVERY_MS = 1_000;
+/** Other instances do not report the messages that they store, so the store is polled. */
+const POLL_EVERY_MS = 1_000;
 
-/** Clients that wait want a sign of life every 10 s. */
+/** Clients that wait expect a sign of life every 10 s. */
 const PROGRESS_EVERY_MS = 5_000;
 
-/** For a caller that opens more and more waits. */
+/** Retry time for a caller with too many waits. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface SmsWaitsParts {
-  inbox: Inbox;
+  inbox: InboxClaims;
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** Waits that one token may have at once. */
+  /** Concurrent waits per token. */
   waitsPerToken: number;
 }
 
-/** The subscription that claims, and how to reach its client. */
+/** The subscription that claims, and the connection to its client. */
 export interface Claimant {
   subscription: Subscription;
-  /** The same for the same token. */
+  /** Identifies the token. */
   key: string;
-  /** Throws `Refusal` `unauthorized` once the token is not good any more. */
+  /** Throws `Refusal` `unauthorized` once the token is no longer valid. */
   check(): Promise<unknown>;
-  /** Aborted when the client no longer wants the answer. */
+  /** Aborts when the client no longer wants the response. */
   signal: AbortSignal;
-  /** Aborted when the connection was lost before all of the answer had left. */
+  /** Aborts when the connection was lost before the whole response was sent. */
   lost: AbortSignal;
-  /** Called every few seconds of a wait. */
+  /** Called every few seconds during a wait. */
   onProgress(seconds: number): void;
 }
 
 interface Waiter {
   subscription: Subscription;
-  /** Something may have come, or the time is over, or the token is not good any more: it looks. */
+  /** Set when a message may have arrived, the time is over, or the token is no longer valid: then it checks. */
   isRung: boolean;
   isOver: boolean;
   /** The token may have been revoked since it was checked. */
@@ -56,7 +56,7 @@ interface Waiter {
 export class SmsWaits {
   readonly #parts: SmsWaitsParts;
   readonly #waiters = new Set<Waiter>();
-  /** How many wait with each token. */
+  /** Waits per token. */
   readonly #held = new Map<string, number>();
   readonly #givingBack = new Set<Promise<void>>();
   #looking: Timer | undefined;
@@ -74,15 +74,14 @@ export class SmsWaits {
     });
   }
 
-  /** The number of claims that wait. */
+  /** The number of waiting claims. */
   get size(): number {
     return this.#waiters.size;
   }
 
   /**
-   * Claims the messages that are there, or the first that comes within `wait_seconds`. Messages that are lost on their
-   * way out are given back. Throws `Refusal`: `unauthorized`, `rate_limited`, `restarting`; the signal's reason when it
-   * is aborted.
+   * Claims the messages that are there, or the first one within `wait_seconds`. Messages that are lost on the way to the client become
+   * claimable again. Throws `Refusal`: `unauthorized`, `rate_limited`, `restarting`; throws the signal's reason when it aborts.
    */
   async receive(
     claimant: Claimant,
@@ -97,13 +96,13 @@ export class SmsWaits {
       isDoubtful: false,
       wake: () => undefined,
     };
-    // Before the first look: what comes while we look is not missed.
+    // Before the first check, so that a message that arrives during it is not missed.
     this.#waiters.add(waiter);
     const over = this.#parts.clock.after(seconds * 1000, () => {
       waiter.isOver = true;
       ring(waiter);
     });
-    const progress = this.#tellProgress(claimant);
+    const progress = this.#reportProgress(claimant);
     try {
       for (;;) {
         waiter.isRung = false;
@@ -111,7 +110,7 @@ export class SmsWaits {
         await this.#checkToken(claimant, waiter);
         const received = await this.#claim(claimant, limit);
         if (received.count > 0 || isOver) return received;
-        this.#lookAround();
+        this.#pollStore();
         await rung(waiter, claimant.signal);
       }
     } finally {
@@ -128,12 +127,12 @@ export class SmsWaits {
     this.#looking?.cancel();
   }
 
-  /** Resolves when all that was lost on its way out has been given back. */
+  /** Resolves when all lost messages are claimable again. */
   async settled(): Promise<void> {
     await Promise.all(this.#givingBack);
   }
 
-  /** Not before every claim: the one who waits for it waits for this, too. */
+  /** Only when the token is in doubt, not before every claim: it delays the claim. */
   async #checkToken({ check, subscription }: Claimant, waiter: Waiter): Promise<void> {
     if (!waiter.isDoubtful && isActive(subscription, new Date(this.#parts.clock.now()))) return;
     waiter.isDoubtful = false;
@@ -141,7 +140,8 @@ export class SmsWaits {
   }
 
   async #claim({ lost, signal, subscription }: Claimant, limit: number): Promise<Received> {
-    if (this.#isDraining) throw new Refusal('restarting', 'the service restarts; ask again');
+    if (this.#isDraining)
+      throw new Refusal('restarting', 'The service is restarting. Send the request again.');
     signal.throwIfAborted();
     const received = await this.#parts.inbox.claim(subscription, { limit });
     if (received.count === 0) return received;
@@ -155,7 +155,7 @@ export class SmsWaits {
     const { inbox, log } = this.#parts;
     const givingBack = inbox
       .giveBack(subscription, received)
-      .catch((error: unknown) => log.warn({ err: error }, 'lost messages stay claimed'))
+      .catch((error: unknown) => log.warn({ err: error }, 'making lost messages claimable again failed'))
       .finally(() => this.#givingBack.delete(givingBack));
     this.#givingBack.add(givingBack);
   }
@@ -164,8 +164,8 @@ export class SmsWaits {
     const { waitsPerToken } = this.#parts;
     const held = this.#held.get(key) ?? 0;
     if (held >= waitsPerToken) {
-      observe({ kind: 'rate_limited', limit: 'waits' });
-      throw new Refusal('rate_limited', `a token may wait ${waitsPerToken} times at once`, {
+      emitMetric({ kind: 'rate_limited', limit: 'waits' });
+      throw new Refusal('rate_limited', `A token may have at most ${waitsPerToken} waits at once.`, {
         headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       });
     }
@@ -177,7 +177,7 @@ export class SmsWaits {
     };
   }
 
-  #tellProgress({ onProgress }: Claimant): Timer {
+  #reportProgress({ onProgress }: Claimant): Timer {
     let seconds = 0;
     const next = (): Timer =>
       this.#parts.clock.after(PROGRESS_EVERY_MS, () => {
@@ -189,10 +189,10 @@ export class SmsWaits {
     return { cancel: () => timer.cancel() };
   }
 
-  /** One question a second for all who wait. */
-  #lookAround(): void {
+  /** One query per second for all waits. */
+  #pollStore(): void {
     if (this.#looking !== undefined || this.#isDraining) return;
-    this.#looking = this.#parts.clock.after(LOOK_EVERY_MS, () => void this.#look());
+    this.#looking = this.#parts.clock.after(POLL_EVERY_MS, () => void this.#look());
   }
 
   async #look(): Promise<void> {
@@ -202,10 +202,10 @@ export class SmsWaits {
       const filled = ids.length === 0 ? new Set() : new Set(await inbox.filled(ids));
       for (const waiter of this.#waiters) if (filled.has(waiter.subscription.id)) ring(waiter);
     } catch (error) {
-      log.warn({ err: error }, 'whether messages came is not known');
+      log.warn({ err: error }, 'polling the store for messages failed');
     }
     this.#looking = undefined;
-    if (this.#waiters.size > 0) this.#lookAround();
+    if (this.#waiters.size > 0) this.#pollStore();
   }
 }
 
@@ -214,7 +214,7 @@ function ring(waiter: Waiter): void {
   waiter.wake();
 }
 
-/** Resolves when it has been rung; rejects when the signal is aborted first. */
+/** Resolves when the waiter is to check; rejects when the signal aborts first. */
 function rung(waiter: Waiter, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

@@ -8,7 +8,7 @@ import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
 import type { Database } from '../store/database/database.ts';
 import { deleteMessage, deleteMessages } from '../store/messages/message-deletion.ts';
@@ -38,17 +38,17 @@ export async function send(
 
 export type Received = AnswerOf<typeof OPERATION.receive>;
 
-export interface Inbox {
-  /** Claims what has come in. */
+export interface InboxClaims {
+  /** Claims received messages. */
   claim(subscription: Subscription, query: QueryOf<typeof OPERATION.receive>): Promise<Received>;
-  /** Undoes a claim whose answer did not reach the client: the messages can be claimed as before. */
+  /** Undoes a claim that did not reach the client: the messages can be claimed again. */
   giveBack(subscription: Subscription, claimed: Received): Promise<void>;
-  /** Those of the subscriptions that have something to claim, from whichever instance stored it. */
+  /** Returns the subscriptions that have messages to claim, stored by any instance. */
   filled(subscriptionIds: readonly string[]): Promise<string[]>;
 }
 
-/** The claims of /sms/receive. An inbox that was empty is not asked again until something arrives. */
-export function createInbox({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }): Inbox {
+/** Claims for /sms/receive. An empty inbox is not queried again until a message arrives. */
+export function createInboxClaims({ db, bus, clock }: { db: Database; bus: Bus; clock: Clock }): InboxClaims {
   const empty = new Remembered<object>(bus, 'sms_received');
   return {
     async claim({ id }, { limit }) {
@@ -57,13 +57,13 @@ export function createInbox({ db, bus, clock }: { db: Database; bus: Bus; clock:
       const rows = await claimReceived(db, { subscriptionId: id, limit, now: new Date(clock.now()) });
       if (rows.length === 0) empty.keep(begun, id, id, {});
       for (const { created_at: storedAt } of rows)
-        observe({ kind: 'sms_claimed', seconds: Math.max(0, clock.now() - storedAt.getTime()) / 1000 });
+        emitMetric({ kind: 'sms_claimed', seconds: Math.max(0, clock.now() - storedAt.getTime()) / 1000 });
       return { messages: rows.map(toInbound), count: rows.length };
     },
     async giveBack({ id }, { messages: claimed }) {
       await releaseReceived(db, { subscriptionId: id, ids: claimed.map((message) => message.id) });
       bus.publish({ kind: 'sms_received', subscriptionId: id });
-      observe({ kind: 'sms_given_back', count: claimed.length });
+      emitMetric({ kind: 'sms_given_back', count: claimed.length });
     },
     filled: (subscriptionIds) => findFilledInboxes(db, subscriptionIds),
   };
@@ -80,7 +80,7 @@ export async function messages(
     since: query.since,
     until: query.until,
     after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
-    // One more than the page shows whether there is another.
+    // One more than the page, to find out whether there is another page.
     limit: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);
@@ -98,7 +98,7 @@ export async function deleteOne(
   { id }: ParamsOf<typeof OPERATION.deleteMessage>,
 ): Promise<undefined> {
   if (await deleteMessage(db, { subscriptionId, id })) return undefined;
-  throw new Refusal('message_not_found', 'there is no such message of your number, or not any more');
+  throw new Refusal('message_not_found', 'There is no such message. It may have been deleted.');
 }
 
 export async function deleteAll(
@@ -110,7 +110,7 @@ export async function deleteAll(
   return { deleted, has_more: hasMore };
 }
 
-/** Deletes those of the ids that are the subscription's. */
+/** Deletes the subscription's messages with these ids. */
 export async function deleteSome(
   { db }: Deleting,
   { id: subscriptionId }: Subscription,

@@ -1,4 +1,4 @@
-// POST /subscribe, GET /number and GET /availability: what is sold, what is held, what is left.
+// POST /subscribe, GET /number and GET /availability.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -17,7 +17,7 @@ export interface SubscribeParts extends CheckoutParts {
   db: Database;
   bus: Bus;
   clock: Clock;
-  /** Has the node confirm a new number; resolves when it has or when it takes too long. */
+  /** Asks the node to confirm a new number; resolves when it has, or after a timeout. */
   provision(number: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
       subscriptionId: subscription.id,
       now: new Date(parts.clock.now()),
     }).catch((cause: unknown) => {
-      throw new Refusal('settlement_pending', 'the payment is settled; sign in with /auth to get a token', {
+      throw new Refusal('settlement_pending', 'The payment is settled. Sign in with /auth to get a token.', {
         cause,
         headers: { 'Retry-After': '1' },
       });
@@ -58,7 +58,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
   } catch (error) {
     if (!(error instanceof PaymentRejected)) throw error;
     const { clock, networks, sale } = parts;
-    // A challenge without a way to pay would be an invitation to nothing.
+    // A challenge without a payment option would be useless.
     if (networks.openOffers.length === 0) throw unavailable();
     const open = { ...sale, offers: networks.openOffers };
     return { kind: 'challenge', challenge: challengeFor(open, error.code, new Date(clock.now())) };

@@ -1,4 +1,4 @@
-// POST /voice/dial, POST /voice/hangup, GET /voice/calls, and who may watch a number.
+// POST /voice/dial, POST /voice/hangup, GET /voice/calls, and the permission to watch a number.
 import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { isE164 } from '#shared/e164.ts';
@@ -37,7 +37,7 @@ export async function dialCall(
   };
 }
 
-/** Throws `Refusal`: `forbidden` for a number of the service that is not theirs, `phone_number_not_found` for others. */
+/** Throws `Refusal`: `forbidden` for another subscriber's number, `phone_number_not_found` for an unknown one. */
 export async function checkOwnNumber(
   { db }: { db: Database },
   subscription: Subscription,
@@ -45,8 +45,8 @@ export async function checkOwnNumber(
 ): Promise<void> {
   if (number === subscription.number) return;
   if (isE164(number) && (await isNumberKnown(db, number)))
-    throw new Refusal('forbidden', 'this number is not yours');
-  throw new Refusal('phone_number_not_found', 'there is no such number here');
+    throw new Refusal('forbidden', 'This number is not yours.');
+  throw new Refusal('phone_number_not_found', 'The service does not have this number.');
 }
 
 export async function hangUpCall(
@@ -70,7 +70,7 @@ export async function calls(
     since: query.since,
     until: query.until,
     after: after && { startedAt: after.createdAt, position: after.id },
-    // One more than the page shows whether there is another.
+    // One more than the page, to find out whether there is another page.
     limit: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);

@@ -1,4 +1,4 @@
-// POST /waitlist, and the way off it.
+// POST /waitlist, and leaving it.
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '../store/database/database.ts';
@@ -15,12 +15,12 @@ export async function joinWaitlist(
   { email }: BodyOf<typeof OPERATION.waitlist>,
 ): Promise<AnswerOf<typeof OPERATION.waitlist>> {
   const now = new Date(clock.now());
-  // Clients that heard that the pool is empty must hear when it is not, even if nothing else has noticed.
+  // A client that saw the pool empty must get a mail when it opens, even if nothing else has checked the pool.
   const { opening } = await notePool(db, now);
   const registeredAt = await register(db, { email, opening, now });
   return { status: 'added', registered_at: registeredAt.toISOString() };
 }
 
-/** Says nothing of whether there was such an entry: the link of a mail works twice. */
+/** Does not reveal whether there was such an entry: the link of a mail works twice. */
 export const leaveWaitlist = ({ db, clock }: WaitlistParts, token: string): Promise<void> =>
   unsubscribe(db, token, new Date(clock.now()));

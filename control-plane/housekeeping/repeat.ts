@@ -1,9 +1,9 @@
-// Work that comes back: what is done every so often, and how to end it.
+// Repeats work at intervals until it is stopped.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { observe, type Task } from '../metrics/observation.ts';
+import { emitMetric, type Task } from '../metrics/metric-events.ts';
 
-/** Runs `work` now and then `everyMs` after each end; `stop` waits for the run that is under way. */
+/** Runs `work` now, and again `everyMs` after each end; `stop` waits for the run that is under way. */
 export function repeat(
   { clock, log, task, everyMs }: { clock: Clock; log: Logger; task: Task; everyMs: number },
   work: () => Promise<void>,
@@ -21,7 +21,7 @@ export function repeat(
         },
       )
       .then((isDone) => {
-        observe({ kind: 'housekept', task, isDone, atMs: clock.now() });
+        emitMetric({ kind: 'housekept', task, isDone, atMs: clock.now() });
         if (!isStopped) timer = clock.after(everyMs, once);
       });
   };

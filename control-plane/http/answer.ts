@@ -1,4 +1,4 @@
-// An operation of the API as a route: who asks, how often, what is asked, checked in one order for all of them.
+// An operation of the API as a route: authentication, limits and validation in the same order for all of them.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
@@ -10,11 +10,11 @@ import type { RequestLimit } from './request-limit.ts';
 
 export interface AnswerParts {
   authenticate: Authenticate;
-  /** How often an address may ask without a token, and a subscription with one. */
+  /** Requests of an address without a token, and of a subscription with one. */
   limits: { address: RequestLimit; subscription: RequestLimit };
 }
 
-/** The input of a handler, checked. */
+/** The validated input of a handler. */
 export interface Asked<O extends Operation> {
   ctx: Context;
   subscription: O['auth'] extends 'bearer' ? Subscription : undefined;
@@ -23,7 +23,7 @@ export interface Asked<O extends Operation> {
   params: ParamsOf<O>;
 }
 
-/** Routes an operation to its handler. `limit` takes the place of the usual one of an address. */
+/** Routes an operation to its handler. `limit` replaces the usual limit of an address. */
 export type Answer = <const O extends Operation>(
   operation: O,
   handler: (asked: Asked<O>) => Promise<AnswerOf<O>>,

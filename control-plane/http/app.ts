@@ -1,4 +1,4 @@
-// The Koa application: headers outermost, then errors, then the routes, then what no route wanted.
+// The Koa application: headers outermost, then errors, then the routes, then the 404 and 405 of unknown routes.
 import { channel } from 'node:diagnostics_channel';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
@@ -9,7 +9,7 @@ import { errorBody } from './error-body.ts';
 import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
 import { recordRequests } from './request-record.ts';
 
-/** Every answer as it goes out, for subscribers of the channel (node:diagnostics_channel). */
+/** Every response as it is sent, for subscribers of the channel (node:diagnostics_channel). */
 export const ANSWERS = channel('simrack.http.answers');
 
 export interface TellableAnswer {
@@ -21,7 +21,7 @@ export interface TellableAnswer {
 }
 
 /**
- * `proxyHops`: the number of proxies in front. They give the client's address, the last of them in the last entry of
+ * `proxyHops`: the number of proxies in front. They report the client's address; the last proxy's report is the last entry of
  * X-Forwarded-For.
  */
 export function createApp(
@@ -29,9 +29,9 @@ export function createApp(
   { baseUrl, log, proxyHops }: { baseUrl: string; log: Logger; proxyHops: number },
 ): Koa {
   const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
-  // The server is not at fault when a client breaks its own connection.
+  // A client that breaks its own connection is not a server error.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
-  app.use(tellAnswers);
+  app.use(publishAnswers);
   app.use(nameRequest);
   app.use(recordRequests(log));
   app.use(openToPages);
@@ -42,13 +42,13 @@ export function createApp(
   return app;
 }
 
-/** The client's address of a request that does not come to the application, found as the application finds it. */
+/** The client's address of a request that bypasses the application, found in the same way. */
 export const addressOf =
   (app: Koa) =>
   (request: IncomingMessage): string =>
     app.createContext(request, new ServerResponse(request)).ip;
 
-const tellAnswers: Middleware = async (ctx, next) => {
+const publishAnswers: Middleware = async (ctx, next) => {
   await next();
   if (!ANSWERS.hasSubscribers) return;
   const { body, method, path, status } = ctx;
@@ -57,11 +57,11 @@ const tellAnswers: Middleware = async (ctx, next) => {
 
 function refuseUnrouted(router: Router): Middleware {
   return (ctx) => {
-    // `OPTIONS *` asks for the service as a whole (RFC 9110 §9.3.7).
+    // `OPTIONS *` is about the whole service (RFC 9110 §9.3.7).
     const isWhole = ctx.path === '*' && ctx.method === 'OPTIONS';
     const layers = isWhole ? router.stack : router.match(ctx.path, ctx.method).path;
     const allowed = new Set(layers.flatMap((layer) => layer.methods));
-    if (allowed.size === 0) throw new Refusal('not_found', `there is nothing at ${ctx.path}`);
+    if (allowed.size === 0) throw new Refusal('not_found', `There is nothing at ${ctx.path}`);
     const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
     if (ctx.method === 'OPTIONS') {
       ctx.status = 204;

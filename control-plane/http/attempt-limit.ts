@@ -1,12 +1,12 @@
-// How many refused attempts an address has: who guesses is slowed down, who succeeds is not counted.
+// Limits the refused attempts of an address: this slows down guessing; successful attempts are not counted.
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { RequestLimit } from './request-limit.ts';
 
 /**
- * Runs `attempt`. An attempt counts while it is under way and when it is refused, so attempts at once give no more
- * guesses than attempts in turn. A failure for another reason, such as an unavailable database, does not count. Throws
- * `Refusal` `rate_limited` when there were too many. A refusal gets the headers that say how many are left.
+ * Runs `attempt`. An attempt counts while it is under way and when it is refused, so parallel attempts give no more guesses than serial
+ * ones. A failure for another reason, such as an unavailable database, does not count. Throws `Refusal` `rate_limited` after too many. A
+ * refusal gets headers with the remaining attempts.
  */
 export async function countRefused<T>(
   limit: RequestLimit,
@@ -28,7 +28,7 @@ export async function countRefused<T>(
   }
 }
 
-/** The credential is not good, or not yet. */
+/** The credential is invalid, or not valid yet. */
 const REFUSED: readonly RefusalCode[] = [
   'unauthorized',
   'enrolment_refused',

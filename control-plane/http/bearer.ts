@@ -1,4 +1,4 @@
-// Authorization: Bearer → the subscription that the token belongs to; and how often an address may try tokens that are none.
+// Finds the subscription of an `Authorization: Bearer` token, and limits how often an address may try invalid tokens.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -11,13 +11,13 @@ import { findSubscriptionByToken } from '../store/money/subscriptions.ts';
 import { countRefused } from './attempt-limit.ts';
 import type { RequestLimit } from './request-limit.ts';
 
-/** Tokens that were good here are looked up even where their address has used its limit up by guessing. */
+/** Tokens that were valid here are checked even if their address has exceeded its limit by guessing. */
 const PROVEN_MAX = 100_000;
 
 /**
- * The subscription of an `Authorization` header. Throws `Refusal` `unauthorized` for a token that is missing, unknown,
- * revoked, or whose year is over: that counts for the `address`, where one is given. Throws `rate_limited`, without a
- * query, when the address has none left and the token was not good here before.
+ * The subscription of an `Authorization` header. Throws `Refusal` `unauthorized` for a token that is missing, unknown, revoked, or whose
+ * year is over: that counts for the `address`, if given. Throws `rate_limited`, without a query, when the address has no attempts left and
+ * the token was not valid here before.
  */
 export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Subscription>;
 
@@ -25,11 +25,11 @@ export interface BearerParts {
   db: Database;
   bus: Bus;
   clock: Clock;
-  /** How often an address may ask without a good token. */
+  /** Limit of requests without a valid token. */
   limit: RequestLimit;
 }
 
-// Agents poll: the same token comes many times a second.
+// Cached, because agents poll: the same token comes many times a second.
 export function createBearer({ db, bus, clock, limit }: BearerParts): Authenticate {
   const holders = new Remembered<Subscription>(bus, 'subscription_changed');
   const proven = new LRUCache<string, true>({ max: PROVEN_MAX });
@@ -59,12 +59,12 @@ export function createBearer({ db, bus, clock, limit }: BearerParts): Authentica
     };
     if (address === undefined) return attempt();
     if (!proven.has(key)) return countRefused(limit, address, attempt);
-    // A good token costs its address nothing. One that was good until now is counted when it is refused.
+    // A valid token costs its address nothing. One that was valid until now is counted when it is refused.
     return attempt().catch((error: unknown) => countRefused(limit, address, () => Promise.reject(error)));
   };
 }
 
 const unauthorized = (): Refusal =>
-  new Refusal('unauthorized', 'a valid bearer token is required; get one from /subscribe or /auth', {
+  new Refusal('unauthorized', 'A valid bearer token is required. Get one from /subscribe or /auth.', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });

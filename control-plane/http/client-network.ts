@@ -1,20 +1,20 @@
-// The key of a limit: the network of one subscriber, not the address, which the subscriber may change at will.
+// The key of an address limit: the network of one subscriber, because a subscriber can change the address at will.
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** As some proxies write them: `192.0.2.1:50001`, `[2001:db8::1]:443`. */
+/** The form of some proxies: `192.0.2.1:50001`, `[2001:db8::1]:443`. */
 const WITH_PORT = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
 
 /** Text that is not an address is cut to this length and counted: a client may have written it. */
 const TEXT_LENGTH_MAX = 64;
 
 export interface ClientNetwork {
-  /** An IPv4 address itself; the /64 of an IPv6 address, which is the least that a subscriber has (RFC 6177 §2). */
+  /** The IPv4 address itself; or the /64 of an IPv6 address, the least that a subscriber has (RFC 6177 §2). */
   network: string;
   /** The /48 around an IPv6 address: a site may have that many /64s. */
   site: string | undefined;
 }
 
-/** However the address is written; an IPv4 address in the form of IPv6 (`::ffff:192.0.2.1`) is that IPv4 address. */
+/** Accepts every spelling of an address. An IPv4 address in IPv6 form (`::ffff:192.0.2.1`) counts as IPv4. */
 export function clientNetworkOf(address: string): ClientNetwork {
   if (isIPv4(address)) return { network: address, site: undefined };
   const trimmed = address.trim();
@@ -30,7 +30,7 @@ export function clientNetworkOf(address: string): ClientNetwork {
   return { network: `${site}:${hexOf(d)}`, site };
 }
 
-/** The eight groups of an IPv6 address. `text` is one. */
+/** The eight groups of `text`, a valid IPv6 address. */
 function groupsOf(text: string): number[] {
   const [head = '', tail] = text.split('::');
   const groups = readGroups(head);

@@ -1,11 +1,11 @@
-// Ends connections that send invalid HTTP or are idle. Answers under way are finished first.
+// Ends connections that send invalid HTTP or are idle. Responses under way are finished first.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { answerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
@@ -15,11 +15,11 @@ interface Exchange {
 }
 
 interface Connection {
-  /** In the order in which they were asked, which is that of the answers. */
+  /** Requests in order; responses have the same order. */
   exchanges: Set<Exchange>;
-  /** The error of the input after them that cannot be parsed. */
+  /** The parse error of the input after them. */
   error?: NodeJS.ErrnoException;
-  /** The step that waits for them. */
+  /** Runs when they are answered. */
   next?: () => void;
 }
 
@@ -31,7 +31,7 @@ export class Connections {
     this.#log = log;
   }
 
-  /** A request is there. */
+  /** A request has begun. */
   open(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#connectionOf(socket);
@@ -43,7 +43,7 @@ export class Connections {
     });
   }
 
-  /** The input is not HTTP, is too long, or did not come in time. */
+  /** The input is not HTTP, is too long, or did not arrive in time. */
   fail(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === 'ECONNRESET') {
       socket.destroy();
@@ -58,10 +58,10 @@ export class Connections {
     this.#settle(socket, connection);
   }
 
-  /** Calls `next` when all requests so far are answered, unless that was the end of the connection. */
+  /** Calls `next` when all requests so far are answered, unless the connection ends with that. */
   whenAnswered(socket: Duplex, next: () => void): void {
     const connection = this.#connectionOf(socket);
-    // No other listener hears of the end of a connection that is between two parsers.
+    // Between two parsers no other listener handles the end of a connection.
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
     connection.next = () => {
@@ -71,7 +71,7 @@ export class Connections {
     this.#settle(socket, connection);
   }
 
-  /** Nothing has come or gone for a while: right while an answer is being made, not while one waits to be read. */
+  /** The connection was silent for a while. That is normal while the response is being made, but not while a response waits to be read. */
   idle(socket: Socket, againMs: number): void {
     const isAnswering = (this.#connections.get(socket)?.exchanges.size ?? 0) > 0;
     if (isAnswering && socket.writableLength === 0) socket.setTimeout(againMs);
@@ -94,25 +94,25 @@ export class Connections {
       return;
     }
     const [first, ...others] = exchanges;
-    // The unreadable part is its own body: no other code will answer it.
+    // The unparsable part is the body of this request, so no handler will respond.
     const isBroken = first?.request.complete === false;
     if (first !== undefined && (others.length > 0 || !isBroken)) return;
     if (first?.response.headersSent === true) socket.destroy();
     else if (socket.writable) {
       const answer = answerOf(unreadable(error), this.#log);
-      observe({ kind: 'malformed', status: answer.status });
+      emitMetric({ kind: 'malformed', status: answer.status });
       writeAnswer(socket, answer, first?.request.method);
     }
   }
 }
 
 function unreadable({ code = '', message }: NodeJS.ErrnoException): Refusal {
-  const [refusal, text] = WHY[code] ?? ['invalid_request', 'this is not HTTP'];
+  const [refusal, text] = WHY[code] ?? ['invalid_request', 'The request is not valid HTTP.'];
   return new Refusal(refusal, text, { cause: `${code} ${message}` });
 }
 
-/** By the codes of Node's parser. */
+/** By the error codes of Node's parser. */
 const WHY: Record<string, [RefusalCode, string] | undefined> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'the request line and the headers are too long'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request took too long'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and the headers are too long.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long.'],
 };

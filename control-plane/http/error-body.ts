@@ -1,11 +1,11 @@
-// Every "no" of the API as `{error, message, …}`.
+// Every refusal of the API as `{error, message, …}`.
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { REQUEST_ID } from './headers.ts';
 import { PROBLEM_TYPE, prefersProblem, problemOf } from './problem.ts';
 
@@ -15,12 +15,12 @@ export interface ErrorAnswer {
   body: { error: RefusalCode; message: string; request_id: string } & Record<string, unknown>;
 }
 
-/** Seconds. A database that restarts or fails over takes some. */
+/** Seconds. A database needs some to restart or fail over. */
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
 /**
- * The answer to a thrown value; `requestId` finds it in the log. Anything but a `Refusal` or an unavailable database is
- * an internal error, and its answer reveals nothing internal.
+ * The response to a thrown value; `requestId` identifies it in the log. Anything except a `Refusal` or an unavailable database is an
+ * internal error, and its response reveals no details.
  */
 export function answerOf(thrown: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
   const error = thrown instanceof DatabaseUnavailable ? unavailable(thrown) : thrown;
@@ -30,7 +30,7 @@ export function answerOf(thrown: unknown, log: Logger, requestId: string = rando
     // A refusal that the service itself causes affects every client: the operator must see it in the log.
     if (status >= 500 && cause !== undefined) log.warn({ err: cause, code, requestId }, 'request refused');
     else log.debug({ code, requestId }, 'request refused');
-    observe({ kind: 'refused', code });
+    emitMetric({ kind: 'refused', code });
     return {
       status,
       headers: error.headers,
@@ -38,23 +38,27 @@ export function answerOf(thrown: unknown, log: Logger, requestId: string = rando
     };
   }
   log.error({ err: error, requestId }, 'request failed');
-  observe({ kind: 'refused', code: 'internal_error' });
+  emitMetric({ kind: 'refused', code: 'internal_error' });
   return {
     status: REFUSALS.internal_error.status,
     headers: {},
-    body: { error: 'internal_error', message: 'something went wrong on our side', request_id: requestId },
+    body: {
+      error: 'internal_error',
+      message: 'An internal error occurred. Its details are in the log of the service.',
+      request_id: requestId,
+    },
   };
 }
 
-/** It may come at any moment of a request: what is said holds for all of them. */
+/** It may occur at any moment of a request, so the message must be true for all of them. */
 const unavailable = ({ cause }: DatabaseUnavailable): Refusal =>
   new Refusal(
     'unavailable',
-    'The service cannot answer at the moment. It may have carried out this request: check before you repeat one that changes something.',
+    'The database is unavailable at the moment. This request may have been carried out: check before you repeat one that changes something.',
     { cause, headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } },
   );
 
-/** The outermost middleware: nothing leaves without a body, and nothing is cached. */
+/** The outermost middleware: every refusal gets a body, and nothing is cached. */
 export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): Middleware {
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');

@@ -1,12 +1,15 @@
-// Headers that every answer has: a name for the request, and what browsers may do with it.
+// Headers of every response: the request id, and rules for browsers.
 import { randomUUID } from 'node:crypto';
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 
-/** Of one request: in its answer, in the body of a refusal, and in the log. */
+/** Id of one request: in its response, in the body of a refusal, and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** Beyond what any page may read (Fetch standard, "CORS-safelisted response-header name"). */
+/**
+ * Headers that scripts of other origins may read, besides those that are always readable (Fetch standard, "CORS-safelisted response-header
+ * name").
+ */
 const READABLE = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
@@ -22,7 +25,7 @@ const READABLE = [
   REQUEST_ID,
 ];
 const PREFLIGHT_SECONDS = 86_400;
-/** A year, as browsers' lists ask for (RFC 6797 §6.1.1). */
+/** A year, which browsers' preload lists require (RFC 6797 §6.1.1). */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
 export const nameRequest: Middleware = async (ctx, next) => {
@@ -30,7 +33,7 @@ export const nameRequest: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** Pages of any origin may call: nothing here is done by a cookie. */
+/** Pages of any origin may call the API: it uses no cookies. */
 export const openToPages: Middleware = cors({
   origin: '*',
   allowMethods: 'GET,HEAD,POST,DELETE',
@@ -39,7 +42,7 @@ export const openToPages: Middleware = cors({
   keepHeadersOnError: true,
 });
 
-/** `isEncrypted`: clients reach the service by https only. */
+/** `isEncrypted`: clients reach the service only by https. */
 export function protectBrowsers({ isEncrypted }: { isEncrypted: boolean }): Middleware {
   const headers = {
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

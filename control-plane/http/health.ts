@@ -1,26 +1,26 @@
-// Whether this instance lives, and whether it should be sent requests: for proxies and supervisors, on the API's port.
+// Liveness and readiness of this instance, for proxies and supervisors, on the API's port.
 import type Router from '@koa/router';
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { requestIdOf } from './request-record.ts';
 
-/** A supervisor asks every few seconds, and gives up after as long. */
+/** A supervisor checks every few seconds, and gives up after as long. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** A caller that asks more often gets the same answer. */
+/** More frequent checks get the same result. */
 const MEMORY_MS = 1_000;
 
 export interface HealthParts {
   log: Logger;
-  /** The parts that every request needs, by name; each check rejects when its part does not work. */
+  /** Checks of the parts that every request needs, by name; each rejects when its part does not work. */
   checks: Readonly<Record<string, () => Promise<void>>>;
-  /** The parts that most requests do without, by name: what is wrong with the part, or undefined while nothing is. */
+  /** Problems of parts that most requests do not need, by name; undefined if there is none. */
   concerns: Readonly<Record<string, () => string | undefined>>;
 }
 
 /**
- * `/health/live` as long as the process turns; `/health/ready` when all checks pass, else 503. A concern takes no instance
- * out of service: texts and calls go on without payments. It is `warn` in the body (draft-inadarei-api-health-check).
+ * `/health/live` is 200 as long as the process responds; `/health/ready` is 200 when all checks pass, else 503. A concern does not take the
+ * instance out of service, because texts and calls work without payments. It is `warn` in the body (draft-inadarei-api-health-check).
  */
 export function routeHealth(router: Router, { checks, concerns, log }: HealthParts): void {
   const failing = new Set<string>();
@@ -56,7 +56,7 @@ export function routeHealth(router: Router, { checks, concerns, log }: HealthPar
   });
 }
 
-/** A check that costs something: done once at a time and once a second, however many ask; in bounded time. */
+/** Caches an expensive check: it runs once at a time and once a second, with a timeout. */
 export function remembered(clock: Clock, check: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> | undefined;
   let isUnderWay = false;
@@ -65,10 +65,12 @@ export function remembered(clock: Clock, check: () => Promise<void>): () => Prom
     const ageMs = clock.now() - endedAt;
     if (last !== undefined && (isUnderWay || (ageMs >= 0 && ageMs < MEMORY_MS))) return last;
     isUnderWay = true;
-    last = withTimeout(clock, check(), CHECK_TIMEOUT_MS, () => new Error('no answer in time')).finally(() => {
-      isUnderWay = false;
-      endedAt = clock.now();
-    });
+    last = withTimeout(clock, check(), CHECK_TIMEOUT_MS, () => new Error('no response in time')).finally(
+      () => {
+        isUnderWay = false;
+        endedAt = clock.now();
+      },
+    );
     return last;
   };
 }

@@ -1,15 +1,15 @@
-// An answer that Koa has no part in: on the response of a request, or on the socket itself where there is none.
+// Responses without Koa: on the response of a request, or directly on a socket.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorAnswer } from './error-body.ts';
 import { REQUEST_ID } from './headers.ts';
 
-/** Time in which a client that has been answered reads it. */
+/** Time for a client to read the response. */
 const LINGER_MS = 1_000;
 
 const lingering = new WeakSet<Duplex>();
 
-/** Answers on a socket, and ends it. `method` is that of the request, where one is known: HEAD is sent no body. */
+/** Writes a response to a socket, and ends it. `method` is that of the request, if known: a HEAD gets no body. */
 export function writeAnswer(socket: Duplex, answer: ErrorAnswer, method?: string): void {
   const text = JSON.stringify(answer.body);
   const lines = Object.entries(headersOf(answer, text)).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -19,8 +19,8 @@ export function writeAnswer(socket: Duplex, answer: ErrorAnswer, method?: string
 }
 
 /**
- * Reads on for a moment what a client is still sending: a connection that is closed with something unread is reset, and
- * takes the answer with it (RFC 9112 §9.6).
+ * Keeps reading for a moment what a client still sends. Closing a connection with unread data resets it, which can destroy the response
+ * (RFC 9112 §9.6).
  */
 export function linger(socket: Duplex): void {
   if (lingering.has(socket)) return;
@@ -30,7 +30,7 @@ export function linger(socket: Duplex): void {
   socket.resume();
 }
 
-/** Answers a request when it is its turn, and ends the connection. */
+/** Responds to a request in its turn, and ends the connection. */
 export function endWith(response: ServerResponse, answer: ErrorAnswer): void {
   const text = JSON.stringify(answer.body);
   response.writeHead(answer.status, headersOf(answer, text)).end(text);
@@ -42,7 +42,7 @@ const headersOf = ({ body, headers }: ErrorAnswer, text: string): Record<string,
   'Content-Type': 'application/json; charset=utf-8',
   'Content-Length': String(Buffer.byteLength(text)),
   'Cache-Control': 'no-store',
-  // As of the others, which have these from headers.ts.
+  // Other responses get these from headers.ts.
   'Access-Control-Allow-Origin': '*',
   'X-Content-Type-Options': 'nosniff',
   Connection: 'close',

@@ -1,4 +1,4 @@
-// A request's body, checked before any handler trusts it.
+// Reads and validates the body of a request.
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
@@ -9,12 +9,12 @@ import { Refusal } from '../domain/refusal.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 
-/** Of a body that is refused. */
+/** Of a refused body, this much is read and dropped. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Reads and checks the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`,
- * `unsupported_media_type`, `invalid_json`, `invalid_request`; `fieldRefusal` where a field is at fault.
+ * Reads and validates the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`, `unsupported_media_type`,
+ * `invalid_json`, `invalid_request`; `fieldRefusal` if a field is invalid.
  */
 export async function readBody<T>(
   ctx: Context,
@@ -38,14 +38,12 @@ export async function readForm(ctx: Context): Promise<Record<string, string>> {
 async function readBytes(ctx: Context): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding');
   if (encoding !== '' && encoding !== 'identity') {
-    throw new Refusal('unsupported_media_type', 'compressed bodies are not accepted');
+    throw new Refusal('unsupported_media_type', 'Compressed bodies are not accepted.');
   }
   return readBounded(ctx);
 }
 
-/**
- * Reads and drops a body that no handler wants, of any kind. Throws `Refusal`: `payload_too_large`, `invalid_request`.
- */
+/** Reads and drops a body that no handler needs. Throws `Refusal`: `payload_too_large`, `invalid_request`. */
 export async function skipBody(ctx: Context): Promise<void> {
   await readBounded(ctx);
 }
@@ -56,17 +54,17 @@ async function readBounded(ctx: Context): Promise<Buffer> {
   } catch (cause) {
     if (cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large') {
       const rest = discardRest(ctx.req);
-      // A connection that ends with its answer is closed on what is unread.
+      // A connection that ends with this response must not be closed with unread data.
       if (!ctx.res.shouldKeepAlive) await rest;
-      throw new Refusal('payload_too_large', `a body has ${BODY_BYTES_MAX} bytes at most`);
+      throw new Refusal('payload_too_large', `The body must have at most ${BODY_BYTES_MAX} bytes.`);
     }
-    throw new Refusal('invalid_request', 'the body could not be read', { cause });
+    throw new Refusal('invalid_request', 'The body could not be read.', { cause });
   }
 }
 
 /**
- * Many clients read the answer only when they have sent everything; who sends without end is cut off. Resolves when all has
- * come, or no more will.
+ * Many clients read the response only after they have sent everything. A client that sends without end is cut off. Resolves when the rest
+ * has arrived, or no more will.
  */
 function discardRest(request: IncomingMessage): Promise<void> {
   let left = DISCARDED_BYTES_MAX;
@@ -83,11 +81,11 @@ function discardRest(request: IncomingMessage): Promise<void> {
 
 function parseJson(ctx: Context, bytes: Buffer): unknown {
   if (!ctx.is('json')) {
-    throw new Refusal('unsupported_media_type', 'send the body as Content-Type: application/json');
+    throw new Refusal('unsupported_media_type', 'Send the body with Content-Type: application/json.');
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new Refusal('invalid_json', 'the body is not JSON in UTF-8', { cause });
+    throw new Refusal('invalid_json', 'The body is not JSON in UTF-8.', { cause });
   }
 }

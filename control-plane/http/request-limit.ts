@@ -1,18 +1,18 @@
-// How often a client may ask: policies, the remaining quota in headers, and the refusal of requests beyond it.
+// Rate limits: policies, the remaining quota in headers, and the refusal of requests beyond it.
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { type Limit, observe } from '../metrics/observation.ts';
+import { emitMetric, type Limit } from '../metrics/metric-events.ts';
 import { clientNetworkOf } from './client-network.ts';
 import { SlidingWindow, type Use } from './sliding-window.ts';
 
-/** A /48 has so many times what one of its /64s has. */
+/** The limit of a /48, as a multiple of the limit of a /64. */
 const SITE_FACTOR = 8;
 
-/** A request that was counted. */
+/** A counted request. */
 export interface Counted {
   /** The remaining quota (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
-  /** Takes it back. */
+  /** Undoes the count. */
   giveBack(): void;
 }
 
@@ -21,20 +21,20 @@ export interface RequestLimit {
   count(asker: string): Promise<Counted>;
 }
 
-/** No more than `max` requests of one who asks in any `withinMs`. `name` stands in the headers and in the metrics. */
+/** At most `max` requests per key in any `withinMs`. `name` is used in the headers and in the metrics. */
 export interface LimitOptions {
   name: Limit;
   max: number;
   withinMs: number;
 }
 
-/** Counts by the given key: a subscription. */
+/** Counts by the given key, such as a subscription. */
 export function createRequestLimit(clock: Clock, options: LimitOptions): RequestLimit {
   const policy = policyOf(clock, options.name, options);
   return { count: (asker) => countAll(options.name, [{ policy, key: asker }]) };
 }
 
-/** Of an address: its network counts, and for IPv6 the site around it as well, which has a larger policy. */
+/** Counts by address: its network, and for IPv6 also the site around it, which has a larger limit. */
 export function createAddressLimit(clock: Clock, options: LimitOptions): RequestLimit {
   const { name, max } = options;
   const ofNetwork = policyOf(clock, name, options);
@@ -50,7 +50,7 @@ export function createAddressLimit(clock: Clock, options: LimitOptions): Request
 
 interface Policy {
   name: string;
-  /** As in `RateLimit-Policy`. */
+  /** The value of `RateLimit-Policy`. */
   header: string;
   window: SlidingWindow;
 }
@@ -61,7 +61,7 @@ const policyOf = (clock: Clock, name: string, { max, withinMs }: Omit<LimitOptio
   window: new SlidingWindow({ clock, max, withinMs }),
 });
 
-/** All of them, or none. */
+/** Counts for all policies, or for none. */
 async function countAll(
   limit: Limit,
   keys: ReadonlyArray<{ policy: Policy; key: string }>,
@@ -74,8 +74,8 @@ async function countAll(
     states.push(`"${policy.name}";r=${use.left};t=${seconds}`);
     if (!use.isAllowed) {
       for (const counted of uses) counted.giveBack();
-      observe({ kind: 'rate_limited', limit });
-      throw new Refusal('rate_limited', `too many requests; wait ${seconds} s`, {
+      emitMetric({ kind: 'rate_limited', limit });
+      throw new Refusal('rate_limited', `Too many requests. Wait ${seconds} s`, {
         headers: { 'Retry-After': String(seconds), ...headersOf(keys, states) },
       });
     }

@@ -1,10 +1,10 @@
-// The record of each request: a line of the log, where all requests are logged, and its place in the metrics.
+// Records each request: a log line if all requests are logged, and the metrics.
 import type { Context, Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { REQUEST_ID } from './headers.ts';
 
-/** Of a request that no route has: its path is the client's, and says anything. */
+/** Label of a request without a route: its path is the client's and could be anything. */
 const NO_ROUTE = 'none';
 
 export function recordRequests(log: Logger): Middleware {
@@ -14,7 +14,7 @@ export function recordRequests(log: Logger): Middleware {
     const ms = performance.now() - startedAt;
     const { method, status } = ctx;
     const route = routeOf(ctx);
-    observe({ kind: 'answered', route, method, status, seconds: ms / 1000 });
+    emitMetric({ kind: 'answered', route, method, status, seconds: ms / 1000 });
     log.debug({ requestId: requestIdOf(ctx), route, method, status, ms: Math.round(ms) }, 'request answered');
   };
 }

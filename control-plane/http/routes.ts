@@ -1,4 +1,4 @@
-// Every route of the public API on one page: method, path, who may, which handler.
+// Every route of the public API: method, path, authentication, handler.
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
@@ -10,12 +10,12 @@ import { type CatalogParts, catalog, TOOLS_PATH } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
 import { landing } from '../handlers/landing.ts';
-import { deleteAll, deleteOne, type Inbox, messages, type SmsParts, send } from '../handlers/sms.ts';
+import { deleteAll, deleteOne, type InboxClaims, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
-import type { Limit } from '../metrics/observation.ts';
+import type { Limit } from '../metrics/metric-events.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { countRefused } from './attempt-limit.ts';
 import { serveDocument } from './document.ts';
@@ -29,7 +29,7 @@ import { untilGone } from './until-gone.ts';
 import { routeWaitlistPages } from './waitlist-pages.ts';
 
 export interface RouteLimits {
-  /** Of a subscription, with all of its tokens. */
+  /** Requests per subscription, over all of its tokens. */
   tokenRequestsPerMinute: number;
   noncesPerMinute: number;
   signInsPerMinute: number;
@@ -46,15 +46,15 @@ export type RouteParts = Omit<AnswerParts, 'limits'> &
   HealthParts &
   WaitlistParts &
   ToolEndpointParts &
-  RouteLimits & { inbox: Inbox; addressLimit: RequestLimit };
+  RouteLimits & { inbox: InboxClaims; addressLimit: RequestLimit };
 
 const MINUTE_MS = 60_000;
 
-/** Refused enrolments of an address; an operator who mistypes needs a few. */
+/** Refused enrolments per address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
 
 export function createRouter(parts: RouteParts): Router {
-  // A path has one spelling: a proxy that keeps one from outsiders keeps all of it.
+  // One spelling per path: a proxy that blocks a path must block every spelling of it.
   const router = new Router({ sensitive: true, strict: true });
   const perMinute = (name: Limit, max: number) =>
     createAddressLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
@@ -67,7 +67,7 @@ export function createRouter(parts: RouteParts): Router {
       withinMs: MINUTE_MS,
     }),
   };
-  // The log lines of these parts carry the id of the request.
+  // Log lines of these parts contain the request id.
   const partsOf = (ctx: Context) => ({ ...parts, log: parts.log.child({ requestId: requestIdOf(ctx) }) });
   const answer = createAnswer(router, { ...parts, limits });
   const linked: Middleware = (ctx, next) => {
@@ -78,7 +78,7 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set((await limits.address.count(ctx.ip)).headers);
     return next();
   };
-  // By address only: no client can use up the attempts of another client's wallet.
+  // By address only: no client can use up the attempts for another client's wallet.
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
   const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);
@@ -137,7 +137,7 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
   for (const path of ['/voice/stream/:callId', '/voice/presence/:number']) {
     router.get(path, () => {
-      throw new Refusal('upgrade_required', 'open this as a WebSocket', {
+      throw new Refusal('upgrade_required', 'Open this URL as a WebSocket.', {
         headers: { Upgrade: 'websocket' },
       });
     });

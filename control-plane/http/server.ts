@@ -1,21 +1,21 @@
-// The HTTP server: limits that hold before Koa sees a request, refusals on the raw socket, upgrades.
+// The HTTP server: limits that apply before Koa sees a request, refusals on the raw socket, upgrades.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { capConnections } from './connection-cap.ts';
 import { Connections } from './connections.ts';
 import { answerOf } from './error-body.ts';
 import { HEADERS_MAX, normalize } from './framing.ts';
 import { endWith, writeAnswer } from './raw-answer.ts';
 
-/** Of the request line and the headers together; the meaning of `headers_too_large` says it. */
+/** Of the request line and the headers together; the description of `headers_too_large` states it. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** How often connections are checked: a time-out may be this late. */
+/** Connections are checked at this share of a timeout, so a timeout may be this late. */
 const CHECK_SHARE = 0.25;
 const CHECK_MS = { min: 25, max: 1_000 };
 
@@ -23,14 +23,14 @@ const CHECK_MS = { min: 25, max: 1_000 };
 const DRAIN_TIMEOUT_MS = 5_000;
 const IDLE_POLL_MS = 50;
 
-/** Takes an upgrade, or throws a `Refusal` that is answered instead. */
+/** Handles an upgrade, or throws a `Refusal` that is sent instead. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export interface HttpServer {
   port: number;
-  /** Begins to answer. To be called in the same turn in which `listenHttp` resolves: no request waits. */
+  /** Begins to respond. Call it in the same turn in which `listenHttp` resolves, so that no request waits. */
   serve(app: Koa, onUpgrade: UpgradeHandler): void;
-  /** Takes no new connection, lets requests in flight finish, then closes. */
+  /** Accepts no new connection, finishes requests in flight, then closes. */
   stop(): Promise<void>;
 }
 
@@ -38,21 +38,21 @@ export interface HttpOptions {
   host: string;
   port: number;
   log: Logger;
-  /** Until the headers are there, from the first octet or from the connection. */
+  /** From the first byte, or from the start of the connection, to the end of the headers. */
   headersTimeoutMs: number;
-  /** Until all of a request is there. */
+  /** From there to the end of the request. */
   requestTimeoutMs: number;
-  /** Of a connection on which nothing is asked. */
+  /** For a connection without a request. */
   keepAliveTimeoutMs: number;
-  /** Of a client that does not read its answer. */
+  /** For a client that does not read its response. */
   unreadTimeoutMs: number;
-  /** Open at once from one network. */
+  /** Open connections per network. */
   connectionsPerAddress: number;
-  /** All connections come from a proxy: they are not counted by address. */
+  /** All connections come from a proxy, so they are not counted by address. */
   isBehindProxy: boolean;
 }
 
-/** Takes the port, so that the parts to build can know it. Throws when it cannot be had. */
+/** Binds the port, so that the parts to build can know it. Throws when that fails. */
 export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   const { headersTimeoutMs, keepAliveTimeoutMs, log, requestTimeoutMs, unreadTimeoutMs } = options;
   const checkMs = Math.min(headersTimeoutMs, requestTimeoutMs) * CHECK_SHARE;
@@ -62,7 +62,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     connectionsCheckingInterval: Math.min(CHECK_MS.max, Math.max(CHECK_MS.min, checkMs)),
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Checked here, where the answer has a body.
+    // Checked in framing.ts, where the response has a body.
     requireHostHeader: false,
   });
   server.timeout = unreadTimeoutMs;
@@ -86,7 +86,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
           normalize(request);
         } catch (error) {
           const answer = answerOf(error, log);
-          observe({ kind: 'malformed', status: answer.status });
+          emitMetric({ kind: 'malformed', status: answer.status });
           endWith(response, answer);
           return;
         }
@@ -109,16 +109,15 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 const noTunnel = (): Refusal =>
-  new Refusal('method_not_allowed', 'this is no proxy', { headers: { Allow: 'GET, HEAD, POST, OPTIONS' } });
+  new Refusal('method_not_allowed', 'This server is not a proxy.', {
+    headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
+  });
 
-/** RFC 6455 §4.1: a GET. Any other method offers it in vain. */
+/** RFC 6455 §4.1 requires a GET. An upgrade with any other method is ignored. */
 const isWebSocket = ({ headers, method }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
-/**
- * A request that offers another protocol, such as h2c, is one like any other (RFC 9110 §7.8): it is read again,
- * without the offer.
- */
+/** A request that offers another protocol, such as h2c, is an ordinary request (RFC 9110 §7.8): it is parsed again without the offer. */
 function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = rawHeaders.flatMap((name, index) =>
@@ -141,7 +140,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection is idle once its answer is out: clients would keep it for their next request.
+  // A connection is idle once its response is sent: clients keep it for their next request.
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
   server.closeIdleConnections();
   const timeout = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);

@@ -1,11 +1,11 @@
-// How often each of many keys may be used within any window of time: counters of rate-limiter-flexible, one set for each slot.
+// Counts uses per key within any window of time: counters of rate-limiter-flexible, one set per slot.
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Clock } from '#shared/clock.ts';
 
-/** Slots of a window. A use counts until the slot it was made in has left the window: a twelfth longer at most. */
+/** Slots per window. A use counts until its slot has left the window: at most a twelfth longer. */
 const SLOTS = 12;
 
-/** Keys of a slot. A flood of more keys begins the next slot early, and the oldest slot is forgotten instead. */
+/** Keys per slot. A flood of more keys begins the next slot early, and the oldest slot is dropped. */
 const KEYS_MAX = 10_000;
 
 /** A window that a key may use `max` times. */
@@ -18,30 +18,30 @@ export interface WindowOptions {
 /** One use of a key. */
 export interface Use {
   isAllowed: boolean;
-  /** Uses that are left. */
+  /** Remaining uses. */
   left: number;
-  /** Until at least one more is left. */
+  /** Time until at least one more use is allowed. */
   moreInMs: number;
-  /** Takes the use back. Does nothing for one that was not allowed. */
+  /** Undoes the use. Does nothing for a refused one. */
   giveBack(): void;
 }
 
 interface Slot {
   endsAt: number;
   counters: RateLimiterMemory;
-  /** The keys of this slot. With each, what the slots before have of it, once that is known. */
+  /** The keys of this slot; with each, its uses in earlier slots once they are known. */
   keys: Map<string, Earlier | undefined>;
 }
 
 interface Earlier {
   uses: number;
-  /** Of the oldest slot with uses. */
+  /** End of the oldest slot with uses. */
   endsAt: number | undefined;
 }
 
 /**
- * The library's own windows are fixed: around the end of one, twice as many uses pass as it promises. Here any window of
- * `withinMs` lies within the slots that are added up, so no more than `max` pass in it. Refused uses are not counted.
+ * The library's own windows are fixed: around the boundary of two windows, twice the allowed uses pass. Here any window of `withinMs` lies
+ * within the slots that are added up, so at most `max` uses pass in it. Refused uses are not counted.
  */
 export class SlidingWindow {
   readonly #options: WindowOptions;
@@ -54,7 +54,7 @@ export class SlidingWindow {
     this.#slotMs = options.withinMs / SLOTS;
   }
 
-  /** Keys that are counted now, each once for each slot it was used in. */
+  /** Counted keys, each once per slot in which it was used. */
   get size(): number {
     return this.#slots.reduce((sum, { keys }) => sum + keys.size, 0);
   }
@@ -64,7 +64,7 @@ export class SlidingWindow {
     const now = clock.now();
     const slot = this.#slotAt(now);
     const slots = this.#slots;
-    // Counted before anything is awaited: of many that come at once, each sees those before it.
+    // Counted before any await, so that of many parallel uses each sees those before it.
     const counted = slot.counters.penalty(key);
     let earlier = slot.keys.get(key);
     if (earlier === undefined) {
@@ -93,11 +93,11 @@ export class SlidingWindow {
     const isCurrent = last !== undefined && now < last.endsAt && last.endsAt <= now + this.#slotMs;
     if (isCurrent && last.keys.size < KEYS_MAX) return last;
     const { withinMs } = this.#options;
-    // A slot that ends further away was counted before the clock was set back.
+    // A slot that ends later than possible was counted before the clock was set back.
     const counted = this.#slots.filter(({ endsAt }) => endsAt + withinMs > now && endsAt <= now + withinMs);
     const slot: Slot = {
       endsAt: (Math.floor(now / this.#slotMs) + 1) * this.#slotMs,
-      // Without a duration: neither timers nor the time of day. A slot is forgotten as a whole.
+      // Without a duration the library uses neither timers nor the time of day. Slots are dropped as a whole.
       counters: new RateLimiterMemory({ points: this.#options.max, duration: 0, keyPrefix: '' }),
       keys: new Map(),
     };

@@ -1,4 +1,4 @@
-// POST /mcp: what HTTP asks of a request before the tools see it, and JSON-RPC for every "no".
+// POST /mcp: HTTP checks before the tools see a request, and refusals in JSON-RPC.
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -28,18 +28,18 @@ export interface ToolRouteParts extends AnswerParts {
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
-/** Of our own choice. */
+/** A code of our own choice. */
 const SERVER_ERROR = -32_000;
 
 /** Messages of a batch. */
 const MEMBERS_MAX = 16;
 
-/** The longest call takes half of it. */
+/** Twice the longest call. */
 const ANSWER_TIMEOUT_MS = 120_000;
 
 const SESSION_ID = 'Mcp-Session-Id';
 
-/** Headers of a connection, which is not the answer's to speak of. */
+/** Headers that belong to the connection, not to the response. */
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding']);
 
 export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middleware {
@@ -48,7 +48,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
   async function callerIn(ctx: Context, message: unknown): Promise<Caller | undefined> {
     if (endpoint.needsBearer(message)) return callerOf(ctx, parts);
     if (ctx.get('Authorization') === '' || cancelledIn(message).length === 0) return undefined;
-    // A notification is refused nothing; one of a stranger does nothing.
+    // A notification gets no refusal; one without a valid token has no effect.
     return callerOf(ctx, parts).catch(() => undefined);
   }
 
@@ -59,7 +59,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       checkOrigin(ctx.get('Origin'), origins);
       message = await readJson(ctx);
       const members = membersOf(message);
-      // Each call is answered or lost by itself.
+      // Each call succeeds or fails by itself.
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
         throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
       const caller = await callerIn(ctx, message);
@@ -89,25 +89,25 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
   };
 }
 
-/** No session is stored. Calls that need no token are over before a client gives them up. */
+/** Sessions are not stored. Calls that need no token end too soon to be canceled. */
 function sessionOf(ctx: Context, caller: Caller | undefined): ToolSession | undefined {
   const id = ctx.get(SESSION_ID);
   return id === '' || caller === undefined ? undefined : { id, key: caller.key };
 }
 
-/** Signs of life keep a connection open for as long as no answer comes. */
+/** Signs of life would keep a connection open without any response. */
 function endInTime(response: ServerResponse, clock: Clock): void {
   const timer = clock.after(ANSWER_TIMEOUT_MS, () => response.destroy());
   response.once('close', () => timer.cancel());
 }
 
-/** Pages of others may not use what a browser reaches (DNS rebinding); programs send no origin. */
+/** Pages of other origins must not use a server that the browser can reach (DNS rebinding); programs send no origin. */
 function checkOrigin(origin: string, allowed: ReadonlySet<string>): void {
   if (origin !== '' && !allowed.has(origin))
-    throw new Refusal('origin_not_allowed', 'pages of this origin may not call the tools');
+    throw new Refusal('origin_not_allowed', 'Pages of this origin may not call the tools.');
 }
 
-/** A loopback has several names. */
+/** A loopback address has several names. */
 function originsOf(baseUrl: string): Set<string> {
   const { hostname, origin, port, protocol } = new URL(baseUrl);
   const loopbacks = ['127.0.0.1', 'localhost', '[::1]'];
@@ -133,8 +133,8 @@ async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts)
 }
 
 /**
- * The parts of a request that the protocol reads; the body is parsed already. A `Request` of Node costs a fifth of a
- * small call: it checks and copies what HTTP has checked, and follows the signal with one of its own.
+ * The parts of a request that the protocol reads; the body is already parsed. A `Request` of Node would cost a fifth of a small call: it
+ * copies and checks again what HTTP has checked, and adds a signal of its own.
  */
 function requestOf(ctx: Context, url: string, signal: AbortSignal): Request {
   const headers = { get: (name: string): string | null => ctx.get(name) || null };
@@ -153,7 +153,7 @@ async function copy(response: Response, ctx: Context): Promise<void> {
   ctx.body = isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text();
 }
 
-/** The refusal that an agent reads as a result: it sees no headers. */
+/** The refusal as a tool result: an agent sees no headers. */
 function toolRefusal({ body, headers }: ErrorAnswer): Record<string, unknown> {
   const seconds = headers['Retry-After'];
   return { ...body, ...(seconds === undefined ? {} : { retry_after: Number(seconds) }) };
@@ -176,7 +176,7 @@ function codeOf({ body: { error }, status }: ErrorAnswer): number {
   return error === 'invalid_request' ? INVALID_REQUEST : SERVER_ERROR;
 }
 
-/** Of a request alone; of a batch there is none. */
+/** The id of a single request; a batch has none. */
 function idOf(message: unknown): string | number | null {
   const { id } = (message ?? {}) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? id : null;

@@ -1,12 +1,12 @@
-// When a client gives up: its connection is gone before the answer was.
+// Detects that a client gave up: its connection closed before the response was sent.
 import type { ServerResponse } from 'node:http';
 
-/** Aborted when the connection is gone before all of the answer was handed to the network. */
+/** A signal that aborts when the connection closes before the whole response was handed to the network. */
 export function untilGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const { socket } = response;
   let isSent = false;
-  // Node 20 emits `finish` even when the connection was lost before it had taken the answer.
+  // Node 20 emits `finish` even if the connection was lost before it accepted the response.
   response.prependOnceListener('finish', () => {
     isSent = socket?.destroyed === false;
   });

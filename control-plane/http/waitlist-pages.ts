@@ -1,4 +1,4 @@
-// The waitlist for people: its form where no script sends it, and the link at the end of its mails (RFC 8058).
+// The waitlist for people: the form without scripts, and the link in its mails (RFC 8058).
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import * as z from 'zod';
@@ -36,33 +36,33 @@ export function routeWaitlistPages(
     const form = await readForm(ctx);
     try {
       const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
-      const text = `On the waitlist since ${at.slice(0, 10)}. One mail comes when numbers are free again.`;
+      const text = `On the waitlist since ${at.slice(0, 10)}. You will get one mail when numbers are available again.`;
       sendPage(ctx, messagePage(frame, { title: 'You are on the list', text, action: back }));
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'invalid_email') throw error;
-      const text = 'That is no e-mail address that a mail can be sent to.';
+      const text = 'This is not an e-mail address that can get mail.';
       sendPage(ctx, messagePage(frame, { title: 'Not on the list', text, action: back }), 400);
     }
   });
 
-  // A mail provider sends the requests of all its users from few addresses: they have the limit of all requests, not
-  // the small one of those who join.
+  // A mail provider sends the requests of all its users from few addresses. They get the limit of all requests, not the small one of
+  // registrations.
   const unsubscribing: Middleware = async (ctx, next) => {
     ctx.set((await limits.unsubscribe.count(ctx.ip)).headers);
     return next();
   };
-  // Scanners follow every link of a mail: looking changes nothing.
+  // Scanners follow every link of a mail, so a GET changes nothing.
   router.get(UNSUBSCRIBE_PATH, unsubscribing, (ctx) => {
     check(unsubscribeSchema, ctx.query);
     ctx.set('X-Robots-Tag', 'noindex');
     const action = html`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`;
-    const text = 'Your address is deleted here, and gets no more mail.';
+    const text = 'This deletes your address. You will get no more mail.';
     sendPage(ctx, messagePage(frame, { title: 'Leave the waitlist?', text, action }));
   });
-  // The body says nothing that the request does not.
+  // The body has no information that the URL does not have.
   router.post(UNSUBSCRIBE_PATH, unsubscribing, async (ctx) => {
     await leaveWaitlist(parts, check(unsubscribeSchema, ctx.query).token);
-    const text = 'Your address is not on the waitlist any more.';
+    const text = 'Your address is no longer on the waitlist.';
     sendPage(ctx, messagePage(frame, { title: 'Done', text, action: back }));
   });
 }

@@ -1,4 +1,4 @@
-// The mail that says that numbers are there.
+// The mail that announces available numbers.
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { MailAddress } from '../config/mail-options.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
@@ -7,15 +7,15 @@ export interface OpeningMail {
   from: MailAddress;
   to: string;
   date: Date;
-  /** The same for the same entry and opening: mailboxes that look show it once. */
+  /** The same for the same entry and opening: some mailboxes then show it once. */
   key: string;
   unsubscribeToken: string;
   serviceName: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
 }
 
-/** As RFC 5322 has it on the wire. */
+/** In the format of RFC 5322. */
 export function composeOpeningMail(mail: OpeningMail): Promise<Buffer> {
   const { baseUrl, date, from, key, serviceName, to, unsubscribeToken } = mail;
   const unsubscribeUrl = `${baseUrl}${UNSUBSCRIBE_PATH}?token=${unsubscribeToken}`;
@@ -27,18 +27,18 @@ export function composeOpeningMail(mail: OpeningMail): Promise<Buffer> {
     subject: `${serviceName}: numbers are available`,
     headers: {
       'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
-      // RFC 8058 §3.1 allows it for HTTPS only.
+      // RFC 8058 §3.1 allows it only for HTTPS.
       ...(unsubscribeUrl.startsWith('https:')
         ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
         : {}),
-      // RFC 3834: no out-of-office answers.
+      // RFC 3834: prevents out-of-office replies.
       'Auto-Submitted': 'auto-generated',
     },
     text: [
-      `You asked to be told when ${serviceName} has phone numbers again. It has, while they last:`,
+      `You asked for a mail when ${serviceName} has phone numbers again. Numbers are available now:`,
       baseUrl,
-      `This is the only mail about it. To be told of the next time too, register again at ${baseUrl}/#waitlist.`,
-      `Your address can be deleted from the waitlist here:\n${unsubscribeUrl}`,
+      `This is the only mail about it. To get a mail the next time too, register again at ${baseUrl}/#waitlist.`,
+      `To delete your address from the waitlist, open:\n${unsubscribeUrl}`,
     ].join('\n\n'),
   });
   return composer.compile().build();

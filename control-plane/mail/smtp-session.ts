@@ -1,4 +1,4 @@
-// A session with an SMTP server: one connection, mail after mail. What goes wrong is told without a name.
+// A session with an SMTP server: one connection, one mail after another. Errors contain no addresses.
 import { Readable } from 'node:stream';
 import type { NodemailerError } from 'nodemailer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -9,16 +9,16 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 const OPEN_DEADLINE_MS = 30_000;
 
-/** No mail takes longer, whatever the server does. */
+/** Limit for one mail, whatever the server does. */
 export const SEND_DEADLINE_MS = 60_000;
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
-/** A mail was not taken. Texts of servers repeat addresses, so only codes are told. */
+/** A mail was not accepted. Servers repeat addresses in their texts, so only codes are reported. */
 export class MailTrouble extends Error {
   override name = 'MailTrouble';
   readonly outcome: Exclude<MailOutcome, 'sent'>;
-  /** The server ended the session, or did not answer any more. */
+  /** The server ended the session, or no longer responded. */
   readonly isSessionLost: boolean;
   /** For the log. */
   readonly details: { step?: string; kind?: string; reply?: number; status?: string };
@@ -52,14 +52,14 @@ export class SmtpSession {
       host,
       port,
       secure: isSecure,
-      // A password does not go over a network in the clear.
+      // A password must not be sent in clear text.
       requireTLS: credentials !== undefined && !LOOPBACK.test(host),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       greetingTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_TIMEOUT_MS,
     });
     this.#connection.on('error', (error) => this.#fail(error as Error));
-    // The error that says why may come right behind it.
+    // The error with the reason may follow immediately.
     this.#connection.on('end', () => {
       this.#isUsable = false;
       queueMicrotask(() => this.#lose(new Error('the connection was closed')));
@@ -68,7 +68,7 @@ export class SmtpSession {
     signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Connects and signs in; `signal` closes it. Throws `MailTrouble` `unavailable`. */
+  /** Connects and signs in; `signal` aborts it. Throws `MailTrouble` `unavailable`. */
   static async open(server: SmtpServer, signal: AbortSignal): Promise<SmtpSession> {
     const session = new SmtpSession(server, signal);
     const { credentials } = server;
@@ -83,20 +83,20 @@ export class SmtpSession {
     }
   }
 
-  /** Mails that it has sent. */
+  /** Number of mails sent. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** False once something went wrong. */
+  /** False after any error. */
   get isUsable(): boolean {
     return this.#isUsable;
   }
 
-  /** Resolves when the server has taken responsibility (RFC 5321 §4.2.5). Throws `MailTrouble`; then it is not usable. */
+  /** Resolves when the server has accepted responsibility (RFC 5321 §4.2.5). Throws `MailTrouble`; then the session is not usable. */
   async send(envelope: { from: string; to: string }, message: Buffer): Promise<void> {
     let isBegun = false;
-    // Read from when the server has asked for the mail, and not before.
+    // Read only when the server has requested the content.
     const body = Readable.from(
       (function* () {
         isBegun = true;
@@ -111,7 +111,7 @@ export class SmtpSession {
       this.#sent += 1;
     } catch (error) {
       const isOver = this.#signal.aborted;
-      // MAIL FROM is the first to be answered.
+      // MAIL FROM is answered first.
       const isSenderTaken = /^[23]/.test(String(this.#connection.lastServerResponse));
       this.close();
       const outcome = outcomeOf(error as NodemailerError, {
@@ -122,14 +122,14 @@ export class SmtpSession {
     }
   }
 
-  /** Ends it; a mail under way fails. */
+  /** Closes the connection; a mail under way fails. */
   close(): void {
     this.#end();
     this.#connection.close();
     this.#fail(new Error('the session was closed'));
   }
 
-  /** Says goodbye where that is possible. */
+  /** Ends the session with QUIT if that is possible. */
   quit(): void {
     if (!this.#isUsable) return;
     this.#end();
@@ -146,7 +146,7 @@ export class SmtpSession {
     this.#lose(error);
   }
 
-  /** The sockets' time is real, so this is no matter of the service's clock. */
+  /** Timeouts of sockets are in real time, so the service's clock is not used. */
   #step(deadlineMs: number, begin: (done: (error?: Error | null) => void) => void): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const deadline = setTimeout(() => this.close(), deadlineMs);
@@ -161,7 +161,7 @@ export class SmtpSession {
   }
 }
 
-/** RFC 3463, where the reply has one: `5.1.1`. */
+/** RFC 3463 status, if the reply has one: `5.1.1`. */
 const statusOf = ({ response }: NodemailerError): string | undefined =>
   /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
 
@@ -169,8 +169,8 @@ const isLost = ({ command, responseCode }: NodemailerError): boolean =>
   responseCode === undefined || responseCode === 421 || command === 'CONN';
 
 /**
- * What an error of a send says about the one who was to get it. `isSenderTaken`: MAIL FROM was answered, so the address
- * is known; `isBegun`: the server has some of the mail.
+ * What an error of a send proves about the recipient. `isSenderTaken`: MAIL FROM was accepted, so the next reply is about the recipient.
+ * `isBegun`: the server has some of the mail.
  */
 function outcomeOf(
   error: NodemailerError,
@@ -181,11 +181,11 @@ function outcomeOf(
     if (isBegun) return 'unknown';
     return isSenderTaken ? 'deferred' : 'unavailable';
   }
-  // MAIL FROM is about us.
+  // MAIL FROM is about the sender.
   if (command === 'MAIL FROM') return 'unavailable';
-  // Which of the commands that went out together it answers is not told, but it is none before RCPT TO.
+  // The error does not say to which of the pipelined commands it belongs, but it is none before RCPT TO.
   if (isLost(error) || reply < 500) return 'deferred';
-  // A relay that does not take our mail says 5.7.1 to every address: that is no fault of the address.
+  // A relay that refuses our mail responds 5.7.1 to every address: that is not the fault of the address.
   if (command === 'RCPT TO' && /^5\.[12]\.|^$/.test(statusOf(error) ?? '')) return 'address_refused';
   return 'mail_refused';
 }

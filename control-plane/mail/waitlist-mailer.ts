@@ -1,4 +1,4 @@
-// Notifies the waitlist that the pool has opened: each entry once, from whichever instance.
+// Mails the waitlist when the pool has opened: each entry once, from any instance.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { MailSettings } from '../config/mail-options.ts';
@@ -9,7 +9,7 @@ import {
   type MailOutcome,
   pauseAfter,
 } from '../domain/waitlist-mail.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   claimDue,
@@ -23,15 +23,15 @@ import {
 import { composeOpeningMail } from './opening-mail.ts';
 import { MailTrouble, SEND_DEADLINE_MS, SmtpSession } from './smtp-session.ts';
 
-/** A claim outlives the mail that it is for, connecting included, by clocks that differ somewhat, too. */
+/** Longer than the mail that it is for, including connecting, with slack for clocks that differ. */
 const LEASE_MS = 3 * SEND_DEADLINE_MS;
 
 const NOTE_AGAIN_MS = 1_000;
 
-/** Servers end sessions that go on for ever. */
+/** Servers end sessions that last too long. */
 const MAILS_A_SESSION = 50;
 
-/** A mail that is under way at a stop gets this long. */
+/** A mail that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
 export interface MailerParts extends MailSettings {
@@ -39,7 +39,7 @@ export interface MailerParts extends MailSettings {
   clock: Clock;
   log: Logger;
   serviceName: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
 }
 
@@ -49,7 +49,7 @@ export class WaitlistMailer {
   readonly #aborting = new AbortController();
   #isStopping = false;
   #troubles = 0;
-  /** In a row. */
+  /** Lost sessions in a row. */
   #lostSessions = 0;
   #pausedUntil = 0;
 
@@ -57,7 +57,7 @@ export class WaitlistMailer {
     this.#parts = parts;
   }
 
-  /** Mails everybody who is due, one after the other. */
+  /** Mails all entries that are due, one after the other. */
   async round(): Promise<void> {
     const { db, clock, log } = this.#parts;
     if (clock.now() < this.#pausedUntil) return;
@@ -68,7 +68,7 @@ export class WaitlistMailer {
         const attempt = await claimDue(db, { now: new Date(clock.now()), leaseMs: LEASE_MS });
         if (attempt === undefined) break;
         const outcome = isHopeless(attempt.attempt) ? 'mail_refused' : await this.#try(attempt);
-        observe({ kind: 'mail_tried', outcome });
+        emitMetric({ kind: 'mail_tried', outcome });
         await this.#note(attempt, outcome);
         if (outcome === 'sent') sent += 1;
         const isAway = outcome === 'unavailable' || outcome === 'unknown';
@@ -83,10 +83,10 @@ export class WaitlistMailer {
       this.#session?.quit();
       this.#session = undefined;
     }
-    if (sent > 0) log.info({ mails: sent }, 'told the waitlist that numbers are there');
+    if (sent > 0) log.info({ mails: sent }, 'mailed the waitlist that numbers are available');
   }
 
-  /** Begins no mail any more; the one under way ends in a few seconds. */
+  /** Begins no further mail; the present one ends in a few seconds. */
   stop(): void {
     this.#isStopping = true;
     setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
@@ -114,7 +114,7 @@ export class WaitlistMailer {
       this.#lostSessions = error.isSessionLost ? this.#lostSessions + 1 : 0;
       log.warn(
         { entry: id, attempt: attempt.attempt, outcome: error.outcome, ...error.details },
-        'a waitlist mail was not taken',
+        'a waitlist mail was not accepted',
       );
       return error.outcome;
     }
@@ -146,7 +146,7 @@ export class WaitlistMailer {
     }
   }
 
-  /** Until this is written the mail may be sent again: a database that is away for a moment is waited for. */
+  /** Until this is stored the mail may be sent again, so it waits for a database that is unavailable for a moment. */
   async #noteSent(attempt: MailAttempt): Promise<void> {
     const { db, clock } = this.#parts;
     const sentAt = clock.now();

@@ -1,15 +1,15 @@
-// Calls that their client gives up by a message of its own, and not by leaving (MCP before 2026-07-28).
+// Calls that a client cancels by a message instead of disconnecting (MCP before 2026-07-28).
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../bus/bus.ts';
 
-/** Longer than any call. A client that gives up a call answered a moment ago has not taken the answer either. */
+/** Longer than any call. A client that cancels a call that was just answered has not read the response either. */
 const REMEMBERED_MS = 180_000;
 const CALLS_MAX = 2_000;
 
 type RequestId = string | number;
 
-/** The owner of the request ids: the client states its `id`, and has shown that `key`, its token's, is good. */
+/** The owner of the request ids: the client states its `id`, and has authenticated with the token `key`. */
 export interface ToolSession {
   id: string;
   key: string;
@@ -26,12 +26,12 @@ export class Cancellations {
     });
   }
 
-  /** Aborted when the client gives the call up, which it may have done before we hear of the call. */
+  /** Aborts when the client cancels the call. The cancellation may arrive before the call does. */
   signalOf(session: ToolSession, id: RequestId): AbortSignal {
     return this.#find(nameOf(session, id)).signal;
   }
 
-  /** Here, and on whichever instance has the call. */
+  /** Cancels the call at this instance, and at any other that has it. */
   cancel(session: ToolSession, id: RequestId): void {
     this.#bus.publish({ kind: 'tool_call_cancelled', call: nameOf(session, id) });
   }
@@ -46,7 +46,7 @@ export class Cancellations {
   }
 }
 
-/** Short: it goes to other instances through their database. */
+/** Short, because it is sent to other instances through the database. */
 const nameOf = ({ id: session, key }: ToolSession, id: RequestId): string =>
   createHash('sha256')
     .update(JSON.stringify([session, key, id]))

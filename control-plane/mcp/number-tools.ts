@@ -1,4 +1,4 @@
-// Tools for the number itself and its calls.
+// Tools for the number and its calls.
 import * as z from 'zod';
 import { OPERATION } from '#shared/api/operations.ts';
 import { describeNumber } from '../handlers/subscription.ts';
@@ -9,7 +9,7 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
   bearerTool({
     name: 'get_number',
     title: 'Your number',
-    description: 'The phone number of the token, and until when it is yours.',
+    description: 'The phone number of the token, and when it expires.',
     input: z.object({}),
     output: OPERATION.number.answer,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -19,8 +19,8 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
     name: 'dial_call',
     title: 'Place a call',
     description:
-      'From your number (`phone_number`) to `to`, both E.164. Answers when the far end rings or has answered, which may take ' +
-      'a minute; giving up earlier ends the call. Its audio is the WebSocket at `stream_url`, with the same token.',
+      'Calls `to` from your number (`phone_number`), both E.164. Returns when the far end rings or has answered, which may take ' +
+      'a minute. If you cancel earlier, the call ends. Its audio is the WebSocket at `stream_url`, with the same token.',
     input: OPERATION.dial.body,
     output: OPERATION.dial.answer,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -29,7 +29,7 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
   bearerTool({
     name: 'hangup_call',
     title: 'End a call',
-    description: 'Ends a call of your number, or rejects one that rings.',
+    description: 'Ends a call of your number, or rejects a ringing one.',
     input: OPERATION.hangUp.body,
     output: OPERATION.hangUp.answer,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },

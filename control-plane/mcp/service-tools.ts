@@ -1,4 +1,4 @@
-// Tools for a caller without a token: the services on sale, and whether they are available.
+// Tools for callers without a token: the services on sale, and their availability.
 import * as z from 'zod';
 import { servicesSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
@@ -15,11 +15,11 @@ export function serviceTools(parts: ServicesParts): Tool[] {
   return [
     publicTool({
       name: 'list_services',
-      title: 'What is sold here',
+      title: 'Services on sale',
       description:
-        'A real US mobile number for a year: its price in every currency that is taken, how many are to be had, and where ' +
-        'the rest is described. Needs no token. To get one: POST to `subscribe`, pay the 402 with a wallet (x402 or MPP), ' +
-        'and send the token of the answer as `Authorization: Bearer`.',
+        'A real US mobile number for a year: its price in every accepted currency, how many are available, and where ' +
+        'the rest is described. Needs no token. To get a number: POST to `subscribe`, pay the 402 with a wallet (x402 or MPP), ' +
+        'and send the token of the response as `Authorization: Bearer`.',
       input: nothing,
       output: servicesSchema,
       annotations: LOOKS_ONLY,

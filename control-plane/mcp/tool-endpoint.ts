@@ -1,4 +1,4 @@
-// The tool endpoint (MCP): both eras of the protocol on one set of tools, without sessions.
+// The tool endpoint (MCP): old and new versions of the protocol with the same tools, without sessions.
 
 import {
   createMcpHandler,
@@ -25,33 +25,33 @@ export interface ToolEndpointParts extends SmsToolParts, ServicesParts, VoicePar
   log: Logger;
 }
 
-/** A request, checked as far as HTTP goes. */
+/** A request that has passed the checks of HTTP. */
 export interface ToolRequest {
   request: Request;
-  /** Its body, parsed. */
+  /** The parsed body. */
   message: unknown;
   caller: Caller | undefined;
-  /** Of a client that has one: it may give calls up by a message. */
+  /** Set for a client with a session: it may cancel calls by a message. */
   session: ToolSession | undefined;
-  /** Aborted when the connection was lost before all of the answer had left. */
+  /** Aborts when the connection was lost before the whole response was sent. */
   lost: AbortSignal;
-  /** The answer to a refusal, or to an internal failure. */
+  /** The result for a refusal, or for an internal error. */
   explain(error: unknown): Record<string, unknown>;
 }
 
 export interface ToolEndpoint {
-  /** Whether one of the calls in the body needs a token. */
+  /** Whether any of the calls in the body needs a token. */
   needsBearer(message: unknown): boolean;
   answer(request: ToolRequest): Promise<Response>;
 }
 
-/** Tools change with the program only. */
+/** The tools change only with the program. */
 const CACHE_MS = 3_600_000;
 
 const INSTRUCTIONS =
-  'Real US mobile numbers, paid for by wallet. list_services tells the price and needs no token; all other tools but ' +
-  'check_availability need the token of a subscription in the Authorization header. To get a code by SMS: give get_number’s ' +
-  'number to the sender, then call receive_sms with wait_seconds.';
+  'Real US mobile numbers, paid for by wallet. list_services shows the price and needs no token; all other tools but ' +
+  'check_availability need the token of a subscription in the Authorization header. To get a code by SMS: give the number of get_number ' +
+  'to the sender, then call receive_sms with wait_seconds.';
 
 export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
   const tools = [...serviceTools(parts), ...smsTools(parts), ...numberTools(parts)];
@@ -67,7 +67,8 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
       'tools/list': { ttlMs: CACHE_MS, cacheScope: 'public' },
       'server/discover': { ttlMs: CACHE_MS, cacheScope: 'public' },
     },
-    // A new validator costs more than all else of a request. It would check what a server asks a client, and this one asks nothing.
+    // Shared, because a new validator costs more than the rest of a request. It would validate a server's requests to the client, and this
+    // server sends none.
     jsonSchemaValidator: new AjvJsonSchemaValidator(),
   };
   const createServer: McpServerFactory = ({ requestInfo }) => {
@@ -86,7 +87,7 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
     return server;
   };
   const handler = createMcpHandler(createServer, {
-    // Its message repeats what was asked.
+    // The message of the error would repeat the request.
     onerror: ({ name }) => parts.log.debug({ error: name }, 'tool request refused or ended early'),
   });
   return {
@@ -105,7 +106,7 @@ interface Message {
   params?: Readonly<Record<string, unknown>> | null;
 }
 
-/** One message, or those of a batch, which 2025-03-26 has. */
+/** One message, or those of a batch (revision 2025-03-26). */
 export const membersOf = (message: unknown): Message[] =>
   (Array.isArray(message) ? message : [message]).map((each: unknown) => (each ?? {}) as Message);
 
@@ -115,7 +116,7 @@ export const callsIn = (message: unknown): string[] =>
     method === 'tools/call' ? [String(params?.['name'])] : [],
   );
 
-/** Requests that a body gives up. */
+/** Ids of the requests that a body cancels. */
 export function cancelledIn(message: unknown): (string | number)[] {
   return membersOf(message).flatMap(({ method, params }) => {
     const id = params?.['requestId'];
@@ -124,10 +125,7 @@ export function cancelledIn(message: unknown): (string | number)[] {
   });
 }
 
-/**
- * `given`: aborted when the client gives the call up by a message instead of leaving. The client does not read the
- * answer then.
- */
+/** `given`: aborts when the client cancels the call by a message. The client does not read the response then. */
 function callOf({ mcpReq }: ServerContext, lost: AbortSignal, given: AbortSignal | undefined): Call {
   const { signal } = mcpReq;
   const onProgress = progressOf(mcpReq);
@@ -139,7 +137,7 @@ async function run(tool: Tool, args: unknown, { caller, explain }: ToolRequest, 
   try {
     return resultOf(await tool.run(args, caller, call));
   } catch (error) {
-    // The client is gone.
+    // The client has disconnected.
     if (call.signal.aborted) throw error;
     return resultOf(explain(error), true);
   }

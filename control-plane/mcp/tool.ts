@@ -1,4 +1,4 @@
-// A tool: its description for an agent, and how one call of it is checked, run and answered.
+// A tool: its description for an agent, and the validation, execution and result of a call.
 import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { refusalSchema } from '#shared/api/answers.ts';
@@ -10,16 +10,16 @@ import type { Claimant } from '../handlers/sms-waits.ts';
 /** The caller that a token identifies. */
 export interface Caller {
   subscription: Subscription;
-  /** The same for the same token. */
+  /** Identifies the token. */
   key: string;
-  /** Throws `Refusal` `unauthorized` once the token is not good any more. */
+  /** Throws `Refusal` `unauthorized` once the token is no longer valid. */
   check(): Promise<unknown>;
 }
 
 /** A call that is under way. */
 export type Call = Pick<Claimant, 'signal' | 'lost' | 'onProgress'>;
 
-/** The hints that an agent may act on before it calls: all four are set, because the defaults are the worst. */
+/** Hints that an agent may use before it calls. All four are set, because the defaults are the most alarming ones. */
 type Annotations = Required<Omit<ToolAnnotations, 'title'>>;
 
 interface ToolParts<I extends z.ZodObject, O extends z.ZodObject, C> {
@@ -67,7 +67,7 @@ export const bearerTool = <I extends z.ZodObject, O extends z.ZodObject>(
   };
 };
 
-/** The integers of a query are text in a URL, which its schema reads; agents send numbers. */
+/** Integers of a query are text in a URL, and its schema parses text; agents send numbers. */
 function readerOf<I extends z.ZodObject>(input: I): (args: unknown) => z.output<I> {
   const { properties = {} } = plainJsonSchema(input);
   const integers = Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');
@@ -99,11 +99,11 @@ function listed({
     annotations: { title, ...annotations },
     inputSchema: plainJsonSchema(input),
     outputSchema: orRefusal(plainJsonSchema(output)),
-    // A JSON Schema, of which zod's types and the SDK's know different things.
+    // A JSON Schema, which zod and the SDK type differently.
   } as unknown as ListedTool;
 }
 
-/** Some clients check what a refusal holds against the schema of the answer: it has both. */
+/** Some clients validate a refusal against the schema of the answer, so that allows both. */
 function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJsonSchema>) {
   const refusal = plainJsonSchema(refusalSchema);
   return {
@@ -113,7 +113,7 @@ function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJs
   };
 }
 
-/** As the agent's program reads it, and the same as text for one that reads text only. */
+/** The result as structured content, and the same as text for programs that read only text. */
 export const resultOf = (structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
   structuredContent,

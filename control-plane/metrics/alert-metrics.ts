@@ -5,9 +5,7 @@ import { ALERT_KINDS } from '../domain/alert-kinds.ts';
 import type { Instruments, Listeners } from './instruments.ts';
 
 export function alertMetrics(make: Instruments): Listeners {
-  const open = make.gauge('alerts', 'Alerts that are raised and not over, at the last check (every 10 s)', [
-    'kind',
-  ]);
+  const open = make.gauge('alerts', 'Open alerts at the last check (every 10 s)', ['kind']);
   const messages = make.counter(
     'alert_messages',
     'Attempts to send an alert message, by outcome: sent, refused, unavailable, unknown, gone',
@@ -16,9 +14,9 @@ export function alertMetrics(make: Instruments): Listeners {
   for (const kind of ALERT_KINDS) open.set({ kind }, 0);
   for (const channel of ALERT_CHANNELS) messages.inc({ channel, outcome: 'sent' }, 0);
   return {
-    alerts_looked_at({ open: kinds }) {
+    alerts_checked({ open: kinds }) {
       for (const kind of ALERT_KINDS) open.set({ kind }, kinds.filter((each) => each === kind).length);
     },
-    alerts_told: ({ channel, outcome }) => messages.inc({ channel, outcome }),
+    alerts_sent: ({ channel, outcome }) => messages.inc({ channel, outcome }),
   };
 }

@@ -1,4 +1,4 @@
-// Calls, their audio, and the WebSockets that are open.
+// Metrics of calls, their audio, and open WebSockets.
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { Instruments, Listeners } from './instruments.ts';
 
@@ -9,7 +9,7 @@ const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 const STATES: readonly LiveCallState[] = ['dialing', 'ringing', 'active'];
 
 export interface CallView {
-  /** That are up, or on their way, on nodes with a link to this instance. */
+  /** Calls that are up or being set up, on nodes with a link to this instance. */
   calls(): Iterable<{ direction: CallDirection; state: LiveCallState }>;
   /** Open WebSockets by kind. */
   sockets(): Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-// The connections to the database, how long statements take, and what went wrong.
+// Metrics of the database: connections, duration and errors of statements.
 import type { Instruments, Listeners } from './instruments.ts';
 
 const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 15];
@@ -6,11 +6,11 @@ const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5
 export interface Connections {
   busy: number;
   idle: number;
-  /** Callers that wait for one. */
+  /** Callers that wait for a connection. */
   waiting: number;
 }
 
-/** `connections`: undefined for a database that has none. */
+/** `connections`: returns undefined for a database without connections. */
 export function databaseMetrics(make: Instruments, connections: () => Connections | undefined): Listeners {
   make.view('database_connections', 'Connections to Postgres: busy, idle', ['state'], (gauge) => {
     const now = connections();
@@ -20,7 +20,7 @@ export function databaseMetrics(make: Instruments, connections: () => Connection
   });
   make.view(
     'database_connection_waits',
-    'Statements that wait for a connection; above 0 for long means too few connections',
+    'Statements that wait for a connection; if it stays above 0, raise the number of connections',
     [],
     (gauge) => {
       const now = connections();

@@ -1,11 +1,11 @@
-// The tasks of every minute, and the mail to the waitlist.
+// Metrics of background tasks, and of mail to the waitlist.
 import type { Instruments, Listeners } from './instruments.ts';
-import { TASKS } from './observation.ts';
+import { TASKS } from './metric-events.ts';
 
 export function housekeepingMetrics(make: Instruments): Listeners {
   const done = make.gauge(
     'housekeeping_last_success_timestamp_seconds',
-    `Unix time of the last success of each background task: ${TASKS.join(', ')}; older than five minutes means stuck`,
+    `Unix time of the last success of each background task: ${TASKS.join(', ')}; a task is stuck if this is older than five minutes`,
     ['task'],
   );
   const failures = make.counter(

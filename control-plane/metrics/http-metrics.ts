@@ -1,11 +1,11 @@
-// Requests, how long they took, and what was refused.
+// Metrics of requests: number, duration and refusals.
 import { REFUSALS } from '#shared/api/refusals.ts';
 import { type Instruments, type Listeners, WAIT_BUCKETS } from './instruments.ts';
-import { LIMITS } from './observation.ts';
+import { LIMITS } from './metric-events.ts';
 
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Node's parser knows some dozens; the metrics do not need to distinguish them. */
+/** Node's parser knows dozens of methods; the metrics do not need to distinguish the rare ones. */
 const methodLabel = (method: string): string => (USUAL_METHODS.has(method) ? method : 'other');
 
 export function httpMetrics(make: Instruments): Listeners {
@@ -16,7 +16,7 @@ export function httpMetrics(make: Instruments): Listeners {
   );
   const durations = make.histogram(
     'http_request_duration',
-    'Time from the headers of a request to its answer; /mcp and /voice/dial wait for others',
+    'Time from the headers of a request to its response; /mcp and /voice/dial include waits for messages and for the far end',
     WAIT_BUCKETS,
     ['route', 'method'],
   );
@@ -38,8 +38,8 @@ export function httpMetrics(make: Instruments): Listeners {
     LIMITS,
   );
   return {
-    answered({ route, method: told, status, seconds }) {
-      const method = methodLabel(told);
+    answered({ route, method: requested, status, seconds }) {
+      const method = methodLabel(requested);
       requests.inc({ route, method, status });
       durations.observe({ route, method }, seconds);
     },

@@ -1,13 +1,13 @@
-// The measuring instruments of one registry, with the prefix of the service; and who listens to what happens.
+// Creates the instruments of one registry, with the prefix of the service; and the type of event listeners.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Observation } from './observation.ts';
+import type { MetricEvent } from './metric-events.ts';
 
-/** A subject's handlers of metric events; it leaves out those of other subjects. */
+/** Handlers of the metric events of one subject. */
 export type Listeners = {
-  readonly [K in Observation['kind']]?: (observation: Extract<Observation, { kind: K }>) => void;
+  readonly [K in MetricEvent['kind']]?: (event: Extract<MetricEvent, { kind: K }>) => void;
 };
 
-/** Seconds: from a read in memory to a request that waits for a carrier or a block. */
+/** Seconds, from a read in memory to a request that waits for a carrier or a block. */
 export const WAIT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export class Instruments {
@@ -17,7 +17,7 @@ export class Instruments {
     this.#registers = [registry];
   }
 
-  /** `known`: values of the only label, shown as 0 before the first of them. */
+  /** `known`: values of the only label, shown as 0 before their first event. */
   counter<L extends string = never>(
     name: string,
     help: string,
@@ -40,12 +40,12 @@ export class Instruments {
     return new Gauge({ name: `simrack_${name}`, help, labelNames, registers: this.#registers });
   }
 
-  /** Its labels and values are computed at each scrape; the old ones are cleared first. */
+  /** Calls `read` at each scrape to compute labels and values; the previous ones are cleared first. */
   view<L extends string = never>(
     name: string,
     help: string,
     labelNames: readonly L[],
-    look: (gauge: Gauge<L>) => void | Promise<void>,
+    read: (gauge: Gauge<L>) => void | Promise<void>,
   ): void {
     new Gauge({
       name: `simrack_${name}`,
@@ -54,7 +54,7 @@ export class Instruments {
       registers: this.#registers,
       async collect() {
         this.reset();
-        await look(this as Gauge<L>);
+        await read(this as Gauge<L>);
       },
     });
   }

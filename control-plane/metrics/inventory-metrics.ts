@@ -1,14 +1,11 @@
-// The inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
+// Metrics of the inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Instruments } from './instruments.ts';
 
-/**
- * A scraper gives up after some ten seconds. The metrics that do not come from the database must be returned all the
- * same.
- */
-const LOOK_TIMEOUT_MS = 3_000;
+/** A scraper gives up after about ten seconds. The metrics that do not come from the database must be returned in any case. */
+const READ_TIMEOUT_MS = 3_000;
 
-/** By state. States that nothing is in may be left out. */
+/** Counts by state. States with a count of 0 may be left out. */
 export type Counts = ReadonlyMap<string, number>;
 
 /** One reading of the store. */
@@ -23,7 +20,7 @@ export interface Inventory {
 
 const HELP: Readonly<Record<keyof Inventory, readonly [name: string, help: string]>> = {
   payments: ['payments', 'Payments, by state'],
-  numbers: ['numbers', 'Numbers, by state; none available means that nothing can be sold'],
+  numbers: ['numbers', 'Numbers, by state; if none is available, nothing can be sold'],
   subscriptions: [
     'subscriptions',
     'Subscriptions, by state: bound; unbound, whose SIM no node has confirmed; expired, in the grace time',
@@ -33,20 +30,22 @@ const HELP: Readonly<Record<keyof Inventory, readonly [name: string, help: strin
   waitlist: ['waitlist_entries', 'Entries of the waitlist, by state: waiting, notified, refused'],
 };
 
-/** The states of each, so that none is missing while it has nothing. */
+/** All states, so that empty ones are shown as 0. */
 export type InventoryStates = Readonly<Record<keyof Inventory, readonly string[]>>;
 
-/**
- * `look` is called once for a scrape, however many gauges ask. Without an answer in time, the scrape returns nothing of
- * it.
- */
+/** `read` is called once per scrape, however many gauges use it. If it does not return in time, the scrape leaves these metrics out. */
 export function inventoryMetrics(
   make: Instruments,
   { look, states, clock }: { look: () => Promise<Inventory>; states: InventoryStates; clock: Clock },
 ): void {
   let looking: Promise<Inventory | undefined> | undefined;
   const seen = (): Promise<Inventory | undefined> => {
-    looking ??= withTimeout(clock, look(), LOOK_TIMEOUT_MS, () => new Error('no answer in time'))
+    looking ??= withTimeout(
+      clock,
+      look(),
+      READ_TIMEOUT_MS,
+      () => new Error('the database did not respond in time'),
+    )
       .catch(() => undefined)
       .finally(() => {
         looking = undefined;
@@ -55,7 +54,7 @@ export function inventoryMetrics(
   };
   make.view(
     'database_up',
-    '1 if the database answered this scrape; at 0 the metrics read from it are missing',
+    '1 if the database responded to this scrape; at 0 the metrics that come from it are missing',
     [],
     async (gauge) => gauge.set(Number((await seen()) !== undefined)),
   );

@@ -1,10 +1,10 @@
-// Payments from the request to the money, and what the relayer has for gas.
+// Metrics of payments from the request to the money, and of the relayer's gas.
 import type { Instruments, Listeners } from './instruments.ts';
-import { PAYMENT_OUTCOMES } from './observation.ts';
+import { PAYMENT_OUTCOMES } from './metric-events.ts';
 
 const WEI_PER_ETHER = 1e18;
 
-/** Blocks come every two seconds; a request waits for twenty. */
+/** Blocks come every two seconds; a request waits for twenty seconds. */
 const SETTLEMENT_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60];
 
 export function paymentMetrics(make: Instruments): Listeners {
@@ -31,7 +31,7 @@ export function paymentMetrics(make: Instruments): Listeners {
   );
   const reconciled = make.counter(
     'payments_reconciled',
-    'Payments that were finished after their request had ended',
+    'Payments that were finished in the background, after their request had ended',
     ['chain', 'result'],
   );
   return {
@@ -43,10 +43,10 @@ export function paymentMetrics(make: Instruments): Listeners {
   };
 }
 
-/** `transfers`: so many the balance pays for now. */
+/** `transfers`: how many the balance pays for now. */
 export type ShowFunds = (chainId: number, funds: { balanceWei: bigint; transfers: number }) => void;
 
-/** The relayer's balance, as it was last read. */
+/** The relayer's balance at its last reading. */
 export function relayerMetrics(make: Instruments): ShowFunds {
   const balance = make.gauge('relayer_balance_ether', 'Ether balance of the relayer, for gas', ['chain']);
   const left = make.gauge(

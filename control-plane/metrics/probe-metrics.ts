@@ -1,7 +1,7 @@
-// Delivery probes: by carrier, once for a probe, and by slot, once for each end whose doing it was.
+// Metrics of delivery probes: by carrier, once per probe; and by slot, once for each end that may have caused the result.
 import type { Instruments, Listeners } from './instruments.ts';
 
-/** Seconds; most texts are there within ten, and some carriers keep them for minutes. */
+/** Seconds. Most texts arrive within ten; some carriers delay them for minutes. */
 const LATENCY_BUCKETS = [1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 900];
 
 /** A modem that does not report its network. */
@@ -21,7 +21,7 @@ export function probeMetrics(make: Instruments): Listeners {
   );
   const slots = make.counter(
     'probe_slot_results',
-    'Ended delivery probes by slot and role; a failure that cannot be the fault of a slot is not counted for it',
+    'Ended delivery probes by slot and role; a failure is not counted for a slot that cannot have caused it',
     [...(['node', 'slot', 'kind', 'role', 'result'] as const)],
   );
   return {

@@ -1,4 +1,4 @@
-// All that the service measures, for Prometheus. No number, wallet, token, address or text is in it: labels are words of ours.
+// All Prometheus metrics of the service. They contain no number, wallet, token, address or message text: labels have fixed values.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -9,7 +9,7 @@ import { housekeepingMetrics } from './housekeeping-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
 import { type Inventory, type InventoryStates, inventoryMetrics } from './inventory-metrics.ts';
-import { type Observation, onObservation } from './observation.ts';
+import { type MetricEvent, onMetricEvent } from './metric-events.ts';
 import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
@@ -23,31 +23,28 @@ export interface ServiceView extends CallView {
   connections(): Connections | undefined;
 }
 
-/** The metrics of one control plane, in a registry of its own. They count from `watch` to `stop`. */
+/** The metrics of one control plane, in a registry of its own. They count between `watch` and `stop`. */
 export class ServiceMetrics {
   readonly registry = new Registry();
   readonly #make = new Instruments(this.registry);
   readonly relayerFunds: ShowFunds = relayerMetrics(this.#make);
-  readonly #listeners: Map<string, Array<(observation: Observation) => void>> = new Map();
+  readonly #listeners: Map<string, Array<(event: MetricEvent) => void>> = new Map();
   readonly #unsubscribe: () => void;
 
   constructor(log: Logger) {
     for (const subject of [httpMetrics, paymentMetrics, housekeepingMetrics, alertMetrics, probeMetrics])
       this.#listen(subject(this.#make));
-    this.#unsubscribe = onObservation((observation) => {
+    this.#unsubscribe = onMetricEvent((event) => {
       try {
-        for (const listener of this.#listeners.get(observation.kind) ?? []) listener(observation);
+        for (const listener of this.#listeners.get(event.kind) ?? []) listener(event);
       } catch (error) {
         // A failure of the metrics must not stop the work that they count.
-        log.error({ err: error, kind: observation.kind }, 'cannot count');
+        log.error({ err: error, kind: event.kind }, 'counting a metric event failed');
       }
     });
   }
 
-  /**
-   * Adds the process: its memory, its time, the lag of its event loop. The monitor of the event loop stops only with the
-   * process.
-   */
+  /** Adds metrics of the process: memory, CPU time, event loop lag. The event loop monitor runs until the process ends. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }

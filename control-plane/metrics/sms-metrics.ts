@@ -1,8 +1,8 @@
-// Messages in and out, and those who wait for them.
+// Metrics of messages in and out, and of claims that wait.
 import { type Instruments, type Listeners, WAIT_BUCKETS } from './instruments.ts';
-import { RECEIPTS, SEND_OUTCOMES } from './observation.ts';
+import { RECEIPTS, SEND_OUTCOMES } from './metric-events.ts';
 
-/** Some wait for a message, others look once an hour. */
+/** Some clients wait for a message, others check once an hour. */
 const CLAIM_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15, 60, 300, 3_600, 86_400];
 
 export function smsMetrics(make: Instruments, { waits }: { waits: () => number }): Listeners {
@@ -31,7 +31,7 @@ export function smsMetrics(make: Instruments, { waits }: { waits: () => number }
   );
   const givenBack = make.counter(
     'sms_given_back',
-    'Claimed SMS whose answer was lost, and which can be claimed again',
+    'Claimed SMS that did not reach the client, and can be claimed again',
   );
   make.view('sms_waits', 'Calls of receive_sms that wait for a message', [], (gauge) => gauge.set(waits()));
   return {

@@ -1,12 +1,12 @@
-// What both ways to commit facts share: those that a link brings, and those that waited for their SIM.
+// The common part of committing facts from a link and facts that waited for their SIM.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database, DatabaseTransaction } from '../store/database/database.ts';
 import { countUnheld } from '../store/fleet/node-links.ts';
 import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
+import { emitFactMetrics } from './fact-metrics.ts';
 import { applyFacts } from './facts.ts';
-import { observeFacts } from './observed-facts.ts';
 
 interface CommitParts {
   db: Database;
@@ -15,9 +15,7 @@ interface CommitParts {
   log: Logger;
 }
 
-/**
- * Applies the facts that `takeFacts` finds, in one transaction with it, then counts them and publishes what they changed.
- */
+/** Applies the facts that `takeFacts` returns, in the same transaction. Then counts them and publishes the changes. */
 export async function commitFacts(
   { db, bus, clock, log }: CommitParts,
   nodeId: string,
@@ -33,14 +31,14 @@ export async function commitFacts(
   });
   const { unheld, undated } = unassigned;
   if (unheld + undated > 0) log.warn({ unheld, undated }, 'messages discarded: number not sold when sent');
-  observeFacts(
+  emitFactMetrics(
     facts.map(({ fact }) => fact),
     { events, ...unassigned },
   );
   for (const event of events) bus.publish(event);
 }
 
-/** Applies facts that waited for SIMs which the node holds now. Costs one query where there are none. */
+/** Applies the waiting facts of SIMs that the node now holds. Costs one query if there are none. */
 export async function commitWaitingFacts(parts: CommitParts, nodeId: string): Promise<void> {
   if (!(await hasDueFacts(parts.db, nodeId))) return;
   await commitFacts(parts, nodeId, (trx, now) => takeWaitingFacts(trx, nodeId, now()));

@@ -1,4 +1,4 @@
-// Facts of one link, committed in batches and in order; whatever comes during a commit is the next batch.
+// Facts of one link, committed in order and in batches: those that arrive during a commit are the next batch.
 import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -39,9 +39,9 @@ export class FactInbox {
     journalId: string;
     /** Sequence up to which this journal is committed. */
     acknowledged: number;
-    /** Of the oldest fact that the node keeps; 0 when it keeps none, and its next may be any. */
+    /** Sequence of the oldest fact that the node keeps; 0 if it keeps none, and then its next may have any. */
     oldestSequence: number;
-    /** Resolves when the slots that the node reported so far are stored: a fact is of a SIM that it holds since then. */
+    /** Resolves when the slots reported so far are stored: only then does the node hold the SIMs of its facts. */
     slotsWritten: () => Promise<void>;
     /** Called after each commit. */
     acknowledge: (sequence: number) => void;
@@ -51,14 +51,14 @@ export class FactInbox {
     this.#options = options;
     const { acknowledged, oldestSequence } = options;
     this.#received = acknowledged;
-    // The first may be later: the node may have forgotten what its older link committed since, or what an older copy
-    // of this database does not know.
+    // The first fact may be later. The node may have deleted facts that its previous link committed, or that an older copy of this database
+    // does not contain.
     this.#first = Math.max(acknowledged + 1, oldestSequence);
   }
 
   /**
-   * Takes a fact. False when it leaves a gap or breaks the window. Facts that are known already are skipped, and all
-   * that come after a failure: an acknowledgement of them would be one of those that were not committed.
+   * Accepts a fact. False if it leaves a gap or exceeds the window. Skips facts that are already committed, and all facts after a failure:
+   * acknowledging those would acknowledge the failed ones.
    */
   push(sequence: number, fact: Fact): boolean {
     if (this.#hasFailed || sequence <= this.#received) return true;
@@ -71,7 +71,7 @@ export class FactInbox {
     return true;
   }
 
-  /** Resolves when what was taken is committed or given up. */
+  /** Resolves when all accepted facts are committed or given up. */
   async settled(): Promise<void> {
     await this.#running;
   }
@@ -99,9 +99,9 @@ export class FactInbox {
     await this.#options.slotsWritten();
     let putAside = 0;
     await commitFacts({ db, bus, clock, log }, nodeId, async (trx, now) => {
-      // First of all: a link that was left may still be committing. What waited for it is not older than its messages.
+      // First of all: a previous link may still be committing. Facts that waited for it are no older than its messages.
       const before = await setAcknowledged(trx, { nodeId, journalId, sequence: last.sequence });
-      // What that link has committed is known, also where its holder has deleted it since.
+      // Facts that the previous link committed stay known, even if the holder has deleted their messages.
       const facts = batch
         .filter(({ sequence }) => sequence > before)
         .map(({ sequence, fact }) => ({ key: `${nodeId}/${journalId}/${sequence}`, fact }));
@@ -109,7 +109,8 @@ export class FactInbox {
       putAside = kept.putAside;
       return kept.own;
     });
-    if (putAside > 0) log.warn({ facts: putAside }, 'facts wait: the node does not hold their SIMs');
+    if (putAside > 0)
+      log.warn({ facts: putAside }, 'facts stored as waiting: the node does not hold their SIMs');
     acknowledge(last.sequence);
   }
 }

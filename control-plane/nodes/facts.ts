@@ -1,4 +1,4 @@
-// What a node's facts do to the store. Applying one twice is applying it once.
+// Applies a node's facts to the store. Applying a fact twice has the effect of applying it once.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
@@ -12,11 +12,11 @@ import {
   insertUnreadable,
   isSentBy,
   type ReceivedMessage,
+  recordOutcome,
   recordReport,
-  settleOutcome,
   type UnassignedMessages,
 } from '../store/messages/messages.ts';
-import { settleArrival } from '../store/operations/probes.ts';
+import { recordArrival } from '../store/operations/probes.ts';
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
 
@@ -26,8 +26,8 @@ const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
 });
 
 /**
- * Applies facts that came in this order; returns what the others should hear once it is committed, and how many received
- * messages belong to nobody: they are not kept.
+ * Applies facts in the order in which they came. Returns the events to publish after the commit, and how many received messages belong to
+ * no subscription: those are not kept.
  */
 export async function applyFacts(
   trx: DatabaseTransaction,
@@ -52,14 +52,14 @@ export async function applyFacts(
   return { events, ...unassigned };
 }
 
-/** The probe whose text this is; it is nobody's message then, whoever has the number by now. */
+/** The probe that a text belongs to. Such a text is not a message for the number's subscriber. */
 async function arrivedProbe(
   trx: DatabaseTransaction,
   { iccid, from, body }: ReceivedMessage,
   now: Date,
 ): Promise<string | undefined> {
   const token = probeTokenIn(body);
-  return token === undefined ? undefined : await settleArrival(trx, { token, iccid, from }, now);
+  return token === undefined ? undefined : await recordArrival(trx, { token, iccid, from }, now);
 }
 
 async function applyFact(
@@ -80,7 +80,7 @@ async function applyFact(
       return;
     case 'sms_outcome':
       if (await isSentBy(trx, nodeOf(factKey), fact.command_id))
-        await settleOutcome(trx, fact.command_id, fact.outcome);
+        await recordOutcome(trx, fact.command_id, fact.outcome);
       return;
     case 'sms_report':
       if (fact.command_id === null || fact.status === 'pending') return;
@@ -105,17 +105,17 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
 }
 
 /**
- * The node's time, which may be wrong: not after the fact came, and where it is a day before the service centre had the
- * message, the service centre's.
+ * The time at which the node received the message, by its possibly wrong clock: at most `now`. If it is a day before the service centre's
+ * time, the service centre's time.
  */
-function receivedAt(told: string, sentAt: string | null, now: Date): Date {
-  const received = Math.min(Date.parse(told), now.getTime());
+function receivedAt(reported: string, sentAt: string | null, now: Date): Date {
+  const received = Math.min(Date.parse(reported), now.getTime());
   const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
   const isImpossible = sent <= now.getTime() && received < sent - ZONE_ERROR_MAX_MS;
   return new Date(isImpossible ? sent : received);
 }
 
-/** What is known of when a text was sent. A stamp that cannot be right is as good as none. */
+/** The known times of a text. A stamp that cannot be right counts as missing. */
 function timesOf(
   { received_at, sent_at, arrived_after }: FactOf<'sms_received'>,
   now: Date,

@@ -1,8 +1,8 @@
-// Which nodes have a link to this instance, and commands to them.
+// The nodes that have a link to this instance, and commands to them.
 import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 
-/** A link as the fleet sees it. */
+/** The fleet's view of a link. */
 export interface NodeLink {
   readonly nodeId: string;
   /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
@@ -11,16 +11,16 @@ export interface NodeLink {
     params: CommandParams<N>,
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]>;
-  /** Resolves when the slots that the node reported so far are stored. */
+  /** Resolves when the slots that the node has reported so far are stored. */
   slotsWritten(): Promise<void>;
-  /** Asks the store whether the node may still have this link, and ends it if not. */
+  /** Checks with the store whether the node may keep this link, and ends the link if not. */
   recheck(): Promise<void>;
-  /** While the link is to end: the node found no other instance, so that nothing is to be waited for. */
+  /** Called during a drain when the node found no other instance: the link may end at once. */
   hasNowhereToGo(): void;
   close(code: number, reason: string): void;
 }
 
-/** No link, the link broke, or no answer came in time: the node may or may not have done it. */
+/** No link, the link broke, or no response in time: the node may or may not have run the command. */
 export class NodeUnavailable extends Error {
   override name = 'NodeUnavailable';
   /** False when the command certainly never left this process. */
@@ -32,13 +32,13 @@ export class NodeUnavailable extends Error {
   }
 }
 
-/** Whoever follows the calls of nodes that have a link to this instance. */
+/** Follows the calls of nodes that have a link to this instance. */
 export interface CallWatch {
-  /** A link has begun: these are all calls that the node has. */
+  /** A link has begun; `calls` are all calls of the node. */
   linked(nodeId: string, calls: readonly LiveCall[]): void;
   /** A call has begun or changed. */
   changed(nodeId: string, call: LiveCall): void;
-  /** The node has no link any more. */
+  /** The node's link has ended. */
   unlinked(nodeId: string): void;
 }
 
@@ -53,7 +53,7 @@ export class Fleet {
     return older;
   }
 
-  /** Removes a link, unless a newer one has its place; then it returns false. */
+  /** Removes a link. Returns false if a newer link has replaced it. */
   detach(link: NodeLink): boolean {
     return this.#links.get(link.nodeId) === link && this.#links.delete(link.nodeId);
   }
@@ -67,7 +67,7 @@ export class Fleet {
     return this.#links.get(nodeId);
   }
 
-  /** Links of one node open one after the other, so that the last one to ask is the one that stays. */
+  /** Opens the links of one node one after the other, so that the last request wins. */
   async inTurn(nodeId: string, work: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(nodeId) ?? Promise.resolve();
     const turn = before.then(work);

@@ -1,15 +1,15 @@
-// The beats of one link. The first comes at a random instant, so that a fleet that came at once does not beat at once.
+// The heartbeat of one link. The first beat is at a random time, so that nodes that connect together do not beat together.
 import type { Clock, Timer } from '#shared/clock.ts';
 
-/** Beats without an answer after which a link is dead. */
+/** A link is dead after so many beats without a response. */
 const MISSED_MAX = 2;
 
 export interface HeartbeatParts {
   clock: Clock;
   intervalMs: number;
-  /** Asks the peer for a sign of life. */
+  /** Requests a sign of life from the peer. */
   ping(): void;
-  /** Told with each beat until when the link counts as up. */
+  /** Called at each beat with the time until which the link counts as up. */
   onBeat(aliveUntil: Date): void;
   onDead(): void;
 }
@@ -23,7 +23,7 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** Others believe in a silent link for one beat longer than its own instance. */
+  /** Other instances trust a silent link for one beat longer than its own instance does. */
   get aliveUntil(): Date {
     const { clock, intervalMs } = this.#parts;
     return new Date(clock.now() + (MISSED_MAX + 1) * intervalMs);

@@ -1,4 +1,4 @@
-// Who wants to connect: checks the proof of an upgrade, once.
+// Authenticates a node that wants to connect: checks the proof of an upgrade, once.
 import { createPublicKey, verify } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { PROOF_LIFETIME_MS, readProof, SERVER_TIME_HEADER, textToSign } from '#shared/link/proof.ts';
@@ -6,7 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { findKey, useProof } from '../store/fleet/nodes.ts';
 
-/** An operator who compares fingerprints takes longer, and then waits for the node. */
+/** An operator who compares fingerprints takes longer than this; the node then retries. */
 const APPROVAL_RETRY_SECONDS = 5;
 
 export interface ProvenNode {
@@ -16,28 +16,27 @@ export interface ProvenNode {
 }
 
 /**
- * The node that an `Authorization` header proves. Throws `Refusal`: `unauthorized`, with the server's time
- * for a node whose clock is wrong; `node_revoked` to the holder of a revoked node's key, and
- * `approval_pending` to that of one that waits for an operator, and to nobody else.
+ * The node that an `Authorization` header proves. Throws `Refusal`. `unauthorized` has the server's time, for a node whose clock is wrong.
+ * Only the holder of the key gets `node_revoked`, if its node is revoked, and `approval_pending`, if it waits for an operator.
  */
 export async function identify(
   { db, clock }: { db: Database; clock: Clock },
   authorization: string | undefined,
 ): Promise<ProvenNode> {
   const proof = readProof(authorization);
-  if (proof === undefined) throw unauthorized(clock, 'a proof of an enrolled node is required');
+  if (proof === undefined) throw unauthorized(clock, 'The request needs the proof of an enrolled node.');
   const known = await findKey(db, proof.nodeId);
   if (known === undefined || !isSignedBy(known.publicKey, textToSign(proof), proof.signature)) {
-    throw unauthorized(clock, 'no node is enrolled with this key');
+    throw unauthorized(clock, 'No node is enrolled with this key.');
   }
   if (Math.abs(proof.timeMs - clock.now()) > PROOF_LIFETIME_MS) {
-    throw unauthorized(clock, 'the time of the proof is not that of this server');
+    throw unauthorized(clock, 'The time of the proof differs too much from the time of this server.');
   }
-  if (known.isRevoked) throw new Refusal('node_revoked', 'this node was taken out of service');
+  if (known.isRevoked) throw new Refusal('node_revoked', 'An operator revoked this node.');
   if (known.isPending) throw pending();
   const expiresAt = new Date(proof.timeMs + PROOF_LIFETIME_MS);
   if (!(await useProof(db, { nodeId: proof.nodeId, random: proof.random, expiresAt }))) {
-    throw unauthorized(clock, 'this proof was shown before');
+    throw unauthorized(clock, 'This proof was used before.');
   }
   return { nodeId: proof.nodeId, publicKey: known.publicKey };
 }
@@ -51,7 +50,7 @@ function isSignedBy(publicKey: Buffer, text: string, signature: string): boolean
 }
 
 const pending = (): Refusal =>
-  new Refusal('approval_pending', 'an operator has to approve the key of this node', {
+  new Refusal('approval_pending', 'An operator must approve the key of this node.', {
     headers: { 'Retry-After': String(APPROVAL_RETRY_SECONDS) },
   });
 

@@ -1,10 +1,10 @@
-// Has a node restart the modem of one slot.
+// Asks a node to restart the modem of one slot.
 import { randomUUID } from 'node:crypto';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type NodeLink, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 
-/** The node lets a message that is being sent come to its end. */
+/** The node first finishes sending a message, if there is one. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /** Resolves when the node has begun. Throws `OperatorRefusal`. */
@@ -20,14 +20,14 @@ export async function restartModem(link: NodeLink, slot: string, force: boolean)
     if (!(error instanceof NodeUnavailable)) throw error;
     throw new OperatorRefusal(
       error.isSent
-        ? `${link.nodeId} has not answered (${error.message}): its slot tells whether it restarts`
-        : `${link.nodeId} was not asked: ${error.message}`,
+        ? `${link.nodeId} has not answered (${error.message}): check its slot to see whether the modem restarts`
+        : `${link.nodeId} did not get the request: ${error.message}`,
     );
   }
 }
 
 function wordsOf({ code, message }: CommandRefused, node: string): string {
   if (code === 'command_unknown') return `${node} is too old to restart a modem from here: upgrade it`;
-  if (code === 'line_busy') return 'a call is up on this modem: wait for its end, or use force';
+  if (code === 'line_busy') return 'A call is up on this modem. Wait until it ends, or use force.';
   return message;
 }

@@ -1,4 +1,4 @@
-// Reaches a node for an operator: over its link here, or through the instance that has it.
+// Sends an operator's request to a node: over its link at this instance, or through the instance that has its link.
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { Database } from '../store/database/database.ts';
@@ -10,7 +10,7 @@ import {
 } from '../store/operations/operator-requests.ts';
 import type { Fleet } from './fleet.ts';
 
-/** What an operator may want of a node, and what it is answered. */
+/** Requests of operators to a node, with their answers. */
 export interface NodeAnswers {
   restartModem: Record<string, never>;
   sendTest: { id: string };
@@ -22,38 +22,38 @@ export type NodeRequest =
 
 type AnswerTo<R extends NodeRequest> = NodeAnswers[R['call']];
 
-/** Does on this instance what is wanted of a node that has its link here. Throws `OperatorRefusal`. */
+/** Runs a request for a node whose link is at this instance. Throws `OperatorRefusal`. */
 export type ServeNode = <R extends NodeRequest>(node: string, request: R) => Promise<AnswerTo<R>>;
 
 export interface NodeReach {
-  /** Throws `OperatorRefusal` when the node cannot be reached, or does not do it. */
+  /** Throws `OperatorRefusal` when the node cannot be reached, or refuses. */
   ask<R extends NodeRequest>(node: string, request: R): Promise<AnswerTo<R>>;
-  /** Ends a link that the node may not have any more; one to another instance ends within a heartbeat. */
+  /** Ends a link that the node may no longer have; a link at another instance ends within a heartbeat. */
   recheck(node: string): Promise<void>;
 }
 
-/** By then an instance has taken a request, or none will. */
+/** An instance takes a request within this time, or none will. */
 const TAKEN_MS = 3_000;
-/** The longest command to a node takes less. */
+/** Longer than any command to a node takes. */
 const ANSWER_MS = 20_000;
 const POLL_MS = 100;
 
 export interface NodeReachParts {
   db: Database;
   clock: Clock;
-  /** Absent outside of the service. */
+  /** Undefined outside of the service. */
   here?: { fleet: Fleet; serve: ServeNode } | undefined;
-  /** Tells the instances that a request waits for one of them. */
-  tell(node: string): Promise<void> | void;
+  /** Notifies the instances that a request waits for one of them. */
+  notify(node: string): Promise<void> | void;
 }
 
-export function createNodeReach({ db, clock, here, tell }: NodeReachParts): NodeReach {
+export function createNodeReach({ db, clock, here, notify }: NodeReachParts): NodeReach {
   const now = (): Date => new Date(clock.now());
 
   async function refuseUnreachable(node: string): Promise<void> {
     const standing = await nodeStanding(db, node, now());
     if (standing === 'unknown') throw new OperatorRefusal(`there is no node "${node}"`);
-    if (standing === 'away') throw new OperatorRefusal(`${node} has no link: nothing can be asked of it now`);
+    if (standing === 'away') throw new OperatorRefusal(`${node} is not linked: it cannot get a request now`);
   }
 
   async function askElsewhere<R extends NodeRequest>(node: string, request: R): Promise<AnswerTo<R>> {
@@ -61,15 +61,15 @@ export function createNodeReach({ db, clock, here, tell }: NodeReachParts): Node
     const begunMs = clock.now();
     const { call, ...input } = request;
     const id = await leaveRequest(db, { node, call, input, takeMs: TAKEN_MS });
-    await tell(node);
+    await notify(node);
     while (clock.now() - begunMs < ANSWER_MS) {
       await sleep(clock, POLL_MS);
       const answered = await findAnswer(db, id);
       if (answered !== undefined && 'refusal' in answered) throw new OperatorRefusal(answered.refusal);
       if (answered !== undefined) return answered.answer as AnswerTo<R>;
-      if (clock.now() - begunMs > TAKEN_MS && (await withdrawRequest(db, id))) throw nobodyTook(node);
+      if (clock.now() - begunMs > TAKEN_MS && (await withdrawRequest(db, id))) throw notTaken(node);
     }
-    throw new Error(`nobody knows what became of it: the instance with the link of ${node} does not answer`);
+    throw new Error(`the outcome is unknown: the instance with the link of ${node} does not respond`);
   }
 
   return {
@@ -81,5 +81,5 @@ export function createNodeReach({ db, clock, here, tell }: NodeReachParts): Node
   };
 }
 
-const nobodyTook = (node: string): OperatorRefusal =>
+const notTaken = (node: string): OperatorRefusal =>
   new OperatorRefusal(`no instance of the service has the link of ${node} now: try again in a moment`);

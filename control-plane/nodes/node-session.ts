@@ -1,4 +1,4 @@
-// One node's link from upgrade to close: hello, facts, slots, events, commands, the end of the link.
+// One node's link from upgrade to close: hello, facts, slots, events, commands, drain.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import * as z from 'zod';
@@ -32,7 +32,7 @@ import { SlotSnapshots, type SnapshotParts } from './slot-snapshots.ts';
 const HELLO_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** A link that is to end: commands in flight have this long, and the node to find another instance. */
+/** Time for commands in flight, and for the node to find another instance, before a link ends. */
 const DRAIN_MS = 4_000;
 const DRAIN_LEAVE_MS = 2_000;
 
@@ -65,7 +65,7 @@ export class NodeSession implements NodeLink {
   #isDraining = false;
   #mayClose = false;
   readonly #timers: Timer[] = [];
-  /** Resolves when the link is closed and the store knows it. */
+  /** Resolves when the link is closed and the store has recorded it. */
   readonly closed: Promise<void>;
 
   constructor(socket: WebSocket, node: ProvenNode, parts: NodeSessionParts) {
@@ -82,11 +82,13 @@ export class NodeSession implements NodeLink {
       onBeat: (aliveUntil) => {
         void this.#renew(aliveUntil);
         void this.#openSends?.ask().catch((error) => this.#fail(error));
-        // What the node did not confirm yet, and what another instance sold meanwhile.
+        // Includes SIMs that the node has not confirmed yet, and numbers that another instance sold meanwhile.
         if (!this.#isDraining) void this.#snapshots.bindPending();
         void this.#snapshots
           .recheckAll()
-          .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot check who holds SIMs'));
+          .catch((error: unknown) =>
+            this.#parts.log.warn({ err: error }, 'checking the claims of SIMs failed'),
+          );
       },
       onDead: () => socket.terminate(),
     });
@@ -114,14 +116,14 @@ export class NodeSession implements NodeLink {
     options: { id: string; timeLeftMs: number; timeoutMs: number },
   ): Promise<CommandResults[N]> {
     if (!this.#isOpen()) throw new NodeUnavailable('the link is closed', false);
-    if (this.#isDraining) throw new NodeUnavailable('this instance is about to stop', false);
+    if (this.#isDraining) throw new NodeUnavailable('this instance is stopping', false);
     const { id, timeLeftMs, timeoutMs } = options;
     const text = encodeFrame({ type: 'command', id, name, params, time_left_ms: timeLeftMs });
     const result = this.#pending.wait(id, timeoutMs);
     this.#socket.send(text);
     const parsed = RESULT_SCHEMAS[name].safeParse(await result);
-    // What it says cannot be understood, but the node did get the command.
-    if (!parsed.success) throw new NodeUnavailable('the answer is no result', true);
+    // The answer is invalid, but the node did get the command.
+    if (!parsed.success) throw new NodeUnavailable('the answer is not a valid result', true);
     return parsed.data as CommandResults[N];
   }
 
@@ -129,7 +131,7 @@ export class NodeSession implements NodeLink {
     return this.#snapshots.written();
   }
 
-  /** Another node's slots, or its link, changed: it may have let go of a SIM that this one reports. */
+  /** The slots or the link of another node changed: it may have released a SIM that this node reports. */
   othersChanged(): void {
     this.#snapshots.recheck();
   }
@@ -138,10 +140,7 @@ export class NodeSession implements NodeLink {
     await this.#renew(this.#heartbeat.aliveUntil);
   }
 
-  /**
-   * Tells the node to go elsewhere, lets commands in flight end and closes, within `DRAIN_MS`. Resolves when
-   * the link is closed.
-   */
+  /** Asks the node to connect elsewhere, lets commands in flight finish and closes, within `DRAIN_MS`. Resolves when the link is closed. */
   async drain(): Promise<void> {
     const { clock } = this.#parts;
     this.#isDraining = true;
@@ -173,7 +172,7 @@ export class NodeSession implements NodeLink {
   }
 
   #onMessage(text: string, isBinary: boolean): void {
-    // What comes while the link is being closed is told again on the next one.
+    // The node repeats on its next link messages that arrive while this one is closing.
     if (!this.#isOpen()) return;
     try {
       if (isBinary) throw new FrameError('binary frame');
@@ -234,9 +233,9 @@ export class NodeSession implements NodeLink {
       journalId: hello.journal_id,
       aliveUntil: this.#heartbeat.aliveUntil,
     });
-    // The node was revoked or enrolled anew since its upgrade.
+    // The node was revoked or enrolled again since its upgrade.
     if (acknowledged === undefined) return this.recheck();
-    // Closed meanwhile: the end of the link ran before the store knew of it.
+    // The link was closed meanwhile, before the store knew of it.
     if (!this.#isOpen()) return closeLink(db, this.#linkId, new Date(clock.now()));
     this.#inbox = new FactInbox({
       db,
@@ -272,12 +271,12 @@ export class NodeSession implements NodeLink {
   async #renew(aliveUntil: Date): Promise<void> {
     try {
       const standing = await renewLink(this.#parts.db, this.#link, aliveUntil);
-      // A node that was told to go has its newer link elsewhere, and its commands end here.
+      // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
       if (standing === 'up' || (standing === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info({ standing }, 'the node may not have this link any more');
+      this.#parts.log.info({ standing }, 'the node lost its right to this link');
       this.close(CLOSE_CODE_OF[standing], standing);
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'cannot renew a link');
+      this.#parts.log.warn({ err: error }, 'renewing a link failed');
     }
   }
 
@@ -286,7 +285,7 @@ export class NodeSession implements NodeLink {
   }
 
   #fail(error: unknown): void {
-    this.#parts.log.error({ err: error }, 'cannot serve a link');
+    this.#parts.log.error({ err: error }, 'serving a link failed');
     this.close(LINK_CLOSE.internalError, 'internal error');
   }
 
@@ -298,10 +297,10 @@ export class NodeSession implements NodeLink {
     this.#pending.abandon();
     await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
     await closeLink(db, this.#linkId, new Date(clock.now())).catch((error: unknown) =>
-      log.warn({ err: error }, 'cannot close a link'),
+      log.warn({ err: error }, 'closing a link failed'),
     );
     bus.publish({ kind: 'node_changed', nodeId: this.nodeId });
-    log.info({}, 'node gone');
+    log.info({}, 'node link ended');
   }
 }
 

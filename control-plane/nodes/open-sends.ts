@@ -1,9 +1,9 @@
-// Settles what a node alone knows: sends that were open when its link, or this process, ended.
+// Resolves sends that were open when their node's link, or this process, ended: only the node knows their outcome.
 import type { Logger } from '#shared/log.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   findUnsettled,
-  settleOutcome,
+  recordOutcome,
   setUnsettled,
   type UnsettledSend,
 } from '../store/messages/messages.ts';
@@ -12,7 +12,7 @@ import { CommandRefused } from './pending-commands.ts';
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Nodes keep outcomes for a week: within a day a node that knows nothing of a command never had it. */
+/** Nodes keep outcomes for a week. A node that does not know a command within a day never had it. */
 const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
 
 export interface OpenSendsParts {
@@ -20,7 +20,7 @@ export interface OpenSendsParts {
   log: Logger;
 }
 
-/** The open sends of a node that came back. */
+/** The open sends of a node that reconnected. */
 export class OpenSends {
   readonly #parts: OpenSendsParts;
   readonly #link: NodeLink;
@@ -28,7 +28,7 @@ export class OpenSends {
   #asking: Promise<void> | undefined;
   #isDone = false;
 
-  /** `before`: when the link began; what was sent since has somebody who waits for it. */
+  /** `before`: when the link began. A request still waits for any later send. */
   constructor(parts: OpenSendsParts, link: NodeLink, before: Date) {
     this.#parts = parts;
     this.#link = link;
@@ -36,8 +36,8 @@ export class OpenSends {
   }
 
   /**
-   * Asks the node what became of them; one that it never saw is not sent late: it failed. To be called again now and
-   * then: a message that waits in the node has no answer yet, and one that is refused there is told to nobody else.
+   * Asks the node for their outcomes. A send that the node never received failed; it is not sent late. Call it repeatedly: a message that
+   * waits in the node has no outcome yet, and only the answer to this question reports a refusal by the node.
    */
   ask(): Promise<void> {
     if (this.#isDone) return Promise.resolve();
@@ -49,7 +49,7 @@ export class OpenSends {
 
   async #askAll(): Promise<void> {
     let isAnswered = true;
-    // Many may stay unknown for good: those behind them have their turn all the same.
+    // Many sends may stay unknown for good; the sends after them still get their turn.
     for (let id = 0; ; ) {
       const open = await findUnsettled(this.#parts.db, this.#link.nodeId, { id, ...this.#span });
       const last = open.at(-1);
@@ -62,7 +62,7 @@ export class OpenSends {
     this.#isDone = isAnswered;
   }
 
-  /** False when the node did not answer. */
+  /** False when the node did not respond. */
   async #settle(open: UnsettledSend): Promise<boolean> {
     const { db, log } = this.#parts;
     try {
@@ -71,14 +71,14 @@ export class OpenSends {
         { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
         { id: open.commandId, timeLeftMs: 0, timeoutMs: ANSWER_TIMEOUT_MS },
       );
-      await settleOutcome(db, open.commandId, outcome);
+      await recordOutcome(db, open.commandId, outcome);
       return true;
     } catch (error) {
       if (error instanceof CommandRefused) {
         await setUnsettled(db, open.commandId, { status: 'failed' });
         return true;
       }
-      log.debug({ err: error, command: open.commandId }, 'a send stays open');
+      log.debug({ err: error, command: open.commandId }, 'the outcome of a send stays unknown');
       return false;
     }
   }

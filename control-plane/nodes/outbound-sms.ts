@@ -1,4 +1,4 @@
-// One SMS from request to carrier: noted first, handed to the node once, answered when the carrier took it.
+// Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
@@ -6,10 +6,10 @@ import type { Logger } from '#shared/log.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { observe, type SendOutcome } from '../metrics/observation.ts';
+import { emitMetric, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
-import { insertSending, messageIdOf, settleOutcome, setUnsettled } from '../store/messages/messages.ts';
+import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
 import { type Fleet, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 
@@ -23,17 +23,16 @@ export interface OutboundParts {
   sendTimeoutMs: number;
 }
 
-/** The part of the wait in which the node may still begin; the rest is for the carrier to answer. */
+/** The node must begin within this part of the wait; the rest is for the carrier's response. */
 const START_SHARE = 0.5;
 
-/** Of a node that refuses for its rate limit and does not say for how long. */
+/** Wait for a node that refuses for its rate limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
 /**
- * Sends `body` from the subscription's number. Throws `Refusal` `phone_node_error` when the carrier did
- * not take it, or when nobody knows; the history says which, and learns later what really happened.
- * Throws `Refusal` `rate_limited` when the node's limit for the SIM or the recipient is reached, and `destination_not_allowed` when
- * its operator allows fewer destinations than the service.
+ * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
+ * is unknown. The history says which, and is corrected later. `rate_limited`: the node's limit for the SIM or the recipient is reached.
+ * `destination_not_allowed`: the node's operator allows fewer destinations than the service.
  */
 export async function sendSms(
   parts: OutboundParts,
@@ -42,8 +41,12 @@ export async function sendSms(
 ): Promise<{ messageId: string; status: 'queued' }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
-  const tell = (sent: SendOutcome): void =>
-    observe({ kind: 'sms_sent', outcome: sent, seconds: Math.max(0, parts.clock.now() - startedAt) / 1000 });
+  const count = (sent: SendOutcome): void =>
+    emitMetric({
+      kind: 'sms_sent',
+      outcome: sent,
+      seconds: Math.max(0, parts.clock.now() - startedAt) / 1000,
+    });
   const place = await locateNumber(parts.db, subscription.number);
   const isBound = place?.boundTo === subscription.id;
   const link = isBound ? parts.fleet.find(place.nodeId) : undefined;
@@ -57,8 +60,12 @@ export async function sendSms(
     now: new Date(parts.clock.now()),
   });
   if (place === undefined || link === undefined) {
-    tell('offline');
-    throw nodeError(isBound ? 'the phone node is offline' : 'the number is being provisioned');
+    count('offline');
+    throw nodeError(
+      isBound
+        ? 'The phone node is offline. The message was not sent.'
+        : 'The number is being provisioned. The message was not sent. Try again in a minute.',
+    );
   }
   const outcome = await link
     .command(
@@ -70,11 +77,11 @@ export async function sendSms(
         timeoutMs: parts.sendTimeoutMs,
       },
     )
-    .catch((error: unknown) => giveUp(parts.db, commandId, { error, tell }));
-  tell(outcome.status);
-  await settleOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
-    // The node's fact settles it as well; the carrier's answer is what the sender needs to know now.
-    parts.log.error({ err: error, command: commandId }, 'cannot settle a send yet'),
+    .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }));
+  count(outcome.status);
+  await recordOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
+    // The node's fact also records the outcome; the sender needs the carrier's response now.
+    parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
   );
   return answer(commandId, outcome);
 }
@@ -89,30 +96,28 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
         ...(outcome.class === undefined ? {} : { class: outcome.class }),
       });
     case 'unknown':
-      throw nodeError(
-        'nobody knows whether the message was sent; /sms/messages will tell if it becomes known',
-      );
+      throw nodeError('The modem did not confirm the send. Check GET /sms/messages before you send again.');
   }
 }
 
-// 3GPP TS 27.005 §3.2.5: what the message service says; everything else is said by the modem or the node.
+// 3GPP TS 27.005 §3.2.5: these codes are from the message service; all others are from the modem or the node.
 const refuserOf = (code: string): string =>
   code.startsWith('cms_') ? 'the carrier refused the message' : 'the modem could not send';
 
 async function giveUp(
   db: Database,
   commandId: string,
-  { error, tell }: { error: unknown; tell: (sent: SendOutcome) => void },
+  { error, count }: { error: unknown; count: (sent: SendOutcome) => void },
 ): Promise<never> {
   if (error instanceof CommandRefused) {
-    tell(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
+    count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     await setUnsettled(db, commandId, { status: 'failed' });
     if (error.code === 'rate_limited') throw rateLimited(error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
-    tell(error.isSent ? 'unknown' : 'offline');
+    count(error.isSent ? 'unknown' : 'offline');
     await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
     throw nodeError(`the phone node did not answer: ${error.message}`);
   }
@@ -120,7 +125,7 @@ async function giveUp(
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  observe({ kind: 'rate_limited', limit: 'sms' });
+  emitMetric({ kind: 'rate_limited', limit: 'sms' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }

@@ -31,7 +31,7 @@ export class PendingCommands {
   readonly #onIdle: () => void;
   readonly #waiters = new Map<string, Waiter>();
 
-  /** `onIdle` is told when the last command that waited has its end. */
+  /** `onIdle` is called when the last waiting command has ended. */
   constructor(clock: Clock, onIdle: () => void) {
     this.#clock = clock;
     this.#onIdle = onIdle;
@@ -40,11 +40,11 @@ export class PendingCommands {
   /** Waits for the result of `id`. Throws at once when too many wait, or when `id` waits already. */
   wait(id: string, timeoutMs: number): Promise<unknown> {
     if (this.#waiters.size >= PENDING_MAX) throw new NodeUnavailable('too many commands in flight', false);
-    if (this.#waiters.has(id)) throw new NodeUnavailable('the command is in flight already', true);
+    if (this.#waiters.has(id)) throw new NodeUnavailable('the command is already in flight', true);
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(timeoutMs, () => {
         this.#forget(id);
-        reject(new NodeUnavailable('no answer in time', true));
+        reject(new NodeUnavailable('no response in time', true));
       });
       const end = (): void => {
         timer.cancel();

@@ -1,4 +1,4 @@
-// Nodes as operators see them: a code that enrolls one, and the list.
+// Nodes as operators see them: enrolment codes, and the list.
 import { createHash, randomBytes } from 'node:crypto';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/key-fingerprint.ts';
@@ -7,7 +7,7 @@ import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
 import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
 import type { UnregisteredSlot } from '../store/fleet/slots.ts';
 
-/** An operator walks to the rack within a day. */
+/** An operator reaches the rack within a day. */
 export const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 export interface NodeCode {
@@ -18,23 +18,23 @@ export interface NodeCode {
 
 export interface NodeListing {
   name: string;
-  /** `pending`: an operator has to approve its key. */
+  /** `pending`: an operator must approve its key. */
   state: 'waiting' | 'pending' | 'enrolled' | 'linked' | 'revoked';
-  /** Of its key; null before it is enrolled. */
+  /** Null before enrolment. */
   fingerprint: string | null;
   sims: number;
   alarms: string[];
-  /** Slots that serve no number, as the node told them last. */
+  /** Slots that serve no number, by the node's last report. */
   unregistered_slots: UnregisteredSlot[];
-  /** It takes no SIM that it does not hold, until it is approved. */
+  /** The node gets no further SIMs until it is approved. */
   is_suspended: boolean;
-  /** What was refused of it, by reason. */
+  /** Refused reports of the node, by reason. */
   refused: Refusals;
-  /** Until when its code may be used, where it has one. */
+  /** When its code expires; null if it has none. */
   code_until: string | null;
 }
 
-/** A new code that enrolls the node `name`, new or known; earlier codes are void. */
+/** Creates a code that enrols the node `name`, new or known; earlier codes become void. */
 export async function newNodeCode(db: Database, name: string, now: Date): Promise<NodeCode> {
   const code = mintCode();
   const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS);
@@ -64,7 +64,7 @@ function stateOf(row: NodeRow, now: Date): NodeListing['state'] {
   return row.linkAliveUntil !== null && row.linkAliveUntil > now ? 'linked' : 'enrolled';
 }
 
-/** SHA-256 of the code as `readCode` reads it: what the store knows. */
+/** SHA-256 of the code as `readCode` normalizes it, as stored. */
 export const hashCode = (code: string): Buffer => createHash('sha256').update(readCode(code)).digest();
 
 // 256 is a multiple of 32: every character is as likely as the others.

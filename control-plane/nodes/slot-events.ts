@@ -1,4 +1,4 @@
-// Events of a node's slots: logged, and kept for whoever looks later. They are news, not facts: a flood is cut.
+// Events of a node's slots: logged, and stored for later viewing. They are not facts: some of a flood are dropped.
 import type { Clock } from '#shared/clock.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -6,7 +6,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database/database.ts';
 import { insertEvents } from '../store/fleet/node-links.ts';
 
-/** Events of one link that wait to be written; a rack tells a few a minute. */
+/** Events of one link that wait to be written; a rack reports a few per minute. */
 const WAITING_MAX = 256;
 
 export class SlotEvents {
@@ -27,13 +27,13 @@ export class SlotEvents {
     this.#parts.log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
     this.#waiting.push(event);
     this.#writing ??= this.#write()
-      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'cannot keep events'))
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'storing slot events failed'))
       .finally(() => {
         this.#writing = undefined;
       });
   }
 
-  /** Resolves when what was taken is written or given up. */
+  /** Resolves when all accepted events are written or given up. */
   async settled(): Promise<void> {
     await this.#writing;
   }
@@ -45,7 +45,7 @@ export class SlotEvents {
       const dropped = this.#dropped;
       this.#waiting = [];
       this.#dropped = 0;
-      if (dropped > 0) log.warn({ dropped }, 'events came too fast');
+      if (dropped > 0) log.warn({ dropped }, 'slot events dropped: they came too fast');
       await insertEvents(db, nodeId, events, new Date(clock.now()));
       bus.publish({ kind: 'node_changed', nodeId });
     }

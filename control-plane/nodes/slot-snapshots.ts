@@ -1,4 +1,4 @@
-// What a node tells of its slots and of itself, written as it comes: when several come during a write, only the last.
+// A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
@@ -32,13 +32,13 @@ export class SlotSnapshots {
   #isBinding = false;
   #isBindingAsked = false;
   #writtenSlots = '';
-  /** As others know them. */
-  #toldSlots = '';
-  /** A new link has none. */
+  /** The slots that other parts were last notified of. */
+  #publishedSlots = '';
+  /** A new link has no alarms. */
   #writtenAlarms = NO_ALARMS;
   #writtenJournalDepth: number | null | undefined;
   #last: Snapshot | undefined;
-  /** Claims that were refused: they are tried again when others let go. */
+  /** Refused claims: they are retried when other nodes release SIMs. */
   #refused = 0;
   #tenures = 0;
   /** SIMs whose numbers were refused on this link. */
@@ -51,23 +51,23 @@ export class SlotSnapshots {
     this.#fail = fail;
   }
 
-  /** Resolves when all that was put so far is stored, or has failed. */
+  /** Resolves when all reports so far are stored, or have failed. */
   async written(): Promise<void> {
     await this.#writing;
   }
 
-  /** Tries claims again that were refused: another node may have let go, or be away for long enough. */
+  /** Retries refused claims: another node may have released its SIM, or be away long enough. */
   recheck(): void {
     if (this.#refused > 0) this.#again();
   }
 
   /**
-   * The same, also where a SIM was taken from this node that it reports as before, and where a fact began to wait just when
-   * its SIM became the node's. To be called now and then.
+   * Like `recheck`, and also covers two cases: a SIM that this node still reports was taken from it, and a fact began to wait just when its
+   * SIM became the node's. Call it now and then.
    */
   async recheckAll(): Promise<void> {
     if (this.#refused > 0) return this.#again();
-    // What is being written changes the count.
+    // The count changes with the write under way.
     if (this.#isWriting()) return;
     const tenures = await countTenures(this.#parts.db, this.#link.nodeId);
     if (this.#isWriting()) return;
@@ -109,18 +109,18 @@ export class SlotSnapshots {
     const { db, claims, clock } = this.#parts;
     const text = JSON.stringify(slots);
     if (text === this.#writtenSlots) return;
-    const isKnown = text === this.#toldSlots;
+    const isKnown = text === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
     const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
     this.#writtenSlots = text;
-    this.#toldSlots = text;
-    // An operator may have given it a SIM as well.
+    this.#publishedSlots = text;
+    // An operator may also have given it a SIM.
     const isMore = change.taken.length > 0 || change.refused < this.#refused;
     this.#refused = change.refused;
     this.#tenures = change.tenures;
-    // Also where it took nothing: the link may have ended between an earlier take and its texts.
+    // Even if it got no SIM now: the link may have ended between an earlier change of holder and its texts.
     await commitWaitingFacts(this.#parts, this.#link.nodeId);
-    if (!isKnown || isMore) this.#tellChange();
+    if (!isKnown || isMore) this.#publishChange();
     await this.#noteRefusals(change);
     void this.bindPending();
   }
@@ -130,14 +130,15 @@ export class SlotSnapshots {
     if (isSuspendedNow)
       log.error(
         {},
-        'node suspended: it claims SIMs that other nodes report, or many that nobody knows; it takes no new SIM until it is approved',
+        'node suspended until it is approved: it claimed SIMs that other nodes report, or many unknown SIMs',
       );
     const isNew = (iccid: string): boolean => !this.#refusedNumbers.has(iccid);
     const taken = conflicts.map(({ iccid }) => iccid).filter(isNew);
     const invalid = unsellable.filter(isNew);
-    for (const iccid of taken) log.warn({ iccid }, 'a SIM claims a number that another SIM has');
-    for (const iccid of invalid) log.warn({ iccid }, 'a SIM claims a number that is no US mobile number');
-    // A node that makes SIMs up is not remembered for each of them.
+    for (const iccid of taken) log.warn({ iccid }, 'a SIM reported a number that belongs to another SIM');
+    for (const iccid of invalid)
+      log.warn({ iccid }, 'a SIM reported a number that is not a US mobile number');
+    // Bounded: a node may invent any number of SIMs.
     if (this.#refusedNumbers.size < REFUSED_NUMBERS_MAX)
       for (const iccid of [...taken, ...invalid]) this.#refusedNumbers.add(iccid);
     const count = taken.length + invalid.length;
@@ -148,13 +149,13 @@ export class SlotSnapshots {
     const text = JSON.stringify([...alarms].sort());
     if (text === this.#writtenAlarms) return;
     await setAlarms(this.#parts.db, { nodeId: this.#link.nodeId, linkId: this.#linkId }, alarms);
-    if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'the node has troubles');
-    else this.#parts.log.info({}, 'the node has no trouble any more');
+    if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'node reported alarms');
+    else this.#parts.log.info({}, 'node reported that its alarms ended');
     this.#writtenAlarms = text;
-    this.#tellChange();
+    this.#publishChange();
   }
 
-  #tellChange(): void {
+  #publishChange(): void {
     this.#parts.bus.publish({ kind: 'node_changed', nodeId: this.#link.nodeId });
   }
 
@@ -165,8 +166,8 @@ export class SlotSnapshots {
   }
 
   /**
-   * Has the node confirm the SIMs that subscriptions wait for. Never rejects. A node that answers slowly does not hold up
-   * what is known of its slots; one that comes up during a run was not looked at by it: there is one run more.
+   * Asks the node to confirm the SIMs of new subscriptions. Never rejects. A slow node does not delay the storing of its slots. If a
+   * subscription is added during a run, another run follows.
    */
   async bindPending(): Promise<void> {
     this.#isBindingAsked = true;
@@ -175,7 +176,7 @@ export class SlotSnapshots {
     while (this.#isBindingAsked) {
       this.#isBindingAsked = false;
       await bindPending(this.#parts, this.#link).catch((error: unknown) =>
-        this.#parts.log.warn({ err: error }, 'cannot bind subscriptions'),
+        this.#parts.log.warn({ err: error }, 'binding subscriptions failed'),
       );
     }
     this.#isBinding = false;

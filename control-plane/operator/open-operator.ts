@@ -2,7 +2,7 @@
 // database, or on that database itself while no service runs.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
-import { tellInstances } from '../bus/shared-bus.ts';
+import { notifyInstances } from '../bus/shared-bus.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
@@ -48,11 +48,10 @@ async function open(
   }
   const { db, close } = opened;
   const clock = systemClock;
-  const notifyInstances = (nodeId: string): Promise<void> =>
-    tellInstances(db, { kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, tell: notifyInstances });
+  const notify = (nodeId: string): Promise<void> => notifyInstances(db, { kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ db, clock, notify });
   const subscriptionChanged = (subscriptionId: string): Promise<void> =>
-    tellInstances(db, { kind: 'subscription_changed', subscriptionId });
+    notifyInstances(db, { kind: 'subscription_changed', subscriptionId });
   return {
     ...createOperatorApi({ db, clock, nodes, url, subscriptionChanged, actor: COMMAND_LINE }),
     close,

@@ -62,14 +62,14 @@ export function createOperations(parts: OperationsParts): Operations {
   }
   const here = { fleet, serve: serve as ServeNode };
   serveNodeRequests({ db, bus, log, ...here });
-  const tell = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, here, tell });
+  const notify = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
+  const nodes = createNodeReach({ db, clock, here, notify });
   const subscriptionChanged = (subscriptionId: string): void =>
     bus.publish({ kind: 'subscription_changed', subscriptionId });
   const probing = repeat(
     { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
     async () => {
-      await prober.look();
+      await prober.check();
       await deleteOldRequests(db);
     },
   );

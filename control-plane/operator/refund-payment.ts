@@ -45,7 +45,7 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
     {
       reason: options.reason,
       transferHash: options.transfer,
-      isSignedAnew: options.signAnew,
+      isSignedAgain: options.signAnew,
       unrelated: options.unrelated,
     },
   );

@@ -1,4 +1,4 @@
-// The page for people: what the service is, what it costs, how to use it, and a demo without paying.
+// The page for people: the service, its price, its use, and a demo without payment.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { Html, html } from '#shared/html.ts';
 import { page } from './page.ts';
@@ -6,9 +6,9 @@ import { page } from './page.ts';
 export interface LandingPageParts {
   baseUrl: string;
   serviceName: string;
-  /** As people read it: "1,800 USDC". */
+  /** Formatted for people: "1,800 USDC". */
   price: string;
-  /** The most that a payment client has to be allowed: "1800". */
+  /** The limit to set in a payment client: "1800". */
   priceDollars: string;
   available: number;
   demo: AnswerOf<typeof OPERATION.demo>;
@@ -38,7 +38,7 @@ export function landingPage(parts: LandingPageParts): string {
   );
 }
 
-/** As a voice looks: the loudness of a word and a half. */
+/** The waveform of a voice: the loudness of a word and a half. */
 const VOICE = new Html(
   `<svg viewBox="0 0 160 30" preserveAspectRatio="none" aria-hidden="true">${Array.from(
     { length: 40 },
@@ -62,7 +62,7 @@ function hero({ available, demo, price }: LandingPageParts): Html {
 <div class="actions"><a class="button" href="#steps">Get a number</a><button class="plain" id="run" type="button" hidden>Run the demo</button></div>
 </div>
 <div class="phone" role="group" aria-label="The demo">
-<header><strong id="plate">${got.number}</strong><span>made up, nothing is sent</span></header>
+<header><strong id="plate">${got.number}</strong><span>example, nothing is sent</span></header>
 <div id="screen" aria-live="polite">
 <p class="bubble out">Hello from my agent.</p>
 ${received.messages.map(({ body }) => html`<p class="bubble in">${body}</p>`)}
@@ -76,7 +76,7 @@ function howItWorks({ baseUrl, price, priceDollars }: LandingPageParts): Html {
   const steps: Step[] = [
     {
       title: 'Pay',
-      text: `Ask for a number, and the answer is 402 with every way to pay: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet: use one that you keep.`,
+      text: `Request a number, and the response is a 402 with all payment options: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet, so use one that you keep.`,
       language: 'javascript',
       code: `import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
@@ -92,7 +92,7 @@ const { token, number, expires_at } = await bought.json();`,
     },
     {
       title: 'Text',
-      text: 'Send, and claim what has come in. Each message is given out once, to whoever asks first; the history shows all of them again.',
+      text: 'Send messages, and claim the received ones. Each message is delivered once, to the first claim; the history shows all of them again.',
       language: 'shell',
       code: `curl ${baseUrl}/sms/send -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' \\
@@ -102,7 +102,7 @@ curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
     },
     {
       title: 'Call',
-      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Calls that come in ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
+      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Inbound calls ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
       language: 'javascript',
       code: `import WebSocket from 'ws';
 
@@ -119,7 +119,7 @@ call.on('message', (heard) => call.send(heard)); // 20 ms each: an echo`,
     },
     {
       title: 'Come back',
-      text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the time of grace after it, and the number stays yours.',
+      text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the grace period after it, and the number stays yours.',
       language: 'javascript',
       code: `const asked = await fetch('${baseUrl}/auth/nonce', { method: 'POST' });
 const { nonce, message } = await asked.json();
@@ -159,8 +159,8 @@ function forAgents({ baseUrl }: LandingPageParts): Html {
     2,
   );
   return html`<section id="agents" aria-labelledby="agents-title"><div class="wide">
-<h2 id="agents-title">Made for those who read JSON</h2>
-<p>An MCP server with tools to send, to wait for a message and to dial; OpenAPI for everything; a text file that tells a model all of it. The same token opens them all.</p>
+<h2 id="agents-title">Made for programs</h2>
+<p>An MCP server with tools to send, to wait for a message and to dial; OpenAPI for everything; a text file that describes all of it to a model. The same token works for all of them.</p>
 <ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token it can still look around.</p></div>${codeBlock(configuration, 'MCP', 'json')}</li></ol>
 </div></section>`;
 }
@@ -173,23 +173,20 @@ function goodToKnow(): Html {
     ],
     [
       'One message, one time',
-      'What comes in is on disk before the modem forgets it. A claim gives each message to one reader only.',
+      'A received message is on disk before the modem deletes it. A claim delivers each message to one reader only.',
     ],
     [
-      'Money before nothing',
-      'A number is set aside before anything is charged. No number free: no charge. The same payment never counts twice.',
+      'No charge without a number',
+      'A number is reserved before anything is charged. If no number is available, nothing is charged. The same payment never counts twice.',
     ],
     [
       'The wallet is the account',
-      'Whoever can sign with it has the number. Lose it, and nobody can bring the number back.',
+      'The wallet’s signature controls the number. If you lose the wallet, the number cannot be recovered.',
     ],
-    [
-      'A call that nobody owns ends',
-      'Your program died, or its network did: the call is hung up, not billed on.',
-    ],
+    ['Abandoned calls end', 'If your program or its network fails, the service hangs up the call.'],
     [
       'No emergency calls',
-      '911 and its like are refused, as are premium numbers. Do not depend on it for your life.',
+      '911, other emergency numbers and premium numbers are refused. Do not rely on it in an emergency.',
     ],
   ];
   return html`<section aria-labelledby="know-title"><div class="wide">
@@ -201,10 +198,10 @@ function goodToKnow(): Html {
 function waitlist({ available }: LandingPageParts): Html {
   return html`<section id="waitlist" aria-labelledby="waitlist-title"><div class="wide">
 <h2 id="waitlist-title">${available > 0 ? 'All taken when you come back?' : 'All taken right now'}</h2>
-<p>Leave an address, and get one mail when numbers are free again. Nothing else will be sent to it.</p>
+<p>Leave an address to get one mail when numbers are available again. It gets no other mail.</p>
 <form id="waitlist-form" method="post" action="/waitlist">
 <label>E-mail<input type="email" name="email" required maxlength="254" autocomplete="email"></label>
-<button type="submit">Tell me</button>
+<button type="submit">Notify me</button>
 </form>
 <output id="waitlist-answer" for="waitlist-form"></output>
 </div></section>`;

@@ -1,8 +1,8 @@
-// A page that says one thing, and may ask one: the answer to a form.
+// A page with one message and at most one form: the response to a form.
 import { type Html, html } from '#shared/html.ts';
 import { type Frame, page } from './page.ts';
 
-/** `action` stands below the text: a form, or a link back. */
+/** `action` is below the text: a form, or a link back. */
 export function messagePage(
   frame: Pick<Frame, 'serviceName' | 'files'>,
   { title, text, action }: { title: string; text: string; action: Html },

@@ -1,4 +1,4 @@
-// Makes the page quicker than it is without: the demo, copying, the waitlist without leaving, the numbers left.
+// Improves the page with scripts: the demo, copy buttons, the waitlist form, the number of available numbers.
 const find = (selector) => document.querySelector(selector);
 
 async function ask(path, body) {
@@ -10,7 +10,7 @@ async function ask(path, body) {
   });
   const answer = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer;
-  throw new Error(answer?.message ?? `the server said ${response.status}`);
+  throw new Error(answer?.message ?? `the server responded with ${response.status}`);
 }
 
 for (const button of document.querySelectorAll('.copy')) {
@@ -47,7 +47,7 @@ run.addEventListener('click', async () => {
       bubble('note', note),
     );
   } catch (error) {
-    screen.replaceChildren(bubble('note', `The demo did not answer: ${error.message}`));
+    screen.replaceChildren(bubble('note', `The demo failed: ${error.message}`));
   }
   run.disabled = false;
 });
@@ -62,7 +62,7 @@ form.addEventListener('submit', async (event) => {
     const { registered_at: at } = await ask('/waitlist', { email: form.elements.email.value });
     output.textContent = `You are on the list, since ${at.slice(0, 10)}.`;
   } catch (error) {
-    output.textContent = `That did not work: ${error.message}`;
+    output.textContent = `Your address was not added: ${error.message}`;
   }
   button.disabled = false;
 });

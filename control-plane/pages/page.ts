@@ -1,4 +1,4 @@
-// The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
+// The frame of every page: head, header, footer, and a policy that blocks external content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
@@ -10,7 +10,7 @@ const SCRIPT = read('page.js');
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The page's own style and script, and no other. */
+/** Allows only the page's own style and script. */
 export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
   styles: hashOf(STYLE),
   scripts: hashOf(SCRIPT),
@@ -19,7 +19,7 @@ export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
   images: "'self'",
 });
 
-/** Four bars in a card: signal, and a SIM. */
+/** Four signal bars in a card: signal and SIM. */
 const MARK =
   '<svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M4 1h10l5 5v13a2 2 0 0 1-2 2H4a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2Zm1.6 12v4h2v-4h-2Zm3.1-2v6h2v-6h-2Zm3.1-2v8h2V9h-2Zm3.1-2v10h2V7h-2Z"/></svg>';
 const ICON = `data:image/svg+xml,${encodeURIComponent(
@@ -30,9 +30,9 @@ export interface Frame {
   title: string;
   description: string;
   serviceName: string;
-  /** Files that programs read, by name and path. */
+  /** Files for programs, path by name. */
   files: Readonly<Record<string, string>>;
-  /** The page has what the script works on. */
+  /** The page has the elements that the script uses. */
   isInteractive: boolean;
 }
 

@@ -1,21 +1,21 @@
-// When an authorization can never move money any more, though no block shows what it was used for.
+// Decides when an unused or used authorization can never move money any more, even if no block shows what it was used for.
 
 import type { AuthorizedTransfer, TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { Chain } from './chain/chain.ts';
 import { isUnreachable } from './chain/rpc.ts';
 
-/** So long after its end its use is no longer searched: the log that is searched goes no further back. */
+/** The use of an authorization is searched for this long after its end: the searched log goes back no further. */
 export const SEARCHED_S = 24n * 60n * 60n;
 
-/** Where an RPC keeps no state of its safe block, the newest block counts so long after the authorization ended. */
+/** If an RPC keeps no state of its safe block, the newest block is used this long after the authorization ended. */
 const STATELESS_WAIT_S = 60n * 60n;
 
-/** A block that the chain has now. `timestamp`: seconds since the Unix epoch. */
+/** A block of the chain as it is now. `timestamp`: seconds since the Unix epoch. */
 export type Block = Awaited<ReturnType<Chain['head']>>;
 
 /**
- * True when the authorization was unused as it ended, in a block that no reorganisation takes back. For one that the newest block has
- * unused. Rejects when the RPC cannot be reached.
+ * Whether the authorization was unused at its end, in a block that no reorganization can revert. Call it only if the newest block shows the
+ * authorization unused. Rejects when the RPC cannot be reached.
  */
 export async function endedUnused(
   chain: Pick<Chain, 'isNonceUsed'>,

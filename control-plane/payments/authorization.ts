@@ -1,4 +1,5 @@
-// An EIP-3009 authorization as payers sign it: its form, its signer, its time. No chain is asked.
+// Checks of an EIP-3009 authorization as payers sign it: its form, its signer, its validity period. Only an account's signature needs the
+// chain.
 import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
 import * as z from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
@@ -10,13 +11,10 @@ import { type AccountSignatures, signatureBytes } from './chain/account-signatur
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer } from './offer.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
 
-/** An authorization that ends sooner may end before it is mined. */
+/** An authorization that ends sooner may expire before it is mined. */
 const EXPIRY_MARGIN_SECONDS = 10;
 
-/**
- * No honest client asks for longer: the challenge says 300 s. One that never ends could be settled long
- * after the payer has forgotten it.
- */
+/** No honest client needs longer: the challenge says 300 s. One that never ends could be settled long after the payer has forgotten it. */
 const LIFETIME_SECONDS_MAX = 24 * 60 * 60;
 
 export const uintSchema = z
@@ -25,7 +23,7 @@ export const uintSchema = z
   .transform(BigInt)
   .refine((value) => value < 2n ** 256n);
 
-/** Any letter case; comes out checksummed. */
+/** Accepts any letter case; the result has the checksum. */
 export const addressSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
@@ -46,21 +44,21 @@ export const authorizationSchema = z.object({
   nonce: hexSchema(32),
 });
 
-/** What the payer signed, for whatever token. */
+/** An authorization as the payer signed it, for any token. */
 export type SignedAuthorization = z.output<typeof authorizationSchema> & { signature: string };
 
-/** Throws `PaymentRejected` unless it pays the offer: its payee, and exactly its amount. */
+/** Throws `PaymentRejected` unless it pays the offer's payee exactly the offer's amount. */
 export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer): void {
   if (!isAddressEqual(terms.to, offer.payTo)) throw new PaymentRejected('invalid_payee');
   if (terms.value !== offer.amountAtomic) throw new PaymentRejected('invalid_amount');
 }
 
-/** The accounts with code of each chain that money may come in on. */
+/** The contract accounts of each chain on which the service takes payments. */
 export type AccountsByChain = (chainId: number) => AccountSignatures | undefined;
 
 /**
- * The authorization for the offer's token. Throws `PaymentRejected` unless the payer's key signed it for that, or the code of the
- * payer's account accepts it; `Refusal` `overloaded` or `settlement_unavailable` when neither can be found out now.
+ * The authorization for the offer's token. Throws `PaymentRejected` unless the payer's key signed it for that token, or the code of the
+ * payer's account accepts it. Throws `Refusal` `overloaded` or `settlement_unavailable` if it cannot be verified now.
  */
 export async function checkSignature(
   { signature: text, ...message }: SignedAuthorization,
@@ -108,7 +106,7 @@ async function isAccepted(
   }
 }
 
-/** Throws `PaymentRejected` unless there is time to settle, and not absurdly much. */
+/** Throws `PaymentRejected` unless the time left is enough to settle and below the limit. */
 export function checkWindow(window: { validAfter: bigint; validBefore: bigint }, now: Date): void {
   const nowSeconds = BigInt(Math.floor(now.getTime() / 1000));
   if (window.validAfter >= nowSeconds) throw new PaymentRejected('authorization_not_yet_valid');

@@ -1,4 +1,4 @@
-// The 402: one answer that the reader of the service document, x402 clients of both versions and MPP clients can pay.
+// The 402 response: readers of the service document, x402 clients of both versions and MPP clients can all pay it.
 
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { mppChallenge } from './mpp.ts';
@@ -10,8 +10,8 @@ export interface Challenge {
 }
 
 /**
- * One way to pay, for x402 v1. `amount` is the service document's name; `maxAmountRequired`, `resource`, `description`
- * and `mimeType` are what v1 clients require beside it, of every entry: without them they refuse to sign.
+ * One payment option for x402 v1. `amount` is the name in the service document. Clients of v1 require `maxAmountRequired`, `resource`,
+ * `description` and `mimeType` in every entry, and refuse to sign without them.
  */
 export interface AcceptedPayment {
   scheme: 'exact';
@@ -29,7 +29,7 @@ export interface AcceptedPayment {
 
 const MIME_TYPE = 'application/json';
 
-/** `error` says in a stable code why the payment that came was refused, or that none came. */
+/** `error`: the stable code of why the payment was rejected, or that there was none. */
 export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
   const { resource: url, description, offers } = sale;
   const required = {
@@ -58,14 +58,14 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
   };
 }
 
-/** What is sold, as x402 v2 names it. */
+/** The sold resource in the form of x402 v2. */
 export const resourceOf = ({ resource: url, description }: Sale) => ({
   url,
   description,
   mimeType: MIME_TYPE,
 });
 
-/** One way to pay, for x402 v2. */
+/** One payment option for x402 v2. */
 export const requirementsOf = (offer: Offer) => ({ network: caip2(offer.chainId), ...termsOf(offer) });
 
 function termsOf(offer: Offer) {

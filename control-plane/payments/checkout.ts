@@ -1,9 +1,9 @@
-// One paid POST /subscribe, from header to subscription. Every exit says whether money may have moved.
+// One paid POST /subscribe, from header to subscription. Every outcome says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
 import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
-import { observe, type PaymentOutcome } from '../metrics/observation.ts';
+import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import { checkWindow } from './authorization.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
@@ -17,12 +17,12 @@ import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
-/** What moves the money of one chain. */
-export interface Till {
+/** The parts that settle payments on one network. */
+export interface SettlementNetwork {
   chain: Chain;
   settlement: Settlement;
   finality: Finality;
-  /** Of our own relayer, where it is one that settles. */
+  /** Wallet of our relayer; undefined if a facilitator settles. */
   wallet?: RelayerWallet;
 }
 
@@ -30,49 +30,49 @@ export interface Till {
 export interface OpenNetworks {
   isOpen(chainId: number): boolean;
   readonly openOffers: readonly Offer[];
-  /** Whether each token that is configured has been read, or is known without that. */
+  /** Whether every configured token has been read, or is known from the options. */
   readonly areKnown: boolean;
 }
 
 export interface CheckoutParts {
   sale: Sale;
   networks: OpenNetworks;
-  /** By chain id; each offer of the sale has one. */
-  tills: ReadonlyMap<number, Till>;
+  /** By chain id; every offer of the sale has one. */
+  settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
   clock: Clock;
-  /** So many years from now a subscription may be paid ahead. */
+  /** A subscription may be paid for at most so many years ahead. */
   paidAheadYearsMax: number;
 }
 
-/** A year that was paid for. */
+/** The year that a payment bought. */
 export interface Paid extends Applied {
   /** Headers for the payer's client. */
   receipt: Record<string, string>;
 }
 
-/** Seconds after which a payer whose settlement is open should ask `/auth`. */
+/** Seconds after which a payer with an unsettled payment should call `/auth`. */
 const PENDING_RETRY_SECONDS = 10;
 
-/** Seconds. A number is free again when a payment fails, or a SIM is back on the network. */
+/** Seconds. Numbers become available when payments fail, or when SIMs return to the network. */
 const POOL_RETRY_SECONDS = 60;
 
 /**
- * Takes a payment and gives it its year.
+ * Takes a payment and adds its year.
  *
- * Throws `PaymentRejected` (402) only when this authorization moved no money and never will, or never left this
- * process; `Refusal` `pool_exhausted` before any moves; `payment_already_used` for one that was on chain or presented before;
- * `settlement_pending` once it may have moved: payers sign again on each 402, and would pay twice.
+ * Throws `PaymentRejected` (402) only if this authorization moved no money and never will, or never left this process: payers sign again on
+ * each 402, and would pay twice. Throws `Refusal`: `pool_exhausted` before any money moves; `payment_already_used` if the authorization was
+ * on chain or presented before; `settlement_pending` once money may have moved.
  */
 export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
   const method = methodOf(headers);
   try {
     const paid = await pay(parts, headers);
-    observe({ kind: 'payment_attempted', method, outcome: 'settled' });
+    emitMetric({ kind: 'payment_attempted', method, outcome: 'settled' });
     return paid;
   } catch (error) {
-    if (method !== 'none') observe({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });
-    if (error instanceof PaymentRejected) observe({ kind: 'payment_refused', code: error.code });
+    if (method !== 'none') emitMetric({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });
+    if (error instanceof PaymentRejected) emitMetric({ kind: 'payment_refused', code: error.code });
     throw error;
   }
 }
@@ -98,39 +98,39 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const now = (): Date => new Date(parts.clock.now());
   const credential = await credentialIn(headers, parts);
   const { authorization } = credential;
-  const { chain, settlement } = tillOf(parts, authorization);
-  // What is known of it comes first: clock and chain say nothing of a payment that is under way.
+  const { chain, settlement } = settlementNetworkOf(parts, authorization);
+  // The ledger decides first: the clock and the chain do not describe a payment that is under way.
   refuseKnown(await parts.ledger.find(authorization), authorization, now());
   const isOpen = parts.networks.isOpen(authorization.chainId);
   const isOver = refusesWindow(authorization, now());
   if (isOver !== undefined) {
-    // It may have moved the money while it could: only the chain knows.
+    // It may have moved the money before it expired: only the chain shows that.
     if (isOver.code === 'authorization_expired') {
       if (!isOpen) throw pending();
-      if (await isUsed(chain, authorization)) return settledByOthers(parts, authorization, now());
+      if (await isUsed(chain, authorization)) return applyForeignTransfer(parts, authorization, now());
     }
     throw isOver;
   }
   if (!isOpen) throw unavailable();
   const simulation = await simulate(chain, authorization);
-  // The same authorization in another request may have been sent since.
+  // Another request may have sent the same authorization meanwhile.
   if (simulation.kind !== 'ok') refuseKnown(await parts.ledger.find(authorization), authorization, now());
   if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
   if (simulation.kind === 'reverted') {
-    if (simulation.isUsed) return settledByOthers(parts, authorization, now());
+    if (simulation.isUsed) return applyForeignTransfer(parts, authorization, now());
     throw rejectionOf(simulation.reason);
   }
 
   const { runsCode } = simulation;
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
-  observe({ kind: 'payment_verified', method: methodOf(headers) });
+  emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
 
   const result = await settlement.settle(payment, simulation.call);
   switch (result.kind) {
     case 'applied':
-      // Somebody was faster with the same transfer, maybe before it was presented, which an RPC that lags does not show: they
-      // have read it, and may be the one that presents it.
+      // A third party sent the same transfer first, perhaps before it was presented here, which an RPC that lags does not show. That party
+      // has read the authorization, and may be the one that presents it.
       if (!result.isOurs) throw alreadyUsed();
       return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
     case 'pending':
@@ -146,26 +146,29 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
 
 async function credentialIn(
   headers: PaymentHeaders,
-  { networks, sale, tills }: CheckoutParts,
+  { networks, sale, settlementNetworks }: CheckoutParts,
 ): Promise<Credential> {
   try {
-    return await readCredential(headers, sale, (chainId) => tills.get(chainId)?.chain.accounts);
+    return await readCredential(headers, sale, (chainId) => settlementNetworks.get(chainId)?.chain.accounts);
   } catch (error) {
     const mayBeUnreadToken = error instanceof PaymentRejected && error.code !== 'payment_required';
     if (!mayBeUnreadToken || networks.areKnown) throw error;
-    // It may be in a token that could not be read since the start, and on its way already.
+    // Its token may be one that could not be read since the start, and the payment may be under way already.
     throw new Refusal(
       'unavailable',
-      'this payment cannot be checked at the moment: send the same one again, and sign no other',
+      'This payment cannot be verified at the moment. Send the same payment again. Do not sign another one.',
       { headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
     );
   }
 }
 
-function tillOf({ tills }: CheckoutParts, { chainId }: TransferAuthorization): Till {
-  const till = tills.get(chainId);
-  if (till === undefined) throw new Error(`no chain ${chainId}`);
-  return till;
+function settlementNetworkOf(
+  { settlementNetworks }: CheckoutParts,
+  { chainId }: TransferAuthorization,
+): SettlementNetwork {
+  const network = settlementNetworks.get(chainId);
+  if (network === undefined) throw new Error(`no chain ${chainId}`);
+  return network;
 }
 
 function refuseKnown(known: KnownPayment | undefined, authorization: TransferAuthorization, now: Date): void {
@@ -177,15 +180,18 @@ function refuseKnown(known: KnownPayment | undefined, authorization: TransferAut
     case 'in_flight':
       throw pending();
     case 'reverted':
-      // Who was shown it may be the one that presents it.
+      // A third party that was shown it may be the one that presents it.
       throw known.isSigned ? refusedOnChain(authorization, now) : shownToOthers();
-    // Its transaction is public: whoever presents it again proves nothing.
+    // Its transaction is public: presenting it again proves nothing.
     case 'applied':
     case 'taken_back':
       throw alreadyUsed();
     case 'refunding':
     case 'refunded':
-      throw new Refusal('payment_already_used', 'this payment bought nothing and is sent back to its payer');
+      throw new Refusal(
+        'payment_already_used',
+        'This payment bought nothing and is being refunded to its payer.',
+      );
     case 'void':
       throw new PaymentRejected('authorization_used');
   }
@@ -247,26 +253,26 @@ function claimed(claim: ClaimResult, authorization: TransferAuthorization, now: 
     case 'foreign_account':
       throw new PaymentRejected('foreign_account');
     case 'pool_exhausted':
-      throw new Refusal('pool_exhausted', 'no number is free at the moment; nothing was charged', {
+      throw new Refusal('pool_exhausted', 'No number is available at the moment. Nothing was charged.', {
         details: { check_availability: '/availability', join_waitlist: '/waitlist', available: 0 },
         headers: { 'Retry-After': String(POOL_RETRY_SECONDS) },
       });
   }
 }
 
-// The authorization was on chain before it came to us, readable by everyone: the payer's subscription gets its year, but who
-// presents it proves nothing and gets no token. Nothing is written for one that was cancelled or used for something else.
-async function settledByOthers(
+// The authorization was on chain, readable by everyone, before it was presented. The payer's subscription gets its year. The caller gets no
+// token, because presenting it proves nothing. An authorization that was canceled or used for something else is not recorded.
+async function applyForeignTransfer(
   parts: CheckoutParts,
   authorization: TransferAuthorization,
   now: Date,
 ): Promise<never> {
-  const { chain, settlement } = tillOf(parts, authorization);
+  const { chain, settlement } = settlementNetworkOf(parts, authorization);
   const [use, isLongUsed] = await usesOf(chain, authorization);
   if (use?.kind === 'spent') throw new PaymentRejected('authorization_used');
   if (use === undefined && isLongUsed) throw alreadyUsed();
   const payment = claimed(await parts.ledger.noteUsed(authorization, now), authorization, now);
-  const result = await settlement.settleByOthers(payment).catch((cause: unknown) => {
+  const result = await settlement.settleForeignTransfer(payment).catch((cause: unknown) => {
     throw pending(cause);
   });
   if (result.kind === 'applied') throw alreadyUsed();
@@ -300,23 +306,23 @@ function rejectionOf(reason: string): PaymentRejected {
 const alreadyUsed = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'this authorization was used before; sign in with /auth to get a token',
+    'This authorization was used before. Sign in with /auth to get a token.',
   );
 
 const shownToOthers = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'Somebody else may have this authorization. It brings no token any more. Call /auth: it answers when you can pay again.',
+    'A third party may have this authorization, so it no longer brings a token. Call /auth: it says when you can pay again.',
   );
 
 const pending = (cause?: unknown): Refusal =>
   new Refusal(
     'settlement_pending',
-    'the payment is being settled; do not pay again, sign in with /auth in a few seconds',
+    'The payment is being settled. Do not pay again. Sign in with /auth in a few seconds.',
     { cause, headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
   );
 
-// Not 402: the payer would sign another one while this one can still be sent by whoever read it.
+// Not a 402: the payer would sign another authorization while third parties can still submit this one.
 function refusedOnChain({ validBefore }: TransferAuthorization, now: Date): Refusal {
   const expiresMs = Number(validBefore) * 1000;
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));

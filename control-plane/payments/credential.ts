@@ -1,24 +1,24 @@
-// Which of the three payment headers came, and what it pays.
+// Determines which of the three payment headers a request has, and what it pays.
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
-import type { PaymentMethod } from '../metrics/observation.ts';
+import type { PaymentMethod } from '../metrics/metric-events.ts';
 import type { AccountsByChain } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
 import { PaymentRejected } from './rejection.ts';
 import { readX402 } from './x402.ts';
 
-/** Undefined where a header is absent. */
+/** Undefined if the header is absent. */
 export interface PaymentHeaders {
   /** `X-PAYMENT` of x402 v1. */
   payment: string | undefined;
   /** `PAYMENT-SIGNATURE` of x402 v2. */
   paymentSignature: string | undefined;
-  /** `Authorization`, of MPP where its scheme is `Payment`. */
+  /** `Authorization`; MPP if its scheme is `Payment`. */
   authorization: string | undefined;
 }
 
-/** How the payer speaks, and so what the receipt is. */
+/** The payer's protocol, which decides the form of the receipt. */
 export type Protocol = { kind: 'x402'; version: 1 | 2 } | { kind: 'mpp'; challengeId: string };
 
 export interface Credential {
@@ -29,7 +29,7 @@ export interface Credential {
 
 const MPP_SCHEME = /^payment\s+/i;
 
-/** By which headers came, whatever is in them. */
+/** Decided by the names of the headers alone. */
 export function methodOf({ payment, paymentSignature, authorization }: PaymentHeaders): PaymentMethod {
   if (MPP_SCHEME.test(authorization ?? '')) return 'mpp';
   if (paymentSignature !== undefined) return 'x402_v2';
@@ -37,8 +37,8 @@ export function methodOf({ payment, paymentSignature, authorization }: PaymentHe
 }
 
 /**
- * Reads the one credential there is. Throws `PaymentRejected` when there is none, or when it pays no offer of the sale;
- * `Refusal` `invalid_request` when there are several.
+ * Reads the single credential of a request. Throws `PaymentRejected` if there is none, or if it pays no offer of the sale; `Refusal`
+ * `invalid_request` if there are several.
  */
 export async function readCredential(
   headers: PaymentHeaders,
@@ -49,12 +49,12 @@ export async function readCredential(
   const mpp = MPP_SCHEME.test(authorization ?? '')
     ? authorization?.replace(MPP_SCHEME, '').trim()
     : undefined;
-  // Some wallets say the same in both headers of x402.
+  // Some wallets send the same value in both headers of x402.
   const x402 = new Set([payment, paymentSignature].filter((header) => header !== undefined));
   if (x402.size + (mpp === undefined ? 0 : 1) > 1) {
     throw new Refusal(
       'invalid_request',
-      'X-PAYMENT, PAYMENT-SIGNATURE and Authorization: Payment exclude each other',
+      'Send only one of X-PAYMENT, PAYMENT-SIGNATURE and Authorization: Payment.',
     );
   }
   if (mpp !== undefined) {

@@ -1,4 +1,4 @@
-// An x402 facilitator: verifies an authorization and puts it on the chain for us (x402 v2, POST /verify and /settle).
+// Settles through an x402 facilitator, which verifies authorizations and puts them on the chain (x402 v2, POST /verify and /settle).
 import type { Hex } from 'viem';
 import * as z from 'zod';
 import { caip2 } from '#shared/api/payment-networks.ts';
@@ -11,7 +11,7 @@ import type { Payment, PaymentLedger } from './payment.ts';
 import type { Submission, Submitter } from './submitter.ts';
 
 const VERIFY_TIMEOUT_MS = 10_000;
-/** It answers when the transfer is mined. */
+/** It responds when the transfer is mined. */
 const SETTLE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
@@ -43,8 +43,8 @@ export class Facilitator implements Submitter {
   }
 
   /**
-   * Once it was shown an authorization it can settle that, whatever it answers, and present it here itself: only one that it certainly has not
-   * seen can be presented again.
+   * A facilitator that was shown an authorization can settle it, whatever it responds, and can present it here itself. Only an
+   * authorization that it certainly has not seen can be presented again.
    */
   async submit(payment: Payment): Promise<Submission> {
     const { ledger, log } = this.#parts;
@@ -56,11 +56,11 @@ export class Facilitator implements Submitter {
         await this.#verify(payment.authorization);
       } catch (cause) {
         if (isNeverSent(cause)) {
-          await ledger.releaseUnshown(payment.id, 'the facilitator was not reached', this.#now());
+          await ledger.releaseUnshown(payment.id, 'the facilitator could not be reached', this.#now());
           return { kind: 'unsigned', cause };
         }
-        log.warn({ err: cause, payment: payment.id }, 'the facilitator did not take a payment');
-        await ledger.setReverted(payment.id, 'the facilitator did not take it', this.#now());
+        log.warn({ err: cause, payment: payment.id }, 'facilitator rejected a payment');
+        await ledger.setReverted(payment.id, 'the facilitator rejected it', this.#now());
         return { kind: 'refused' };
       }
     }
@@ -71,7 +71,7 @@ export class Facilitator implements Submitter {
     await this.#settle(payment);
   }
 
-  /** There is no transaction of ours that could still be mined: it is asked anew. */
+  /** There is no transaction of ours that could still be mined: the facilitator is asked again. */
   push(): Promise<boolean> {
     return Promise.resolve(false);
   }
@@ -79,19 +79,19 @@ export class Facilitator implements Submitter {
   async #verify(authorization: TransferAuthorization): Promise<void> {
     const answer = await this.#ask('verify', authorization, VERIFY_TIMEOUT_MS);
     const { isValid, invalidReason } = verifySchema.parse(answer);
-    if (!isValid) throw new Error(`the facilitator refuses the payment: ${invalidReason}`);
+    if (!isValid) throw new Error(`the facilitator rejected the payment: ${invalidReason}`);
   }
 
-  /** Whatever it answers, the chain alone says what happened. */
+  /** Whatever it responds, only the chain proves the result. */
   async #settle({ id, authorization }: Payment): Promise<Hex | undefined> {
     const { log } = this.#parts;
     try {
       const answer = settleSchema.parse(await this.#ask('settle', authorization, SETTLE_TIMEOUT_MS));
       if (!answer.success)
-        log.warn({ payment: id, reason: answer.errorReason }, 'the facilitator did not settle');
+        log.warn({ payment: id, reason: answer.errorReason }, 'facilitator did not settle a payment');
       return answer.transaction ?? undefined;
     } catch (error) {
-      log.warn({ err: error, payment: id }, 'no answer of the facilitator');
+      log.warn({ err: error, payment: id }, 'facilitator did not respond');
       return undefined;
     }
   }
@@ -121,8 +121,8 @@ export class Facilitator implements Submitter {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await boundedText(response);
-    // A refusal may come with 400 or 402 and still be an answer.
-    if (response.status >= 500) throw new Error(`the facilitator answers ${response.status}`);
+    // A rejection may come with 400 or 402 and still be a valid response.
+    if (response.status >= 500) throw new Error(`the facilitator responded with status ${response.status}`);
     return JSON.parse(text);
   }
 
@@ -136,13 +136,13 @@ async function boundedText(response: Response): Promise<string> {
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
-    if (length > ANSWER_BYTES_MAX) throw new Error('the facilitator answers too much');
+    if (length > ANSWER_BYTES_MAX) throw new Error('the response of the facilitator is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** No connection came about. Anything else may have shown it the request. */
+/** No connection was made. After any other error the facilitator may have received the request. */
 const isNeverSent = (error: unknown): boolean => {
   const { cause } = error instanceof Error ? error : {};
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
@@ -161,7 +161,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
 function offerOf({ offers }: Sale, { chainId, asset }: TransferAuthorization): Offer {
   const offer = offers.find((one) => one.chainId === chainId && one.asset === asset);
   if (offer === undefined)
-    throw new Error(`nothing is sold for ${asset} on ${caip2(chainId as Offer['chainId'])}`);
+    throw new Error(`there is no offer for ${asset} on ${caip2(chainId as Offer['chainId'])}`);
   return offer;
 }
 

@@ -1,5 +1,5 @@
-// Applied payments until no reorganisation of the chain can take their transfers back. One that vanished is sent again while it can
-// be; one that cannot come back marks its payment.
+// Checks applied payments until no reorganization can revert their transfers. A transfer that vanished is sent again while it can be. If it
+// cannot return, its payment is marked.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
@@ -24,7 +24,7 @@ export class Finality {
     this.#parts = parts;
   }
 
-  /** Checks the transfers that may still be taken back. Rejects when the RPC or the database cannot be reached. */
+  /** Checks the transfers that may still be reverted. Rejects when the RPC or the database cannot be reached. */
   async round(): Promise<void> {
     const { chain, ledger } = this.#parts;
     const payments = await ledger.notFinal(chain.chainId, { now: this.#now(), limit: ROUND_MAX });
@@ -35,7 +35,7 @@ export class Finality {
     });
   }
 
-  /** True once the transfer stays, or is gone for good. */
+  /** True once the transfer is final, or gone for good. */
   async #check(payment: Payment, { head, safe }: { head: Block; safe: Block }): Promise<boolean> {
     const { chain, ledger, log } = this.#parts;
     const { authorization, id } = payment;
@@ -47,14 +47,14 @@ export class Finality {
     }
     if (use?.kind === 'spent') return this.#setTakenBack(id);
     if (await chain.isNonceUsed(authorization, head.number)) {
-      // A log that lags shows nothing, either.
+      // A log that lags shows nothing either.
       if (head.timestamp < authorization.validBefore + SEARCHED_S) return false;
-      log.error({ payment: id }, 'transfer not confirmed: the RPC shows neither its receipt nor its log');
+      log.error({ payment: id }, 'transfer not confirmed: the RPC returned neither its receipt nor its log');
       await ledger.setFinal(id, payment.transferHash, this.#now());
       return true;
     }
     if (head.timestamp < authorization.validBefore) {
-      log.warn({ payment: id }, 'transfer taken back by a reorganisation: sending it again');
+      log.warn({ payment: id }, 'transfer reverted by a reorganization: sending it again');
       await this.#sendAgain(payment);
       return false;
     }
@@ -65,13 +65,13 @@ export class Finality {
     const { ledger, log } = this.#parts;
     log.error(
       { payment: id },
-      'transfer taken back by a reorganisation for good: a subscription has an unpaid year',
+      'transfer reverted for good by a reorganization: a subscription has an unpaid year',
     );
-    await ledger.setTakenBack(id, 'a reorganisation of the chain took the transfer back', this.#now());
+    await ledger.setTakenBack(id, 'a reorganization of the chain reverted the transfer', this.#now());
     return true;
   }
 
-  /** What the authorization was used for, as the chain has it now. */
+  /** The use of the authorization on the present chain. */
   async #useOf({ authorization, transferHash }: Payment): Promise<Omit<Use, 'isOurs'> | undefined> {
     const { chain } = this.#parts;
     const known = transferHash && (await chain.resultOf(authorization, transferHash));

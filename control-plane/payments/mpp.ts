@@ -17,12 +17,12 @@ import { PaymentRejected } from './rejection.ts';
 const METHOD = 'evm';
 const INTENT = 'charge';
 
-/** Longest credential that is looked at; a real one has about 1400 characters. */
+/** Longest accepted credential; a real one has about 1400 characters. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
 const BASE64URL_PATTERN = /^[A-Za-z0-9_-]+$/;
 
-/** What the id of a challenge vouches for, as it is written on the wire. */
+/** The signed fields of a challenge, as they are on the wire. */
 interface ChallengeFields {
   realm: string;
   method: string;
@@ -52,7 +52,7 @@ const requestSchema = z.object({
   methodDetails: z.object({ chainId: z.number() }),
 });
 
-/** The value of a `WWW-Authenticate` header that asks for the offer. */
+/** The value of a `WWW-Authenticate` header that offers this payment. */
 export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
   const expires = new Date(now.getTime() + AUTHORIZATION_TIMEOUT_SECONDS * 1000).toISOString();
   const fields: ChallengeFields = {
@@ -60,7 +60,7 @@ export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
     method: METHOD,
     intent: INTENT,
     expires,
-    // Keys in their order, no spaces: clients write it anew before they sign (RFC 8785).
+    // Sorted keys, no spaces: clients serialize it again before they sign (RFC 8785).
     request: base64url({
       amount: String(offer.amountAtomic),
       currency: offer.asset,
@@ -71,7 +71,7 @@ export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
       },
       recipient: offer.payTo,
     }),
-    // The payer's nonce is made of the id: two challenges of one millisecond must differ.
+    // The payer's nonce is derived from the id: two challenges of one millisecond must differ.
     opaque: base64url({ n: randomBytes(16).toString('hex') }),
   };
   const { realm, method, intent, request, opaque } = fields;
@@ -90,8 +90,8 @@ export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
 }
 
 /**
- * Reads the credential of an `Authorization: Payment` header and checks that it answers a challenge of ours for an
- * offer that still stands, and its signature, but not the clock. Throws `PaymentRejected`.
+ * Reads the credential of an `Authorization: Payment` header. Checks its signature and that it answers one of our challenges for a present
+ * offer, but not the clock. Throws `PaymentRejected`.
  */
 export async function readMpp(
   credential: string,
@@ -123,7 +123,7 @@ export async function readMpp(
 
 function idOf(fields: ChallengeFields, secret: string): string {
   const { realm, method, intent, request, expires, opaque } = fields;
-  // The empty one is a digest of a body: there is none.
+  // The empty field is the digest of a body, which does not exist.
   const text = [realm, method, intent, request, expires, '', opaque].join('|');
   return createHmac('sha256', secret).update(text).digest('base64url');
 }

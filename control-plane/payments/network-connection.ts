@@ -1,4 +1,4 @@
-// One payment network: open while its RPC answers and its tokens are what is configured, closed else, and tried again.
+// One payment network. It is open while its RPC responds and its tokens match the configuration. Otherwise it is closed and tried again.
 import {
   AbiDecodingDataSizeTooSmallError,
   BaseError,
@@ -14,24 +14,24 @@ import { type Chain, type ChainOptions, connectChain } from './chain/chain.ts';
 import { type RpcOptions, shownRpc } from './chain/rpc.ts';
 import type { Offer, PaymentAsset, PaymentNetwork } from './offer.ts';
 
-/** The start of the service waits no longer for an RPC: texts and calls need none. */
+/** The start of the service waits no longer for an RPC: texts and calls do not need one. */
 const START_WAIT_MS = 5_000;
 
-/** How often an RPC that works is asked for its newest block; and again, when it did not answer. */
+/** Pause between checks of an RPC, whether it responded or not. */
 const CHECK_MS = 30_000;
 const RECHECK_MS = 4_000;
 
-/** So many checks in a row without an answer close a network: an RPC that loses every third call is none that is away. */
+/** So many missed checks in a row close a network. An RPC that loses every third call stays open. */
 const MISSES_MAX = 3;
 
 const RETRY = { firstMinMs: 500, firstMaxMs: 1_500, capMs: 60_000 };
 
-/** The chain answers, and is not what is configured: waiting does not help. */
+/** The chain responds but does not match the configuration: waiting does not help. */
 export class NetworkMisconfigured extends Error {
   override name = 'NetworkMisconfigured';
 }
 
-/** Why nothing is sold on a network. */
+/** Why a network has no sales. */
 export type ClosedReason = 'unreachable' | 'misconfigured';
 
 export interface ConnectionParts extends Omit<ChainOptions, 'chainId' | 'rpcUrl'> {
@@ -47,7 +47,7 @@ export class NetworkConnection {
   readonly chain: Chain;
   readonly #parts: ConnectionParts;
   readonly #backOff = new BackOff(RETRY);
-  /** What is known without the chain, until it was read. */
+  /** What is known without the chain, until the chain was read. */
   #offers: readonly Offer[];
   #closed: { reason: ClosedReason; since: Date } | undefined;
   #misses = 0;
@@ -64,7 +64,7 @@ export class NetworkConnection {
     this.#offers = network.assets.flatMap((asset) => knownOffer(network, asset) ?? []);
   }
 
-  /** Its offers as far as they are known, whether it is open or not. The same array until they change. */
+  /** The known offers, open or not. The same array until they change. */
   get offers(): readonly Offer[] {
     return this.#offers;
   }
@@ -74,19 +74,19 @@ export class NetworkConnection {
     return this.#closed;
   }
 
-  /** The first attempt, in bounded time. Throws `NetworkMisconfigured`; an RPC that does not answer leaves it closed. */
+  /** The first attempt, in limited time. Throws `NetworkMisconfigured`. If the RPC does not respond, the network stays closed. */
   async open(): Promise<void> {
     const attempt = await withTimeout(
       this.#parts.clock,
       this.#attempt(),
       START_WAIT_MS,
-      () => new Error(`no answer in ${START_WAIT_MS} ms`),
+      () => new Error(`no response in ${START_WAIT_MS} ms`),
     ).catch((error: unknown): Attempt => ({ reason: 'unreachable', error }));
     if ('reason' in attempt && attempt.reason === 'misconfigured') throw attempt.error;
     this.#settle(attempt);
   }
 
-  /** From now on it follows its RPC. `onChange`: it opened or closed. */
+  /** Keeps checking the RPC from now on. `onChange`: the network opened or closed. */
   watch(onChange: () => void): void {
     this.#onChange = onChange;
     this.#wait();
@@ -140,14 +140,19 @@ export class NetworkConnection {
       const { error, reason } = attempt;
       this.#closed = { reason, since: before?.since ?? new Date(clock.now()) };
       if (before?.reason === reason) return;
-      if (reason === 'unreachable') log.warn({ ...about, err: error }, 'payment network closed: no answer');
-      else log.error({ ...about, err: error }, 'payment network closed: not what is configured');
+      if (reason === 'unreachable')
+        log.warn({ ...about, err: error }, 'payment network closed: its RPC does not respond');
+      else
+        log.error(
+          { ...about, err: error },
+          'payment network closed: the chain does not match the configuration',
+        );
     }
     this.#onChange();
   }
 }
 
-/** Throws, with a line that names the token; `NetworkMisconfigured` where the chain has answered. */
+/** Throws an error that names the token; `NetworkMisconfigured` if the chain has responded. */
 async function readOffer(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
   const about = `${asset.asset} on chain ${network.chainId} at ${shownRpc(network.rpcUrl)}`;
   const token = await chain.readAsset(asset.asset).catch((cause: unknown) => {
@@ -164,7 +169,7 @@ async function readOffer(chain: Chain, network: PaymentNetwork, asset: PaymentAs
   return offerOf(network, asset, token);
 }
 
-/** What stands in the options, of a token that is named there or that everybody knows. */
+/** The offer from the options, for a token that the options describe or that is well known. */
 function knownOffer(network: PaymentNetwork, asset: PaymentAsset): Offer | undefined {
   const { usdc } = NETWORKS[network.chainId];
   const { name, version } = asset;
@@ -186,12 +191,12 @@ const offerOf = (
   assetDecimals: decimals,
 });
 
-/** False where the RPC did not answer, or answered that it cannot now; that says nothing of what is configured. */
+/** False if the RPC did not respond, or responded that it cannot now: that proves nothing about the configuration. */
 function hasAnswered(error: unknown): boolean {
-  // What is not of viem is our own comparison of what was read.
+  // Other errors than viem's come from comparing the values that were read.
   if (!(error instanceof BaseError)) return true;
   const is = (isSo: (cause: unknown) => boolean): boolean => error.walk(isSo) !== null;
-  // Nodes say so of a state that they do not have yet, too.
+  // Nodes return this error also for a state that they do not have yet.
   if (is((cause) => cause instanceof InternalRpcError)) return false;
   return is(
     (cause) =>

@@ -1,4 +1,4 @@
-// What the service sells, for how much, and in what it is paid: the one place that checks and challenges read.
+// The service's product, its price and its payment options: checks and challenges read them only here.
 import type { Address } from 'viem';
 import type { ChainId } from '#shared/api/payment-networks.ts';
 
@@ -6,28 +6,28 @@ import type { ChainId } from '#shared/api/payment-networks.ts';
 export interface PaymentNetwork {
   chainId: ChainId;
   rpcUrl: string;
-  /** An x402 facilitator that puts the transfers on the chain, in place of our own relayer. */
+  /** An x402 facilitator that puts transfers on the chain instead of our relayer. */
   facilitatorUrl: string | undefined;
   assets: readonly PaymentAsset[];
 }
 
-/** A token that is taken, and for how much; the first of all is what clients without a wish pay in. */
+/** A token that the service takes, and the price in it. The first of all is the default for clients. */
 export interface PaymentAsset {
   asset: Address;
   payTo: Address;
   /** Smallest units. */
   amountAtomic: bigint;
-  /** What the token must call itself, where that is known. */
+  /** The name that the token must report, if it is known. */
   name?: string;
   version?: string;
 }
 
-/** One way to pay. */
+/** One payment option. */
 export interface Offer {
   chainId: ChainId;
   /** The token contract. */
   asset: Address;
-  /** EIP-712 domain of the token, as its chain has it. */
+  /** EIP-712 domain of the token, as its chain reports it. */
   assetName: string;
   assetVersion: string;
   assetDecimals: number;
@@ -36,18 +36,18 @@ export interface Offer {
   amountAtomic: bigint;
 }
 
-/** What is sold, with every way to pay for it; the first is the one that clients without a wish take. */
+/** What is sold, with all payment options. Clients without a preference take the first. */
 export interface Sale {
-  /** Absolute URL of the thing that is sold. */
+  /** Absolute URL of the resource that is sold. */
   resource: string;
   description: string;
   /** Protection space of MPP challenges (RFC 9110 §11.5): the host of the service. */
   realm: string;
-  /** Key of the HMAC that makes MPP challenges ours. */
+  /** Key of the HMAC that authenticates MPP challenges. */
   challengeSecret: string;
-  /** As far as they are known; those of a network that is closed are not in the 402. */
+  /** The known offers. Those of a closed network are not in the 402. */
   readonly offers: readonly Offer[];
 }
 
-/** Time that a payer gets between challenge and credential. */
+/** Time between challenge and credential. */
 export const AUTHORIZATION_TIMEOUT_SECONDS = 300;

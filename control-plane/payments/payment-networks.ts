@@ -1,8 +1,8 @@
-// All networks that money may come in on: which are open now, and what is offered there.
+// All payment networks: which are open now, and what they offer.
 import { type ClosedReason, type ConnectionParts, NetworkConnection } from './network-connection.ts';
 import type { Offer, PaymentNetwork } from './offer.ts';
 
-/** A network on which nothing is sold. */
+/** A network without sales. */
 export interface ClosedNetwork {
   chainId: number;
   reason: ClosedReason;
@@ -19,8 +19,8 @@ export class PaymentNetworks {
   }
 
   /**
-   * Reads every token from its chain. Throws `NetworkMisconfigured` for a chain that answers and is not what is
-   * configured; one that does not answer is closed, and tried again once `watch` was called.
+   * Reads every token from its chain. Throws `NetworkMisconfigured` for a chain that responds but does not match the configuration. A chain
+   * that does not respond is closed, and tried again once `watch` was called.
    */
   static async open(networks: readonly PaymentNetwork[], parts: ConnectionParts): Promise<PaymentNetworks> {
     const connections = networks.map((network) => new NetworkConnection(network, parts));
@@ -36,17 +36,17 @@ export class PaymentNetworks {
     for (const connection of this.connections) connection.stop();
   }
 
-  /** Every way to pay that is known, also on networks that are closed. The same array until it changes. */
+  /** All known payment options, also of closed networks. The same array until it changes. */
   get offers(): readonly Offer[] {
     return this.#offers;
   }
 
-  /** The ways to pay right now. */
+  /** The payment options that are open now. */
   get openOffers(): readonly Offer[] {
     return this.connections.flatMap(({ closed, offers }) => (closed === undefined ? offers : []));
   }
 
-  /** Whether each token is known. A payment in another one cannot even be read. */
+  /** Whether each token is known. A payment in an unknown token cannot be read. */
   get areKnown(): boolean {
     return this.connections.every(({ network, offers }) => offers.length === network.assets.length);
   }
@@ -63,7 +63,7 @@ export class PaymentNetworks {
     );
   }
 
-  /** For the check of readiness; undefined while all is well. */
+  /** The problem for the readiness check; undefined if there is none. */
   trouble(): string | undefined {
     const closed = this.closed();
     if (closed.length === 0) return undefined;

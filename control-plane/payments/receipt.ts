@@ -1,9 +1,9 @@
-// What a payer gets as a proof that the payment was settled, in the header that its protocol reads.
+// The receipt of a settled payment, in the header of the payer's protocol.
 import type { Hex } from 'viem';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import type { Credential } from './credential.ts';
 
-/** Headers of a 200; `transaction` is the hash of the one that moved the money. */
+/** Headers of a 200 response. `transaction`: hash of the transaction that moved the money. */
 export function receiptHeaders(
   { protocol, authorization, offer }: Credential,
   transaction: Hex,

@@ -1,4 +1,4 @@
-// The account that was paid, on its chain: signs a transfer back to a payer and sees what became of it.
+// The payee's account on its chain: signs refunds and reads their results.
 import {
   type Address,
   BaseError,
@@ -28,10 +28,10 @@ const ABI = parseAbi([
 /** Room above the estimate: the state may change between estimate and block. */
 const GAS_MARGIN_PERCENT = 130n;
 
-/** A nonce that was used so long ago is used on every node that answers (2 s blocks). */
+/** After this many blocks every node that responds knows that a nonce was used (2 s blocks). */
 const NONCE_DEPTH_BLOCKS = 64n;
 
-/** Chains of ours have a block every 2 s; clocks of operators may be off. */
+/** The supported chains have a block every 2 s; clocks of operators may be off. */
 const BLOCKS_PER_SECOND_MAX = 1n;
 const CLOCK_ERROR_SECONDS = 3_600;
 /** A month. */
@@ -46,11 +46,11 @@ export interface RefundTransfer {
 }
 
 export interface RefundTransaction extends SignedTransaction {
-  /** Whose nonce it has. */
+  /** The account that the nonce belongs to. */
   sender: Address;
 }
 
-/** A transfer that is on the chain, whoever asked for it. */
+/** A transfer on the chain, from any source. */
 export interface SentTransfer {
   hash: Hex;
   sender: Address;
@@ -63,17 +63,17 @@ export interface RefundWallet {
   checkChain(): Promise<void>;
   /** Throws `OperatorRefusal` without a key, and when token, balance or gas do not allow the transfer. */
   sign(transfer: RefundTransfer): Promise<RefundTransaction>;
-  /** What the RPC had against it; empty when it took it. It may have reached the network all the same. */
+  /** The RPC's error; empty if it accepted the transaction. After an error the transaction may still have reached the network. */
   broadcast(raw: Hex): Promise<string>;
   /** `unknown` while it is not mined. */
   resultOf(hash: Hex, transfer: RefundTransfer): Promise<'transferred' | 'reverted' | 'unknown'>;
-  /** True when a transaction that is not mined never will be: another one has had its nonce for a while. */
+  /** Whether an unmined transaction never will be: another one has had its nonce for a while. */
   isNonceGone(transaction: RefundTransaction): Promise<boolean>;
-  /** The transfers of exactly that since a time. Throws `OperatorRefusal` when that is too long ago to be searched. */
+  /** The identical transfers since a time. Throws `OperatorRefusal` if that is too long ago to be searched. */
   transfersSince(transfer: RefundTransfer, sinceMs: number): Promise<SentTransfer[]>;
 }
 
-/** The wallet of a key on a chain; without a key it only looks and broadcasts. */
+/** The wallet of a key on a chain. Without a key it can only read and broadcast. */
 export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined }): RefundWallet {
   const rpc = rpcOf(options);
   const client = createPublicClient({ ...rpc, cacheTime: 0 });
@@ -90,7 +90,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       const account = privateKeyToAccount(options.key);
       const { address } = account;
       if (!isAddressEqual(address, from))
-        throw new OperatorRefusal(`the key is that of ${address}, and the money went to ${from}`);
+        throw new OperatorRefusal(`the key is that of ${address}, but the money went to ${from}`);
       const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
       const balance = await client.readContract({
         address: asset,
@@ -99,7 +99,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
         args: [from],
       });
       if (balance < value) {
-        throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} are to be sent back`);
+        throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
       }
       const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
       const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
@@ -147,7 +147,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       const ageSeconds = Number(timestamp) - Math.floor(sinceMs / 1000);
       const depthBlocks = BigInt(Math.max(0, ageSeconds) + CLOCK_ERROR_SECONDS) * BLOCKS_PER_SECOND_MAX;
       if (depthBlocks > DEPTH_BLOCKS_MAX)
-        throw new OperatorRefusal('the refund began too long ago: what the chain shows cannot be searched');
+        throw new OperatorRefusal('the refund began too long ago: its blocks cannot be searched any more');
       const hashes: Hex[] = [];
       await searchBack(client, depthBlocks, async (range) => {
         const args = { from, to };
@@ -176,7 +176,7 @@ function refusalOfToken(error: unknown): never {
   const reverted =
     error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
   if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
-  throw new OperatorRefusal(`the token refuses the transfer: ${reverted.reason ?? reverted.shortMessage}`);
+  throw new OperatorRefusal(`the token rejects the transfer: ${reverted.reason ?? reverted.shortMessage}`);
 }
 
 const shortMessage = (error: unknown): string =>

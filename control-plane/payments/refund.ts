@@ -1,4 +1,4 @@
-// Sends a payment that bought nothing back to its payer, once: what is broadcast was stored before, and is sent again as it is.
+// Refunds a payment that bought nothing, once. Each transaction is stored before it is broadcast, and repeated unchanged.
 import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
@@ -8,33 +8,33 @@ import type { RefundTransaction, RefundTransfer, RefundWallet, SentTransfer } fr
 
 const RECEIPT_POLL_MS = 500;
 
-/** A payment as a refund sees it. */
+/** The fields of a payment that a refund needs. */
 export interface RefundablePayment {
   id: string;
   state: PaymentState;
   transfer: AuthorizedTransfer;
-  /** The transaction that brought the money, where the service saw it and could not apply it. */
+  /** The transaction that transferred the money, if the service saw it and could not apply it. */
   transferHash: Hex | undefined;
-  /** The transaction that sends it back, once there is one. */
+  /** The transaction that refunds it, once there is one. */
   refund: RefundTransaction | undefined;
   /** When the first such transaction was stored, ms since the Unix epoch. */
   refundBeganAtMs: number | undefined;
-  /** Transactions that send other payments of this payer back. */
+  /** Refund transactions of this payer's other payments. */
   otherRefunds: readonly Hex[];
 }
 
-/** The ledger as refunds need it. Every method is one transaction; each may be the last that this process does. */
+/** The ledger's operations for refunds. Every method is one transaction, and the process may die after any of them. */
 export interface RefundLedger {
   /** Throws `OperatorRefusal` when there is no such payment. */
   find(id: string): Promise<RefundablePayment>;
   /**
-   * → `refunding`. Gives the transaction that is stored, which is another operator's where that came first. Throws
-   * `OperatorRefusal` when the payment's money was spent meanwhile, or another refund has the nonce.
+   * → `refunding`. Returns the stored transaction, which is another operator's if that one was first. Throws `OperatorRefusal` if the
+   * payment's money was spent meanwhile, or if another refund has the nonce.
    */
   start(id: string, refund: RefundTransaction, transferHash: Hex, reason: string): Promise<RefundTransaction>;
-  /** Puts a transaction in the place of one that can never move money. Gives the one that is stored then. */
+  /** Replaces a transaction that can never move money. Returns the transaction that is stored afterwards. */
   replace(id: string, hash: Hex, refund: RefundTransaction, reason: string): Promise<RefundTransaction>;
-  /** Notes that another transaction with the nonce of the stored one was mined, and sent the money back. */
+  /** Records that another transaction with the nonce of the stored one was mined and refunded the payment. */
   adopt(id: string, hash: Hex, mined: Hex): Promise<void>;
   /** `refunding` → `refunded`, by this transaction. */
   end(id: string, hash: Hex): Promise<void>;
@@ -43,27 +43,27 @@ export interface RefundLedger {
 export interface RefundParts {
   ledger: RefundLedger;
   clock: Clock;
-  /** The chain of the payment, and the account whose key was given. Asked once something is to be done there. */
+  /** The payee's account on the chain of the payment. Used only when something is to be done there. */
   wallet: RefundWallet;
-  /** True once `transferHash` is seen on the chain as the transfer of this very authorization. */
+  /** Whether the chain shows `transferHash` as the transfer of this very authorization. */
   isPaid(transfer: AuthorizedTransfer, transferHash: Hex): Promise<boolean>;
-  /** How long a block is waited for. */
+  /** How long to wait for a block. */
   waitMs: number;
 }
 
 export interface RefundOrder {
   reason: string;
-  /** The transaction that brought the money, where the service has not noted it. */
+  /** The transaction that transferred the money, if the service has not recorded it. */
   transferHash: Hex | undefined;
-  /** Sign another transaction in the place of one that can never move the money. */
-  isSignedAnew: boolean;
+  /** Signs another transaction in place of one that can never move the money. */
+  isSignedAgain: boolean;
   /** A transaction that sent the payer the same amount for something else. */
   unrelated: Hex | undefined;
 }
 
 /**
- * Gives the transaction that sent the payment back. Safe to be called again after a crash at any point, and by two
- * operators at once. Throws `OperatorRefusal` when nothing was sent, `OperatorUnfinished` when it may still be mined.
+ * Returns the transaction that refunded the payment. Safe to repeat after a crash at any point, and to run by two operators at once. Throws
+ * `OperatorRefusal` if no refund was sent, `OperatorUnfinished` if one may still be mined.
  */
 export async function refund(parts: RefundParts, id: string, order: RefundOrder): Promise<Hex> {
   const payment = await parts.ledger.find(id);
@@ -75,7 +75,7 @@ export async function refund(parts: RefundParts, id: string, order: RefundOrder)
   } catch (cause) {
     if (cause instanceof OperatorRefusal || cause instanceof OperatorUnfinished) throw cause;
     const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new OperatorUnfinished(`${id} may be sent back already (${said}); run the same command again`);
+    throw new OperatorUnfinished(`${id} may be refunded already (${said}); run the same command again`);
   }
 }
 
@@ -87,24 +87,26 @@ async function begin(
   const { id, transfer } = payment;
   const transferHash = refundableTransfer(payment, order.transferHash);
   if (!(await isPaid(transfer, transferHash))) {
-    throw new OperatorRefusal(`${transferHash} is not on the chain as the transfer of ${id}: no money came`);
+    throw new OperatorRefusal(
+      `${transferHash} is not on the chain as the transfer of ${id}: no money arrived`,
+    );
   }
   return ledger.start(id, await wallet.sign(backwards(transfer)), transferHash, order.reason);
 }
 
-/** The transaction that brought the money of a payment that bought nothing. Throws `OperatorRefusal` for any other. */
+/** The transaction that transferred the money of a payment that bought nothing. Throws `OperatorRefusal` for any other. */
 export function refundableTransfer({ id, state, transferHash }: RefundablePayment, named?: Hex): Hex {
   const refuse = (why: string): OperatorRefusal => new OperatorRefusal(`${id} is ${state}: ${why}`);
   switch (state) {
     case 'applied':
-      throw refuse('its money bought a year, which is not taken back');
+      throw refuse('its money bought a year, which cannot be refunded');
     case 'taken_back':
-      throw refuse('the chain took its money back, and there is nothing to send');
+      throw refuse('the chain reverted its transfer, so there is nothing to refund');
     case 'claimed':
       throw refuse('nothing was put on the chain, and no money moved');
     case 'refunding':
     case 'refunded':
-      throw refuse('it is sent back already');
+      throw refuse('its refund has begun already');
     case 'in_flight':
     case 'reverted':
     case 'released':
@@ -112,7 +114,7 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
       const hash = transferHash ?? named;
       if (hash !== undefined) return hash;
       throw refuse(
-        'the service has seen no money of it; if some came, name the transaction that brought it with --transfer',
+        'the service has seen no transfer of its money; if there was one, name its transaction with --transfer',
       );
     }
   }
@@ -147,7 +149,7 @@ async function finish(
     const isGone = result === 'reverted' || (isFirst && (await wallet.isNonceGone(sent)));
     if (isGone) {
       const why =
-        result === 'reverted' ? 'was mined and moved nothing' : 'can not be mined: its nonce is used';
+        result === 'reverted' ? 'was mined and moved nothing' : 'cannot be mined: its nonce is used';
       const others = await otherTransfers(parts, payment, order);
       const twin = others.find((other) => other.nonce === sent.nonce && other.sender === sent.sender);
       if (twin !== undefined) {
@@ -155,8 +157,8 @@ async function finish(
         await ledger.end(id, twin.hash);
         return twin.hash;
       }
-      // One that was signed in this run is not replaced in it: what refused it would refuse the next.
-      if (!isFirst || !order.isSignedAnew)
+      // A transaction that was signed in this run is not replaced in it: the next one would be rejected for the same reason.
+      if (!isFirst || !order.isSignedAgain)
         throw new OperatorUnfinished(`${sent.hash} ${why}; run it again with --sign-anew`);
       refuseSentOtherwise(others);
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
@@ -170,7 +172,7 @@ async function finish(
   }
 }
 
-/** Transfers of that amount to the payer since the refund began, which nobody has named as something else. */
+/** Transfers of that amount to the payer since the refund began, except those named as unrelated. */
 async function otherTransfers(
   { wallet }: RefundParts,
   { otherRefunds, refundBeganAtMs, transfer }: RefundablePayment,
@@ -184,6 +186,6 @@ async function otherTransfers(
 function refuseSentOtherwise([other]: readonly SentTransfer[]): void {
   if (other === undefined) return;
   throw new OperatorRefusal(
-    `${other.hash} sent the payer the same amount since: if that was for something else, add --unrelated ${other.hash}`,
+    `${other.hash} sent the payer the same amount since then. If that was for something else, add --unrelated ${other.hash}`,
   );
 }

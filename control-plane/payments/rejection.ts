@@ -1,7 +1,7 @@
-// Why a payment is answered with the challenge again. Thrown only while it is certain that no money moved.
+// Why a request gets the payment challenge again. Thrown only while it is certain that no money moved.
 import { Refusal } from '../domain/refusal.ts';
 
-/** `error` of the 402: why a payment was refused. Nothing was charged, and another authorization can pay. */
+/** `error` of the 402: why a payment was rejected. Nothing was charged, and another authorization can pay. */
 export const REJECTIONS = {
   payment_required: 'The request had no payment.',
   invalid_encoding: 'The payment is not in the encoding of its protocol, or a field is missing or malformed.',
@@ -22,7 +22,7 @@ export const REJECTIONS = {
   insufficient_funds: 'The payer has too little of the token.',
   payer_blocked: 'The token blocks the payer.',
   asset_paused: 'The token is paused.',
-  transfer_refused: 'The token refuses the transfer.',
+  transfer_refused: 'The token rejects the transfer.',
   transfer_too_costly:
     'The account of the payer needs more gas than a transfer may use: 200,000, or 500,000 if it must be deployed first.',
   foreign_account:
@@ -31,9 +31,9 @@ export const REJECTIONS = {
 
 export type RejectionCode = keyof typeof REJECTIONS;
 
-/** Not 402: nothing is wrong with the payment. */
+/** Not a 402: the payment itself is valid. */
 export const unavailable = (cause?: unknown): Refusal =>
-  new Refusal('settlement_unavailable', 'payments cannot be settled at the moment; nothing was charged', {
+  new Refusal('settlement_unavailable', 'Payments cannot be settled at the moment. Nothing was charged.', {
     cause,
     headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) },
   });

@@ -1,4 +1,4 @@
-// The relayer's account on one chain: signs transfers, knows its nonces and its money for gas.
+// The relayer's account on one chain: signs transfers, and keeps track of its nonces and its gas balance.
 import {
   type Address,
   createPublicClient,
@@ -26,14 +26,11 @@ export interface RelayerWallet {
    * `RelayerUnfunded`.
    */
   sign(call: PricedCall, nonceMin: number): Promise<SignedTransaction>;
-  /**
-   * The same call under the same nonce for more, where the fee has risen above what was signed; else `undefined`.
-   * Throws `RelayerUnfunded`.
-   */
+  /** The same call and nonce with a higher fee, if the present fee exceeds the signed one; else undefined. Throws `RelayerUnfunded`. */
   raised(transaction: SignedTransaction): Promise<SignedTransaction | undefined>;
-  /** Transactions of it that are in a block. */
+  /** Number of its transactions that are in a block. */
   minedNonce(): Promise<number>;
-  /** Its money, wei, and for how many transfers that is enough at the present fee. */
+  /** Its balance in wei, and how many transfers that pays for at the present fee. */
   funds(): Promise<{ balanceWei: bigint; transfers: number }>;
 }
 
@@ -92,8 +89,8 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
 }
 
 /**
- * An eighth more, and at least one: so much the base fee may rise from block to block (EIP-1559), and a node wants at
- * least a tenth more for a replacement.
+ * An eighth more, and at least 1 wei. The base fee may rise that much per block (EIP-1559), and nodes require at least a tenth more for a
+ * replacement.
  */
 const stepped = (fee: bigint): bigint => fee + fee / 8n + 1n;
 

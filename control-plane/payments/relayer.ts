@@ -8,7 +8,7 @@ import type { Payment, PaymentLedger, SignedTransaction } from './payment.ts';
 import { RelayerUnfunded, type RelayerWallet } from './relayer-wallet.ts';
 import type { Submission, Submitter } from './submitter.ts';
 
-/** By then every node behind an RPC knows of a transaction that one of them has taken, unless it was dropped. */
+/** After this time every node behind an RPC has a transaction that one of them accepted, unless it was dropped. */
 const NONCE_MEMORY_MS = 30_000;
 
 export interface RelayerParts {
@@ -21,9 +21,9 @@ export interface RelayerParts {
 
 export class Relayer implements Submitter {
   readonly #parts: RelayerParts;
-  // Its nonces are taken one at a time (one process; several relayers are several processes).
+  // Signatures take turns, so that each gets its own nonce (one process; several relayers are several processes).
   #signing: Promise<unknown> = Promise.resolve();
-  /** Of the last transaction that the RPC took. A node beside the one that took it may not count it yet. */
+  /** The last transaction that the RPC accepted. Other nodes behind the RPC may not count it yet. */
   #taken: { nonce: number; atMs: number } | undefined;
 
   constructor(parts: RelayerParts) {
@@ -50,7 +50,7 @@ export class Relayer implements Submitter {
   async push({ id, transaction }: Payment): Promise<boolean> {
     const { ledger, wallet } = this.#parts;
     if (transaction === undefined || (await wallet.minedNonce()) > transaction.nonce) return false;
-    // One of the two is mined at most: they have one nonce.
+    // At most one of the two is mined: they have the same nonce.
     const raised = await wallet.raised(transaction);
     if (raised !== undefined && !(await ledger.replaceTransaction(id, raised, this.#now()))) return true;
     await this.#broadcast(raised ?? transaction).catch(() => undefined);
@@ -63,8 +63,8 @@ export class Relayer implements Submitter {
     try {
       transaction = await wallet.sign(call, this.#nonceMin());
     } catch (cause) {
-      if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'the relayer cannot pay for gas');
-      await ledger.release(payment.id, 'could not be signed', this.#now());
+      if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'relayer cannot pay for gas');
+      await ledger.release(payment.id, 'signing failed', this.#now());
       return { kind: 'unsigned', cause };
     }
     // From here on it may be in flight, even if the store's answer is lost.
@@ -75,9 +75,9 @@ export class Relayer implements Submitter {
       await this.#broadcast(transaction);
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'broadcast failed');
-      // Anything else may have reached the network all the same.
+      // After any other error it may have reached the network.
       if (isInvalidTransaction(error)) {
-        await ledger.setReverted(payment.id, 'no node takes the transaction', this.#now());
+        await ledger.setReverted(payment.id, 'every node rejects the transaction', this.#now());
         return { kind: 'refused' };
       }
     }

@@ -1,16 +1,16 @@
-// One round over payments that wait for the chain: a few at a time, each by itself.
+// One round over payments that wait for the chain: a few at a time, each independent of the others.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { isUnreachable } from './chain/rpc.ts';
 import type { Payment, PaymentLedger } from './payment.ts';
 
-/** Payments of one round at most; the next one goes on. */
+/** Payments per round; the next round continues. */
 export const ROUND_MAX = 1_000;
 
-/** Payments checked at the same time: one whose calls hang holds up few others. */
+/** Concurrent checks. A payment whose calls hang delays only a few others. */
 const CHECKS_AT_ONCE = 8;
 
-/** Never rejects. The first call that the RPC does not answer ends the round: the others would wait for the same. */
+/** Never rejects. The round ends at the first call that the RPC does not answer: the others would wait for the same. */
 export async function checkEach(
   { ledger, clock, log }: { ledger: Pick<PaymentLedger, 'noteCheck'>; clock: Clock; log: Logger },
   payments: readonly Payment[],
@@ -28,7 +28,9 @@ export async function checkEach(
         else
           await ledger
             .noteCheck(id, new Date(clock.now()))
-            .catch((cause: unknown) => log.warn({ err: cause, payment: id }, 'check of a payment not noted'));
+            .catch((cause: unknown) =>
+              log.warn({ err: cause, payment: id }, 'recording the check of a payment failed'),
+            );
       }
     }
   });

@@ -1,8 +1,8 @@
-// Moves the authorized money of one chain exactly once: submit, wait, apply; and finishes what a crash left behind.
+// Moves the authorized money of one chain exactly once: submits, waits, applies. Finishes payments that a crash left behind.
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall } from './chain/simulation.ts';
@@ -10,28 +10,28 @@ import { type Applied, NumberMissing, type Payment, type PaymentLedger } from '.
 import { checkEach, ROUND_MAX } from './round.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
 
-/** A claim older than this belongs to no living request: nothing was signed, so it can be released. */
+/** A claim older than this belongs to no live request: nothing was signed, so it can be released. */
 const CLAIM_AGE_MS_MAX = 120_000;
 
-/** What a facilitator was shown holds its number for so long. */
+/** A payment that was shown to a facilitator keeps its number for this long. */
 const HANDED_OVER_MS_MAX = 5 * 60_000;
 
-/** After the wait of its request, a payment in flight is left alone for this long. */
+/** After the wait of its request, the reconciler leaves a payment in flight alone for this long. */
 const SETTLING_MARGIN_MS = 10_000;
 
-/** So long after its end an authorization that was used, and the chain does not show by what, holds no number any more. */
+/** A used authorization keeps its number for this long after its end if the chain does not show the use. */
 const NUMBER_HELD_S = 15n * 60n;
 
 export type SettlementResult =
-  /** `transaction`: the one that moved the money. `isOurs`: nobody else sent it, as far as the chain shows. */
+  /** `transaction`: the one that moved the money. `isOurs`: as far as the chain shows, no third party sent it. */
   | { kind: 'applied'; applied: Applied; transaction: Hex; isOurs: boolean }
   /** Nothing was signed, and the claim is released. */
   | { kind: 'unsigned'; cause: unknown }
-  /** It moved nothing so far. The authorization is public: until it expires somebody else may still send it. */
+  /** It has moved nothing so far. The authorization is public: until it expires a third party may still send it. */
   | { kind: 'reverted' }
-  /** The chain shows that it was used for something else, cancelled or expired: it can never move. */
+  /** The chain shows that it was used for something else, canceled or expired: it can never move money. */
   | { kind: 'void' }
-  /** Nobody knows yet: the reconciler will. */
+  /** Not known yet; the reconciler will finish it. */
   | { kind: 'pending' };
 
 export interface SettlementParts {
@@ -55,13 +55,13 @@ export class Settlement {
   async settle(payment: Payment, call: PricedCall): Promise<SettlementResult> {
     const { chain, clock } = this.#parts;
     const startedAt = clock.now();
-    const result = await this.#settle(payment, call);
+    const result = await this.#submitAndAwait(payment, call);
     const seconds = Math.max(0, clock.now() - startedAt) / 1000;
-    observe({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
+    emitMetric({ kind: 'settled', chainId: chain.chainId, result: result.kind, seconds });
     return result;
   }
 
-  async #settle(payment: Payment, call: PricedCall): Promise<SettlementResult> {
+  async #submitAndAwait(payment: Payment, call: PricedCall): Promise<SettlementResult> {
     const { chain, log, settlementWaitMs, submitter } = this.#parts;
     try {
       const sent = await submitter.submit(payment, call);
@@ -69,25 +69,25 @@ export class Settlement {
       if (sent.kind === 'refused') return { kind: 'reverted' };
       if (sent.hash !== undefined) {
         const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
-        // Where another one with its nonce was mined, that is ours, too.
+        // Another mined transaction with its nonce is ours as well.
         if (result.kind === 'transferred') return await this.#apply(payment, result.transaction, true);
-        // What somebody else names and does not pay says nothing of what they did.
+        // A transaction that a facilitator names proves nothing if it does not pay.
         if (result.kind === 'reverted' && sent.kind === 'signed')
-          return await this.#settleReverted(payment, result.blockNumber);
+          return await this.#endReverted(payment, result.blockNumber);
       }
-      return (await this.#settleUsed(payment, undefined, sent.hash)) ?? { kind: 'pending' };
+      return (await this.#resolveUse(payment, undefined, sent.hash)) ?? { kind: 'pending' };
     } catch (error) {
-      log.warn({ err: error, payment: payment.id }, 'outcome of a settlement is not known yet');
+      log.warn({ err: error, payment: payment.id }, 'outcome of a settlement not known yet');
     }
     return { kind: 'pending' };
   }
 
-  /** Settles a payment in flight whose authorization is in somebody else's transaction, mined or not yet. */
-  async settleByOthers(payment: Payment): Promise<SettlementResult> {
-    return (await this.#settleUsed(payment)) ?? { kind: 'pending' };
+  /** Settles a payment in flight whose authorization is in a third party's transaction, mined or not. */
+  async settleForeignTransfer(payment: Payment): Promise<SettlementResult> {
+    return (await this.#resolveUse(payment)) ?? { kind: 'pending' };
   }
 
-  /** Finishes every payment that no request is working on, and reports each new year to `onApplied`. Never rejects for one payment. */
+  /** Finishes every payment without a live request, and calls `onApplied` for each new year. An error of one payment does not reject it. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
     const { chain, ledger, clock, settlementWaitMs } = this.#parts;
     const before = new Date(clock.now() - settlementWaitMs - SETTLING_MARGIN_MS);
@@ -95,12 +95,12 @@ export class Settlement {
     await checkEach(this.#parts, unfinished, async (payment) => {
       const result = await this.#finish(payment);
       if (result.kind === 'applied') onApplied(result.applied);
-      // A claim ages: checked each minute it would never be old enough.
+      // A claim must age: if each check were recorded it would never be old enough.
       if (result.kind === 'pending' && payment.state !== 'claimed')
         await ledger.noteCheck(payment.id, this.#now());
       if (result.kind === 'pending') return;
       this.#parts.log.info({ payment: payment.id, result: result.kind }, 'reconciled a payment');
-      observe({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
+      emitMetric({ kind: 'reconciled', chainId: chain.chainId, result: result.kind });
     });
   }
 
@@ -109,31 +109,31 @@ export class Settlement {
     const { authorization } = payment;
     if (payment.state === 'claimed') {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
-      // Somebody else may have put it on the chain, for which the request died that knew it.
+      // A third party may have put it on the chain, and the request that knew may have died.
       if (!(await chain.isNonceUsed(authorization))) {
         await ledger.release(payment.id, 'abandoned before signing', this.#now());
         return { kind: 'unsigned', cause: undefined };
       }
       if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) return { kind: 'pending' };
-      return this.settleByOthers(payment);
+      return this.settleForeignTransfer(payment);
     }
-    // Of one block: what is not used in a block that is late enough never will be.
+    // All reads are of one block: an authorization that is unused in a block after its end stays unused.
     const head = await chain.head();
-    const used = await this.#settleUsed(payment, head.number);
+    const used = await this.#resolveUse(payment, head.number);
     if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, head.timestamp) : used;
-    if (head.timestamp >= authorization.validBefore) return this.#settleExpired(payment, head);
+    if (head.timestamp >= authorization.validBefore) return this.#endExpired(payment, head);
     if (payment.state === 'reverted') return { kind: 'pending' };
-    // Nobody else's number waits for a facilitator, nor for a payer whose code has it refuse each time.
+    // No other buyer's number waits for a facilitator, or for a payer whose code makes it reject each attempt.
     if (payment.transaction === undefined && clock.now() - payment.updatedAt.getTime() > HANDED_OVER_MS_MAX)
       await ledger.giveNumberBack(payment.id, 'the facilitator has not settled it', this.#now());
-    // What the token has refused once it may refuse each time, and each time costs gas.
+    // A token that rejected the transfer once may reject each repetition, and each costs gas.
     const refused = await refusalOf(chain, payment);
-    if (refused !== undefined) return this.#settleReverted(payment, refused.blockNumber);
-    return (await submitter.push(payment)) ? { kind: 'pending' } : this.#submitAnew(payment);
+    if (refused !== undefined) return this.#endReverted(payment, refused.blockNumber);
+    return (await submitter.push(payment)) ? { kind: 'pending' } : this.#submitAgain(payment);
   }
 
-  /** Unused at its end; until a safe block shows that, a reorganisation can still put it into an earlier one. */
-  async #settleExpired(payment: Payment, head: Block): Promise<SettlementResult> {
+  /** The authorization was unused at its end. Until a safe block shows that, a reorganization can still put it into an earlier block. */
+  async #endExpired(payment: Payment, head: Block): Promise<SettlementResult> {
     const { chain, ledger } = this.#parts;
     const why = 'expired before it was mined';
     await ledger.giveNumberBack(payment.id, why, this.#now());
@@ -143,16 +143,16 @@ export class Settlement {
     return { kind: 'void' };
   }
 
-  /** The authorization was used, and the chain does not show by what: an RPC that lags, or one use that is long past. */
+  /** The authorization was used, but the chain does not show how: the RPC lags, or the use is long past. */
   async #searchOn(payment: Payment, timestamp: bigint): Promise<SettlementResult> {
     const { ledger, log } = this.#parts;
     const overSinceS = timestamp - payment.authorization.validBefore;
     if (overSinceS >= SEARCHED_S) {
       log.error(
         { payment: payment.id },
-        'payment ended: its authorization was used, and the RPC shows no transfer',
+        'payment ended: its authorization was used, but the RPC shows no transfer',
       );
-      await ledger.setVoid(payment.id, 'authorization used; no transfer found on the chain', this.#now());
+      await ledger.setVoid(payment.id, 'authorization used, but no transfer found on the chain', this.#now());
       return { kind: 'void' };
     }
     if (overSinceS >= NUMBER_HELD_S) {
@@ -165,39 +165,39 @@ export class Settlement {
     return { kind: 'pending' };
   }
 
-  /** Where there is no transaction of ours that could still be mined. */
-  async #submitAnew(payment: Payment): Promise<SettlementResult> {
+  /** Submits again when no transaction of ours can be mined any more. */
+  async #submitAgain(payment: Payment): Promise<SettlementResult> {
     const { chain, ledger, submitter } = this.#parts;
     const simulation = await chain.simulate(payment.authorization);
     if (simulation.kind === 'ok') {
       await submitter.submit(payment, simulation.call);
       return { kind: 'pending' };
     }
-    // Used in a block that is not mined yet.
+    // Used in a pending block.
     if (simulation.kind === 'reverted' && simulation.isUsed) return { kind: 'pending' };
-    await ledger.setReverted(payment.id, 'it would be refused now', this.#now());
+    await ledger.setReverted(payment.id, 'the token would reject it now', this.#now());
     return { kind: 'reverted' };
   }
 
-  async #settleReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
-    const used = await this.#settleUsed(payment, blockNumber);
+  async #endReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
+    const used = await this.#resolveUse(payment, blockNumber);
     if (used !== undefined) return used;
     await this.#parts.ledger.setReverted(payment.id, undefined, this.#now());
     return { kind: 'reverted' };
   }
 
   /**
-   * What follows from what the chain shows; undefined while the authorization is not used. Asked of the state after
-   * `blockNumber`, where one is given. `ownHash`: of the transaction that was sent for it.
+   * Acts on the use that the chain shows; undefined while the authorization is unused. Reads the state after `blockNumber` if that is
+   * given. `ownHash`: the transaction that was sent for it.
    */
-  async #settleUsed(
+  async #resolveUse(
     payment: Payment,
     blockNumber?: bigint,
     ownHash = payment.transaction?.hash,
   ): Promise<SettlementResult | undefined> {
     const { chain, ledger, log } = this.#parts;
     const { authorization, transferHash } = payment;
-    // A receipt that pays is enough, whatever else the RPC does not find.
+    // A receipt that pays is proof enough, even if the RPC's log does not show it.
     const known = transferHash ?? ownHash;
     const result = known && (await chain.resultOf(authorization, known));
     if (result?.kind === 'transferred') {
@@ -209,12 +209,15 @@ export class Settlement {
       return this.#apply(payment, use.transaction, use.isOurs || use.transaction === ownHash);
     }
     if (use === undefined) {
-      log.warn({ payment: payment.id }, 'an authorization was used and the RPC does not show by what');
+      log.warn(
+        { payment: payment.id },
+        'an authorization was used, but the RPC does not show by which transaction',
+      );
       return { kind: 'pending' };
     }
-    // Where its payer has cancelled it in front of our transaction, that costs gas all the same, and counts against the payer.
+    // A payer that cancels it before our transaction still costs gas; that counts against the payer.
     await ledger.setReverted(payment.id, undefined, this.#now());
-    // A reorganisation can still take the other use back, and ours be mined.
+    // A reorganization can still revert the other use, and ours be mined.
     if (use.blockNumber > (await chain.safeBlock()).number) return { kind: 'pending' };
     await ledger.setVoid(payment.id, `used for something else by ${use.transaction}`, this.#now());
     return { kind: 'void' };
@@ -224,10 +227,12 @@ export class Settlement {
     const { ledger, log } = this.#parts;
     const applied = await ledger.apply(payment.id, transaction, this.#now()).catch(async (cause: unknown) => {
       const failure =
-        cause instanceof NumberMissing ? cause.message : 'the money came and could not be applied';
+        cause instanceof NumberMissing ? cause.message : 'the money arrived, but could not be applied';
       await ledger
         .noteUnapplied(payment.id, transaction, failure, this.#now())
-        .catch((error: unknown) => log.warn({ err: error, payment: payment.id }, 'cannot note the money'));
+        .catch((error: unknown) =>
+          log.warn({ err: error, payment: payment.id }, 'recording unapplied money failed'),
+        );
       throw cause;
     });
     if (applied === undefined) return { kind: 'pending' };

@@ -1,4 +1,4 @@
-// x402 payloads, version 1 and 2, scheme "exact" on EVM: which offer they pay, and what they authorize.
+// x402 payloads, versions 1 and 2, scheme "exact" on EVM: the offer they pay, and the transfer they authorize.
 import { isAddressEqual } from 'viem';
 import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
@@ -14,7 +14,7 @@ import {
 import type { Offer } from './offer.ts';
 import { PaymentRejected } from './rejection.ts';
 
-/** Longest header that is looked at; real ones have about 650 (v1) and 1100 (v2) characters. */
+/** Longest accepted header; real ones have about 650 (v1) and 1100 (v2) characters. */
 const HEADER_CHARACTERS_MAX = 8_192;
 
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -48,9 +48,8 @@ export interface X402Credential {
 }
 
 /**
- * Reads an `X-PAYMENT` or `PAYMENT-SIGNATURE` header, by the version that it says itself, and checks it against the
- * offers and its signature, but not against the clock: what is expired may have been used before. Throws
- * `PaymentRejected`.
+ * Reads an `X-PAYMENT` or `PAYMENT-SIGNATURE` header of the version that it states. Checks it against the offers and its signature, but not
+ * against the clock: an expired payment may have been used before. Throws `PaymentRejected`.
  */
 export async function readX402(
   header: string,
@@ -64,7 +63,7 @@ export async function readX402(
   throw new PaymentRejected(version === undefined ? 'invalid_encoding' : 'unsupported_version');
 }
 
-// Version 1 does not say in which token it pays: the signature does.
+// Version 1 does not name the token: the signature shows it.
 async function readV1(
   { scheme, network, payload }: z.output<typeof envelopeV1Schema>,
   offers: readonly Offer[],

@@ -1,4 +1,4 @@
-// Waits for probes to arrive. The bus reports each arrival; the store knows it in any case.
+// Waits for probes to arrive. The bus usually reports an arrival; the store always has it.
 import type { Clock } from '#shared/clock.ts';
 import type { Bus } from '../bus/bus.ts';
 

@@ -1,6 +1,6 @@
-// The pairs of a probe round: each SIM sends once and receives once, and has another partner the next time. Pure.
+// The pairs of a probe round: each SIM sends once and receives once, with another partner each time. Pure.
 
-/** `round` counts up. None for fewer than two. */
+/** `round` counts up. There are no pairs for fewer than two SIMs. */
 export function pairsOf<S>(sims: readonly S[], round: number): Array<{ sender: S; recipient: S }> {
   const count = sims.length;
   if (count < 2) return [];

@@ -1,4 +1,4 @@
-// One call between two SIMs: dialled, seen to ring at the other end, answered, and hung up by both after a second.
+// One call between two SIMs: dialed, seen to ring at the other end, answered, and hung up by both after a second.
 import { type Clock, sleep } from '#shared/clock.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
@@ -30,9 +30,9 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
   const link = fleet.find(sender.node);
   const far = fleet.find(recipient.node);
   if (link === undefined || far === undefined) return { result: 'abandoned', why: 'a node has no link here' };
-  // Between this and `begin` nothing is awaited: of two calls at once one comes first.
+  // No await between this check and `begin`, so that of two calls at once only one passes.
   if ([sender, recipient].some(({ iccid, node }) => live.isBusy({ iccid, nodeId: node })))
-    return { result: 'abandoned', why: 'a SIM has a call' };
+    return { result: 'abandoned', why: 'a SIM is in a call' };
   const over = new AbortController();
   const stages = new CallStages(live, probe);
   const session = live.begin({
@@ -79,14 +79,14 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
   }
 }
 
-/** The next call of these SIMs finds their lines free, unless that takes too long. */
+/** Waits so that the next call of these SIMs finds their lines free, with a limit. */
 async function untilOver({ live, clock }: CallParts, callIds: string[], signal: AbortSignal): Promise<void> {
   const untilMs = clock.now() + OVER_MS;
   while (callIds.some((id) => live.find(id, null)) && clock.now() < untilMs && !signal.aborted)
     await sleep(clock, OVER_POLL_MS);
 }
 
-/** It rings: it is answered, and both ends must see that. */
+/** Answers the ringing call; both ends must report that. */
 async function answered(
   { fleet, clock }: CallParts,
   call: { callId: string; node: string; stages: CallStages; latencyMs: number; over: AbortController },
@@ -103,19 +103,19 @@ async function answered(
       () => undefined,
       (error: unknown) => error,
     );
-  if (refusal !== undefined) return { ...failed('it rang and was not answered'), failedEnd: 'recipient' };
+  if (refusal !== undefined) return { ...failed('it rang but was not answered'), failedEnd: 'recipient' };
   const limit = sleep(clock, ANSWER_MS, over.signal).then(() => 'late' as const);
   const seen = await Promise.race([stages.active, limit.catch(() => 'late' as const)]);
-  if (seen === 'late') return failed('it was answered, and its caller did not see that');
+  if (seen === 'late') return failed('it was answered, but its caller did not see that');
   await sleep(clock, TALK_MS);
   return { result: 'delivered', latencyMs };
 }
 
-/** Both ends hang up; a call that was never tried is forgotten. If no end is reported, the session hangs up again. */
+/** Hangs up at both ends; the record of a call that was never dialed is deleted. If no end is reported, the session hangs up again. */
 async function end({ db, live }: CallParts, id: string, arrivedId: string | undefined): Promise<void> {
   const caller = live.find(id, null);
   if (caller?.call.state === 'dialing') {
-    // The node refused it, or it is on its way still.
+    // The node refused it, or it is still being set up.
     await caller.hangUp('abandoned').catch(async (error: unknown) => {
       if (!(error instanceof CommandRefused)) return caller.dismiss('abandoned');
       live.forget(id);
@@ -125,11 +125,11 @@ async function end({ db, live }: CallParts, id: string, arrivedId: string | unde
   if (arrivedId !== undefined) live.find(arrivedId, null)?.dismiss('local_hangup');
 }
 
-/** The nodes' reports of the call: that it rings at the other end, and that its caller sees it answered. */
+/** Follows the nodes' reports of the call: it rings at the other end, and its caller sees it answered. */
 class CallStages {
   readonly ringing: Promise<CallRow>;
   readonly active: Promise<'active'>;
-  /** The call as the recipient has it. */
+  /** The call at the recipient. */
   arrived: CallRow | undefined;
   readonly stop: () => void;
 

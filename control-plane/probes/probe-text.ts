@@ -1,4 +1,4 @@
-// One text between two SIMs, from the command to its arrival or the end of its time.
+// One text between two SIMs, from the command to its arrival or timeout.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { probeText } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
@@ -19,10 +19,7 @@ const START_SHARE = 0.5;
 /** Causes of 3GPP TS 24.011 annex E-2 about the recipient: unassigned number, destination out of order. */
 const RECIPIENTS_FAULT = new Set(['cms_1', 'cms_27', 'cms_28']);
 
-/**
- * The outcome as far as this instance saw it. If the text arrived, the store already has the outcome, and this one does
- * not count.
- */
+/** The outcome as this instance saw it. If the text arrived, the store already has an outcome, and this one is ignored. */
 export async function tryText(
   { fleet, arrivals, sendTimeoutMs }: TextParts,
   { id, token, sender, recipient, deadlineAt }: Probe,
@@ -30,7 +27,7 @@ export async function tryText(
 ): Promise<ProbeOutcome> {
   const link = fleet.find(sender.node);
   if (link === undefined) return { result: 'abandoned', why: `${sender.node} has no link` };
-  // It may arrive before the carrier's word does.
+  // It may arrive before the carrier's confirmation.
   const stopped = new AbortController();
   const arrived = arrivals.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
   const sent = await link
@@ -50,7 +47,7 @@ export async function tryText(
 function failureBy(sent: SmsOutcome): Extract<ProbeOutcome, { result: 'failed' }> {
   switch (sent.status) {
     case 'accepted':
-      return { result: 'failed', failedEnd: 'either', why: 'the carrier took it, and it did not arrive' };
+      return { result: 'failed', failedEnd: 'either', why: 'the carrier accepted it, but it did not arrive' };
     case 'unknown':
       return { result: 'failed', failedEnd: 'either', why: `it did not arrive: ${sent.message}` };
     case 'rejected':

@@ -1,11 +1,11 @@
-// Delivery probes: rounds on a schedule, one that an operator asks for, and what becomes of each.
+// Delivery probes: scheduled rounds, tests that an operator requests, and the consequences of each result.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { maskedNumber } from '../domain/masked-number.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { ProbeKind } from '../store/database/operation-tables.ts';
 import { proveByProbes } from '../store/fleet/sim-proof.ts';
 import { admitProven, findAdmissionTexts } from '../store/operations/probe-admission.ts';
@@ -30,36 +30,36 @@ import { type JudgeParts, judgeSlot } from './slot-judge.ts';
 const MINUTE_MS = 60_000;
 const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;
 
-/** Texts under way at once; calls come one after the other, for a SIM has one at a time. */
+/** Concurrent texts. Calls come one after the other, because a SIM has one at a time. */
 const TEXTS_AT_ONCE = 4;
-/** Those that operators asked for, at once. */
+/** Concurrent tests of operators. */
 const TESTS_MAX = 16;
 
 export interface ProberParts extends CallParts, JudgeParts, TextParts {
-  /** Between two rounds; undefined: none is made. */
+  /** Time between two rounds; undefined: there are no rounds. */
   periodMs: number | undefined;
   withCalls: boolean;
-  /** After which a text counts as lost. */
+  /** Time after which a text counts as lost. */
   timeoutMs: number;
-  /** Where the service may text and call: a number is as its node reported it. */
+  /** The destinations that the service allows: a node may report any number. */
   destinations: Destinations;
 }
 
 export class Prober {
   readonly #parts: ProberParts;
-  /** Names this instance. */
+  /** Identifies this instance. */
   readonly #self = randomUUID();
   readonly #stopping = new AbortController();
   readonly #tests = new Set<Promise<void>>();
-  /** Begins anywhere: a process that restarts often must not always make the same pairs. */
+  /** A random start: a process that restarts often must not always make the same pairs. */
   #round = randomInt(1_000);
 
   constructor(parts: ProberParts) {
     this.#parts = parts;
   }
 
-  /** To be called again and again: makes a round when it is time, and tidies up. Resolves when the round is over. */
-  async look(): Promise<void> {
+  /** Call it repeatedly: makes a round when it is due, and cleans up. Resolves when the round is over. */
+  async check(): Promise<void> {
     const { db, periodMs, withCalls } = this.#parts;
     const now = this.#now();
     await abandonOverdue(db, now);
@@ -67,7 +67,7 @@ export class Prober {
     if (periodMs === undefined) return;
     await this.#roundOf('sms', periodMs);
     if (withCalls) await this.#roundOf('call', periodMs);
-    // Last: what nodes report of new SIMs must not delay the probes of known ones.
+    // Last: new SIMs that nodes report must not delay the probes of known ones.
     await this.#admit(periodMs);
   }
 
@@ -80,14 +80,14 @@ export class Prober {
     const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });
     const probe = await this.#begin('sms', pair, { isScheduled: false });
     const test = this.#try(probe).catch((error: unknown) =>
-      this.#parts.log.error({ err: error, probe: probe.id }, 'a probe failed by a fault of ours'),
+      this.#parts.log.error({ err: error, probe: probe.id }, 'a probe failed by an internal error'),
     );
     this.#tests.add(test);
     void test.finally(() => this.#tests.delete(test));
     return { id: probe.id };
   }
 
-  /** Probes under way are given up. */
+  /** Aborts the probes under way. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#tests);
@@ -112,10 +112,10 @@ export class Prober {
       await leaveTurn(db, this.#self);
     }
     for (const number of await admitProven(db))
-      log.info({ number }, 'a new SIM is admitted: texts proved its number');
+      log.info({ number }, 'new SIM admitted: texts proved its number');
   }
 
-  /** Does the work for all pairs, `atOnce` of them at a time, while this instance has the turn. */
+  /** Runs `work` for all pairs, `atOnce` of them at a time, while this instance has the turn. */
   async #each<P>(atOnce: number, pairs: readonly P[], work: (pair: P) => Promise<void>): Promise<void> {
     const waiting = [...pairs];
     const worker = async (): Promise<void> => {
@@ -157,7 +157,7 @@ export class Prober {
   async #scheduled(kind: ProbeKind, pair: { sender: ProbeSim; recipient: ProbeSim }): Promise<void> {
     const { db } = this.#parts;
     const [from, to] = [pair.sender.number, pair.recipient.number];
-    // Sold, or gone, since the round began.
+    // The number was sold, or the SIM is gone, since the round began.
     const found = await findTestPair(db, { from, to, now: this.#now() }).catch((error: unknown) => {
       if (error instanceof OperatorRefusal) return undefined;
       throw error;
@@ -195,14 +195,14 @@ export class Prober {
       : tryCall(this.#parts, probe, signal));
     const outcome = await endProbe(db, probe.id, seen, this.#now());
     if (outcome.result === 'delivered') await proveByProbes(db);
-    tell(probe, outcome);
+    count(probe, outcome);
     this.#parts.log.info(
       { probe: probe.id, from: placeOf(probe.sender), to: placeOf(probe.recipient), ...outcome },
-      'a probe has ended',
+      'probe ended',
     );
-    // A SIM that is not admitted may be made up: it must not take the slot at the other end out of service.
+    // An unadmitted SIM may be invented: it must not take the slot at the other end out of service.
     if (outcome.result === 'abandoned' || probe.isAdmission) return;
-    // The far end first: where either may be at fault it is more often the one that heard nothing.
+    // The far end first: if either may be at fault, it is more often the end that received nothing.
     for (const { node, slot } of [probe.recipient, probe.sender])
       await judgeSlot(this.#parts, { node, slot });
   }
@@ -218,14 +218,14 @@ export class Prober {
 
 const placeOf = ({ node, slot }: ProbeSim): string => `${node}/${slot}`;
 
-function tell({ kind, sender, recipient }: Probe, outcome: ProbeOutcome): void {
+function count({ kind, sender, recipient }: Probe, outcome: ProbeOutcome): void {
   const ends = [
     { role: 'sender' as const, ...sender },
     { role: 'recipient' as const, ...recipient },
   ].filter(
     ({ role }) => outcome.result !== 'failed' || outcome.failedEnd === 'either' || outcome.failedEnd === role,
   );
-  observe({
+  emitMetric({
     kind: 'probed',
     probe: kind,
     result: outcome.result,

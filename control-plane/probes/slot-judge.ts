@@ -1,4 +1,4 @@
-// Slots leave the pool when probes say so, and come back by themselves.
+// Takes slots out of the pool when their probes fail, and puts them back when they succeed.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Database } from '../store/database/database.ts';
@@ -12,7 +12,7 @@ export interface JudgeParts {
   log: Logger;
 }
 
-/** Judges a slot by its last probes, now that another one has ended. */
+/** Judges a slot by its last probes, after another one has ended. */
 export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: SlotPlace): Promise<void> {
   const trials = await findTrials(db, { node, slot });
   await changeByProbe(
@@ -20,7 +20,7 @@ export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: 
     { node, slot },
     (spares) => {
       const own = spares.find((spare) => spare.node === node && spare.slot === slot);
-      // Sold meanwhile, or an operator's word stands.
+      // Sold meanwhile, or an operator took it out of service.
       if (own === undefined) return { take: 'nothing' };
       const others = spares.filter((spare) => spare !== own);
       const verdict = verdictOf(trials, {
@@ -29,16 +29,19 @@ export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: 
       });
       if (own.is_out) {
         if (verdict.is !== 'good') return { take: 'nothing' };
-        log.info({ node, slot }, 'a slot is in service again: its probes arrive');
+        log.info({ node, slot }, 'slot back in service: its probes arrive');
         return { take: 'in' };
       }
       if (verdict.is !== 'bad') return { take: 'nothing' };
       const { reason } = verdict;
       if (mayLeave(shareOf(spares, own.carrier))) {
-        log.warn({ node, slot, reason }, 'a slot leaves the pool');
+        log.warn({ node, slot, reason }, 'slot taken out of the pool');
         return { take: 'out', reason };
       }
-      log.warn({ node, slot, reason }, 'a slot stays: half of the slots of its carrier have left already');
+      log.warn(
+        { node, slot, reason },
+        'slot kept in service: half of the slots of its carrier are already out',
+      );
       return { take: 'nothing' };
     },
     new Date(clock.now()),

@@ -1,7 +1,7 @@
 // Judges a slot by its probes. Pure.
 import { TRIALS_COUNTED, type Trial } from '../store/operations/probe-trials.ts';
 
-/** `open`: not known yet. */
+/** `open`: not decided yet. */
 export type Verdict = { is: 'bad'; reason: string } | { is: 'good' } | { is: 'open' };
 
 const WHAT_FAILED = {
@@ -10,19 +10,18 @@ const WHAT_FAILED = {
 } as const;
 
 export interface Partners {
-  /** All that could probe the slot now, as `Trial.partner` names them. */
+  /** All partners that could probe the slot now, in the form of `Trial.partner`. */
   all: ReadonlySet<string>;
-  /** Those that are other nodes, of which one may lie. */
+  /** Those that are other nodes; one of them may lie. */
   nodes: ReadonlySet<string>;
 }
 
 /**
- * Bad: in one kind and role the last two failed, with two partners where there are two, so that it is not the partner's fault.
- * Good: in every kind and role that was tried the last two were delivered.
+ * Bad: in one kind and role the last two failed, with two partners if there are two, so that it is not the partner's fault. Good: in every
+ * kind and role that was tried, the last two were delivered.
  *
- * No other node decides alone. A slot is bad if it stays bad whichever node's trials are left out. It is good as soon as it is
- * good with one node's trials left out. Where there is only one partner, its trials decide. `trials`: newest of each kind
- * and role first.
+ * No other node decides alone. A slot is bad only if it stays bad whichever node's trials are left out. It is good if it is good with some
+ * node's trials left out. If there is only one partner, its trials decide. `trials`: newest of each kind and role first.
  */
 export function verdictOf(trials: readonly Trial[], { all, nodes }: Partners): Verdict {
   const views = [...nodes].filter(() => all.size > 1).map((node) => viewWithout(node, trials, all.size - 1));
@@ -40,7 +39,7 @@ export function verdictOf(trials: readonly Trial[], { all, nodes }: Partners): V
   return { is: [whole, ...views].some(isGood) ? 'good' : 'open' };
 }
 
-/** The last trials of each kind and role, and how many partners there are to try with. */
+/** The last trials of each kind and role, and the number of available partners. */
 interface View {
   last: Map<string, Trial[]>;
   partners: number;
@@ -84,5 +83,5 @@ function byKindAndRole(trials: readonly Trial[]): Map<string, Trial[]> {
   return tried;
 }
 
-/** Whether one more slot of a carrier may leave: half of them stay, for then it is not the slots. */
+/** Whether one more slot of a carrier may leave. Half of them stay, because then the slots are not the cause. */
 export const mayLeave = ({ slots, out }: { slots: number; out: number }): boolean => (out + 1) * 2 <= slots;

@@ -1,7 +1,7 @@
 // The public API: requests, MCP, and the WebSockets of nodes and clients.
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import { discoveryFiles } from '../discovery/files.ts';
-import { createInbox } from '../handlers/sms.ts';
+import { createInboxClaims } from '../handlers/sms.ts';
 import { SmsWaits } from '../handlers/sms-waits.ts';
 import { addressOf, createApp } from '../http/app.ts';
 import { createBearer } from '../http/bearer.ts';
@@ -42,7 +42,7 @@ export function serveApi(base: Base, { sales, telephony, createResampler, server
   });
   const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
   let isStopping = false;
-  const inbox = createInbox({ db, bus, clock });
+  const inbox = createInboxClaims({ db, bus, clock });
   const waits = new SmsWaits({ inbox, bus, clock, log, waitsPerToken: config.waitsPerToken });
   const router = createRouter({
     ...config,
@@ -57,12 +57,12 @@ export function serveApi(base: Base, { sales, telephony, createResampler, server
     checks: {
       database: remembered(clock, () => checkDatabase(db)),
       serving: async () => {
-        if (isStopping) throw new Error('the service stops');
+        if (isStopping) throw new Error('the service is stopping');
       },
     },
     concerns: { payments: () => sales.networks.trouble() },
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
-    accounts: (chainId: number) => sales.tills.get(chainId)?.chain.accounts,
+    accounts: (chainId: number) => sales.settlementNetworks.get(chainId)?.chain.accounts,
   });
   const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
   const clientOf = addressOf(app);
@@ -78,13 +78,13 @@ export function serveApi(base: Base, { sales, telephony, createResampler, server
   return {
     waits: () => waits.size,
     sockets: () => ({ node: nodes.open(), ...voice.open() }),
-    /** Lets nothing new in: no request is answered as ready, and no wait goes on. */
+    /** Accepts nothing new: the instance reports that it is not ready, and all waits end. */
     close(): void {
       isStopping = true;
       waits.drain();
     },
     async stop(): Promise<void> {
-      // Before the port closes: nodes that look for another instance are told that this one is none.
+      // Before the port closes: nodes that reconnect get the answer that this instance is stopping.
       await nodes.drain();
       await live.stop();
       await voice.stop();

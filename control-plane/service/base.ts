@@ -1,4 +1,4 @@
-// The parts that all of the service is built on.
+// The parts that the whole service is built on.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -11,6 +11,6 @@ export interface Base {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** Of the public API, without a slash at its end. */
+  /** Base URL of the public API, without a trailing slash. */
   url: string;
 }

@@ -1,4 +1,4 @@
-// The ports of the service: the API's, and one for metrics where it is configured.
+// The ports of the service: that of the API, and that of metrics if it is configured.
 import type { Logger } from '#shared/log.ts';
 import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
 import type { Config } from '../config/config.ts';
@@ -8,12 +8,12 @@ import { ServiceMetrics } from '../metrics/service-metrics.ts';
 export interface Ports {
   api: HttpServer;
   metrics: ServiceMetrics;
-  /** Undefined where metrics are not served. */
+  /** Undefined if metrics are not served. */
   metricsPort: number | undefined;
   stopMetrics(): Promise<void>;
 }
 
-/** Rejects when a port cannot be used, and leaves none open. */
+/** Rejects when a port cannot be used; then none is left open. */
 export async function openPorts(config: Config, log: Logger): Promise<Ports> {
   const metrics = new ServiceMetrics(log);
   let server: MetricsServer | undefined;
@@ -35,6 +35,6 @@ export async function openPorts(config: Config, log: Logger): Promise<Ports> {
   }
 }
 
-/** Where clients find the API. */
+/** The URL of the API for clients. */
 export const urlOf = ({ publicUrl, host }: Config, port: number): string =>
   (publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, '');

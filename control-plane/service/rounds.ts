@@ -1,13 +1,13 @@
-// Work that comes back each minute: payments, gas, alerts, mail to those who wait, and what is too old.
+// Work that repeats each minute: payments, gas, alerts, mail to the waitlist, deletion of old data.
 import type { AlertChannel } from '../alerts/alert-channel.ts';
 import { startAlerts } from '../alerts/alert-service.ts';
 import type { MailSettings } from '../config/mail-options.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import { WaitlistMailer } from '../mail/waitlist-mailer.ts';
-import type { Task } from '../metrics/observation.ts';
+import type { Task } from '../metrics/metric-events.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { GasWatch } from '../payments/gas-watch.ts';
-import { walletsOf } from '../payments/tills.ts';
+import { walletsOf } from '../payments/settlement-networks.ts';
 import { deleteExpiredProofs } from '../store/fleet/nodes.ts';
 import { notePool } from '../store/fleet/pool-openings.ts';
 import { deleteOldTenures } from '../store/fleet/sim-tenures.ts';
@@ -35,7 +35,7 @@ interface Round {
   stop(): Promise<void>;
 }
 
-/** Each by itself: an RPC that hangs holds up its own payments only. */
+/** Each round is independent: an RPC that hangs delays only its own payments. */
 export function startRounds(base: Base, parts: RoundParts): Round {
   const { clock, log } = base;
   const everyMinute = (task: Task, work: () => Promise<void>): Round =>
@@ -62,10 +62,10 @@ export function startRounds(base: Base, parts: RoundParts): Round {
 
 type EveryMinute = (task: Task, work: () => Promise<void>) => Round;
 
-/** What a chain says that is not the one configured must not end a payment. */
+/** Only for open networks: the data of a chain that does not match the configuration must not end a payment. */
 function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMinute: EveryMinute): Round[] {
-  const { networks, tills } = sales;
-  return [...tills].flatMap(([chainId, { settlement, finality }]) => [
+  const { networks, settlementNetworks } = sales;
+  return [...settlementNetworks].flatMap(([chainId, { settlement, finality }]) => [
     everyMinute('reconcile', async () => {
       if (!networks.isOpen(chainId)) return;
       await settlement.reconcile(({ subscription }) => {
@@ -79,14 +79,14 @@ function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMin
   ]);
 }
 
-/** Alerts, and the gas that some of them are about. */
+/** Alerts, and the gas balances that some of them need. */
 function moneyWatch(
   { config, db, clock, log }: Base,
   { sales, metrics, channels }: RoundParts,
   everyMinute: EveryMinute,
 ): Round[] {
   const { networks } = sales;
-  const wallets = walletsOf(sales.tills);
+  const wallets = walletsOf(sales.settlementNetworks);
   const alerts = startAlerts({
     db,
     clock,
@@ -106,7 +106,7 @@ function moneyWatch(
       alerts.onFunds(chainId, funds);
     },
   });
-  return [alerts, everyMinute('gas', () => gasWatch.look())];
+  return [alerts, everyMinute('gas', () => gasWatch.check())];
 }
 
 const mailerOf = (
@@ -123,7 +123,7 @@ async function waitlistRound({ db, clock, log }: Base, mailer: WaitlistMailer | 
 }
 
 async function cleaningRound({ config, db, bus, clock, log }: Base, { live }: Telephony): Promise<void> {
-  await live.settleForgotten();
+  await live.endForgotten();
   const now = new Date(clock.now());
   await deleteExpiredNonces(db, now);
   await deleteExpiredProofs(db, now);

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem';
 import type { Logger } from '#shared/log.ts';
 import type { PaymentNetworks } from '../payments/payment-networks.ts';
-import { openTills } from '../payments/tills.ts';
+import { openSettlementNetworks } from '../payments/settlement-networks.ts';
 import type { Database } from '../store/database/database.ts';
 import { countOpenPayments, createPaymentLedger } from '../store/money/payments.ts';
 import type { Base } from './base.ts';
@@ -28,19 +28,33 @@ export function openSales(
       return networks.offers;
     },
   };
-  const tills = openTills(networks.connections, { ...config, sale, ledger, clock, log, relayerKey });
-  void warnOfUnserved(db, tills, log);
-  return { networks, serviceDomain, ledger, sale, tills };
+  const settlementNetworks = openSettlementNetworks(networks.connections, {
+    ...config,
+    sale,
+    ledger,
+    clock,
+    log,
+    relayerKey,
+  });
+  void warnOfUnserved(db, settlementNetworks, log);
+  return { networks, serviceDomain, ledger, sale, settlementNetworks };
 }
 
 /** Logs open payments of a network that is no longer configured: no process finishes them. */
-async function warnOfUnserved(db: Database, tills: ReadonlyMap<number, unknown>, log: Logger): Promise<void> {
+async function warnOfUnserved(
+  db: Database,
+  settlementNetworks: ReadonlyMap<number, unknown>,
+  log: Logger,
+): Promise<void> {
   try {
     for (const [chainId, count] of await countOpenPayments(db)) {
-      if (!tills.has(chainId))
-        log.error({ chainId, payments: count }, 'payments are open on a network that is not configured');
+      if (!settlementNetworks.has(chainId))
+        log.error(
+          { chainId, payments: count },
+          'payments are open on a network that is no longer configured',
+        );
     }
   } catch (error) {
-    log.warn({ err: error }, 'cannot count open payments');
+    log.warn({ err: error }, 'counting open payments failed');
   }
 }

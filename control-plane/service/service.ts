@@ -21,18 +21,18 @@ import { createTelephony } from './telephony.ts';
 export interface Service {
   /** Port of the API. */
   port: number;
-  /** Of the metrics, where they are served. */
+  /** Port of the metrics, if they are served. */
   metricsPort: number | undefined;
-  /** Of the console, where it is served. */
+  /** URL of the console, if it is served. */
   consoleUrl: string | undefined;
-  /** Base URL that clients use, without a slash at its end. */
+  /** Base URL for clients, without a trailing slash. */
   url: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the control plane. Throws when the database or the port cannot be used, or a chain is not what is configured; a chain
- * that does not answer is waited for while texts and calls go on.
+ * Starts the control plane. Throws when the database or the port cannot be used, or a chain does not match the configuration. A chain that
+ * does not respond is retried while texts and calls work.
  */
 export async function startService(
   config: Config,

@@ -10,7 +10,7 @@ import { secretOf } from '../store/database/secrets.ts';
 
 export type Store = OpenDatabase & { bus: Bus; challengeSecret: string };
 
-/** Rejects when the database cannot be used, and leaves nothing open. */
+/** Rejects when the database cannot be used; then nothing is left open. */
 export async function openStore(
   config: Config,
   { log, clock }: { log: Logger; clock: Clock },

@@ -8,7 +8,7 @@ import { MediaTickets } from '../voice/media-tickets.ts';
 import { Presence } from '../voice/presence.ts';
 import type { Base } from './base.ts';
 
-/** A payer waits no longer for the node to confirm a number; it is bound as soon as the node answers. */
+/** A payer waits at most this long for the node to confirm a number; the number is bound as soon as the node responds. */
 const PROVISION_WAIT_MS = 3_000;
 
 export type Telephony = ReturnType<typeof createTelephony>;
@@ -38,14 +38,14 @@ export function createTelephony({ config, db, bus, clock, log, url }: Base) {
   };
   const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs: config.heartbeatMs };
 
-  /** Asks the node for the number; it is bound later where the node does not answer now. Never rejects. */
+  /** Asks the node to confirm the number. If the node does not respond now, the number is bound later. Never rejects. */
   const provision = (number: string): Promise<void> =>
     withTimeout(
       clock,
       bindNumber(nodeParts, number),
       PROVISION_WAIT_MS,
-      () => new Error('no answer yet'),
-    ).catch((error: unknown) => log.warn({ err: error }, 'a number is not bound yet'));
+      () => new Error('no response yet'),
+    ).catch((error: unknown) => log.warn({ err: error }, 'number not bound yet'));
 
   return { fleet, tickets, live, streamUrl, presence, nodeParts, provision };
 }

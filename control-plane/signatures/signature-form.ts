@@ -1,14 +1,14 @@
-// The forms in which wallets write a signature of secp256k1, brought into the one that token contracts take.
+// Converts the formats in which wallets write a secp256k1 signature into the one that token contracts accept.
 import { compactSignatureToSignature, type Hex, hexToNumber, slice } from 'viem';
 
-/** Half the order of secp256k1: a signature with a higher s is a second form of another one (EIP-2). */
+/** Half the order of secp256k1: a signature with a higher s is a second form of another signature (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const PATTERN = /^0x(?:[0-9a-fA-F]{128}|[0-9a-fA-F]{130})$/;
 
 /**
- * r, s, v as 65 bytes with v 27 or 28, of 65 bytes (some wallets write v as 0 or 1) or of 64 (EIP-2098). Undefined for
- * all else: other lengths, another v, and a high s, which no wallet writes and no token takes.
+ * r, s, v as 65 bytes with v 27 or 28, from 65 bytes (some wallets write v as 0 or 1) or from 64 (EIP-2098). Undefined for anything else:
+ * other lengths, another v, and a high s, which no wallet writes and no token accepts.
  */
 export function canonicalSignature(text: string): Hex | undefined {
   if (!PATTERN.test(text)) return undefined;
@@ -21,7 +21,7 @@ export function canonicalSignature(text: string): Hex | undefined {
 interface Parts {
   r: Hex;
   s: Hex;
-  /** Of the y of the point whose x is r. */
+  /** Parity of the y coordinate of the point with x coordinate r. */
   parity: number | undefined;
 }
 

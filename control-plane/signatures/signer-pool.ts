@@ -4,21 +4,21 @@ import { Tinypool } from 'tinypool';
 import type { Address, Hex } from 'viem';
 import { Refusal } from '../domain/refusal.ts';
 
-/** More than the jobs of a second and a core would only be answered late. */
+/** Further jobs would only be answered too late: this is about one second of work per core. */
 const JOBS_MAX = 256;
 
 /** A job takes milliseconds; the first one also waits for its thread, a second on a busy machine. */
 const JOB_TIMEOUT_MS = 5_000;
 
-/** One core stays free for the event loop, where there are several. */
+/** One core stays free for the event loop if there are several. */
 const THREADS_MAX = Math.min(4, Math.max(1, availableParallelism() - 1));
 
-/** By then the jobs that wait are done. */
+/** By then the waiting jobs are done. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface SignerJob {
   signer: Address;
-  /** What may have been signed. */
+  /** Digests of the texts that may have been signed. */
   digests: readonly Hex[];
   /** In its canonical form. */
   signature: Hex;
@@ -39,14 +39,14 @@ export class SignerPool {
     };
   }
 
-  /** Throws `Refusal` `overloaded` when a job would be refused now. */
+  /** Throws `Refusal` `overloaded` if a job would be refused now. */
   checkRoom(): void {
     if (this.#jobs >= this.#options.jobsMax) throw overloaded();
   }
 
   /**
-   * True when the signer signed one of the digests. Throws `Refusal` `overloaded` when too many jobs wait, and when
-   * this one takes too long; any other error when its thread dies. Threads that hang or die are replaced.
+   * Whether the signer signed one of the digests. Throws `Refusal` `overloaded` when too many jobs wait, and when this one takes too long;
+   * any other error when its thread dies. Threads that hang or die are replaced.
    */
   async isSignedBy(job: SignerJob): Promise<boolean> {
     this.checkRoom();
@@ -69,7 +69,7 @@ export class SignerPool {
   }
 }
 
-/** The pool of this process: there is one event loop to keep free. Its threads start with the first job, and do not hold up an exit. */
+/** The pool of this process, which has one event loop to protect. Its threads start with the first job, and do not delay the exit. */
 export const signers = new SignerPool();
 
 function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax: number; jobsMax: number }) {
@@ -80,7 +80,7 @@ function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax
     maxThreads: threadsMax,
     idleTimeout: 60_000,
     maxQueue: jobsMax,
-    // Flags of the program, such as a loader for TypeScript, are not the threads'.
+    // Flags of the program, such as a TypeScript loader, do not apply to the threads.
     execArgv: [],
   });
   // If a thread dies with a job, the job reports it; otherwise the error does not matter.
@@ -89,7 +89,7 @@ function startThreads({ thread, threadsMax, jobsMax }: { thread: URL; threadsMax
 }
 
 const overloaded = (cause?: unknown): Refusal =>
-  new Refusal('overloaded', 'too many signatures are being checked; nothing was done, try again', {
+  new Refusal('overloaded', 'Too many signatures are being checked. Nothing was done. Try again.', {
     cause,
     headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   });

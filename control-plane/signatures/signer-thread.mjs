@@ -1,4 +1,5 @@
-// What a thread of the signer pool does. JavaScript: a thread that first loads a compiler starts in a second, not in a third.
+// The work of a thread of the signer pool. JavaScript, because a thread that first loads a compiler takes a second to start instead of a
+// third of a second.
 import { recover } from 'tiny-secp256k1';
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
 
@@ -6,7 +7,7 @@ import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
 const V_FIRST = 27;
 
 /**
- * True when one of the digests was signed by the signer. A signature of which no key can be told was made by nobody.
+ * Whether the signer signed one of the digests. False for a signature without a recoverable key.
  *
  * @param {{ signer: string, digests: readonly `0x${string}`[], signature: `0x${string}` }} job
  */
@@ -19,7 +20,7 @@ function addressOf(digest, signature) {
   const octets = hexToBytes(signature);
   try {
     const key = recover(hexToBytes(digest), octets.subarray(0, 64), octets[64] - V_FIRST, false);
-    // The octet in front says only that the point is not compressed.
+    // The first byte only says that the point is not compressed.
     return key === null ? undefined : bytesToHex(keccak256(key.subarray(1), 'bytes').subarray(12));
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-// One call that is up: its stream's client, its audio, the commands to its node, and the times after which it is abandoned.
+// One call that is up: its stream's client, its audio, the commands to its node, and its timeouts.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -10,32 +10,30 @@ import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import type { CallRow } from '../store/messages/calls.ts';
-import { CallAudio } from './call-audio.ts';
+import { AudioBridge } from './audio-bridge.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
 
-/** A modem answers ATA and ATH within seconds; then the node reports the result by itself. */
+/** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Between two attempts to open a media link, and to hang up a call that is no longer wanted. */
+/** Pauses between attempts to open a media link, and to hang up an unwanted call. */
 const MEDIA_RETRY_MS = 500;
 const HANG_UP_RETRY_MS = 5_000;
 
-/** Attempts in a row to open the media link; then the client is notified that there is none. */
+/** Attempts in a row to open the media link; after these the client is notified that there is none. */
 const MEDIA_ATTEMPTS_MAX = 5;
-/** A media link that was up for this long was a good one. */
+/** A media link that was up for this long was successful. */
 const MEDIA_GOOD_MS = 10_000;
 
-/** The node reports the end of a call within this time after the call is gone at the node. */
+/** The node reports the end of a call within this time after it ended at the node. */
 const END_WAIT_MS = 2_000;
-
-/** RFC 6455 §7.4.1, of media links. */
 
 const CAUSE_MAX = 127;
 
 const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
 
-/** Its holder ends it, or it has no holder any more. */
+/** Either the subscriber ends the call, or it has no subscriber any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
 
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
@@ -45,32 +43,32 @@ export interface CallSessionParts {
   clock: Clock;
   log: Logger;
   tickets: MediaTickets;
-  /** Base URL of this instance for media links; null: that of the control link. */
+  /** Base URL of this instance for media links; null: use that of the control link. */
   mediaBaseUrl: string | null;
-  /** A client that dropped has this long to come back. */
+  /** Time in which a disconnected client may reconnect. */
   holdMs: number;
-  /** A call that is active and was never streamed is hung up after this. */
+  /** An active call that was never streamed is hung up after this. */
   unclaimedMs: number;
-  /** Audio of a client that may wait. */
+  /** Audio of a client that may wait, in frames. */
   queueFrames: number;
 }
 
 export class CallSession implements StreamedCall {
   readonly #parts: CallSessionParts;
   readonly #log: Logger;
-  readonly #audio: CallAudio;
+  readonly #audio: AudioBridge;
   #call: CallRow;
   #client: StreamClient | undefined;
-  /** Ends the call unless a client comes. */
+  /** Ends the call unless a client connects. */
   #claim: Timer | undefined;
   #retry: Timer | undefined;
   #connecting: Promise<void> | undefined;
   #hangingUp: Promise<void> | undefined;
   #mediaAttempts = 0;
   #linkedAtMs = 0;
-  /** The node has answered it; the report that it is active follows a moment later. */
+  /** The node has answered it; the report that it is active follows. */
   #isAnswered = false;
-  /** Why the call is no longer wanted; undefined while it is. */
+  /** Why the call is unwanted; undefined while it is wanted. */
   #unwanted: HangUpReason | undefined;
   #isOver = false;
   #undeliveredFrames = 0;
@@ -80,7 +78,7 @@ export class CallSession implements StreamedCall {
     this.#parts = parts;
     this.#call = call;
     this.#log = parts.log.child({ call: call.callId });
-    this.#audio = new CallAudio({
+    this.#audio = new AudioBridge({
       queueFrames: parts.queueFrames,
       clock: parts.clock,
       log: this.#log,
@@ -93,14 +91,14 @@ export class CallSession implements StreamedCall {
     return this.#call;
   }
 
-  /** Audio that its streams did not carry; undefined when it had none. */
+  /** Audio that its streams did not carry; undefined when there was no stream. */
   get statistics(): { overflow_frames: number; undelivered_frames: number } | undefined {
     if (!this.#wasStreamed) return undefined;
     const undelivered = this.#undeliveredFrames + (this.#client?.undeliveredFrames ?? 0);
     return { overflow_frames: this.#audio.overflowFrames, undelivered_frames: undelivered };
   }
 
-  /** The call has come further. */
+  /** The call's state has advanced. */
   advance(state: LiveCallState, answeredAt: Date | null): void {
     this.#call = { ...this.#call, state, answeredAt: this.#call.answeredAt ?? answeredAt };
     if (state !== 'active') return;
@@ -112,7 +110,7 @@ export class CallSession implements StreamedCall {
     if (!this.#audio.isLinked) this.#connect();
   }
 
-  /** Gives a client the stream, in place of the one that has it. Answers a call that comes in. */
+  /** Gives a client the stream, instead of the present client. Answers an inbound call. */
   attach(client: StreamClient): void {
     const older = this.#client;
     this.#forgetClient();
@@ -126,7 +124,7 @@ export class CallSession implements StreamedCall {
     if (!this.#audio.isLinked) this.#connect();
   }
 
-  /** The client's socket is closed: on purpose, or it only broke. */
+  /** The client's socket is closed: on purpose, or because it broke. */
   leave(client: StreamClient, how: 'closed' | 'dropped'): void {
     if (this.#client !== client) return;
     this.#forgetClient();
@@ -152,7 +150,7 @@ export class CallSession implements StreamedCall {
     this.#audio.press(digits);
   }
 
-  /** Makes the node end the call. Throws `CommandRefused` or `NodeUnavailable`; the end itself is reported later. */
+  /** Asks the node to end the call. Throws `CommandRefused` or `NodeUnavailable`. The end itself is reported later. */
   hangUp(reason: HangUpReason = 'local_hangup'): Promise<void> {
     this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason }).finally(() => {
       this.#hangingUp = undefined;
@@ -160,17 +158,17 @@ export class CallSession implements StreamedCall {
     return this.#hangingUp;
   }
 
-  /** Makes the node end a call that is no longer wanted; retries as often as necessary. */
+  /** Asks the node to end an unwanted call; retries as often as necessary. */
   dismiss(reason: HangUpReason): void {
     if (this.#isOver) return;
     this.#unwanted ??= reason;
     this.hangUp(this.#unwanted).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'a call is not hung up yet');
+      this.#log.warn({ err: error }, 'hanging up a call failed');
       this.#after(HANG_UP_RETRY_MS, () => this.dismiss(reason));
     });
   }
 
-  /** The node has a link again, and still has the call. */
+  /** The node is linked again, and still has the call. */
   relinked(): void {
     if (this.#unwanted !== undefined) this.dismiss(this.#unwanted);
     else if (this.#client !== undefined && !this.#audio.isLinked) this.#connect();
@@ -182,7 +180,7 @@ export class CallSession implements StreamedCall {
     this.#audio.stop(MEDIA_CLOSE.normal, 'the call has ended');
   }
 
-  /** This instance ends, and the call goes on. */
+  /** This instance stops, and the call goes on. */
   release(): void {
     this.#over(STREAM_CLOSE.restart, 'restart: open the stream again');
     this.#audio.stop(MEDIA_CLOSE.goingAway, 'restart');
@@ -212,7 +210,7 @@ export class CallSession implements StreamedCall {
   #awaitClient(ms: number): void {
     this.#claim?.cancel();
     this.#claim = this.#parts.clock.after(ms, () => {
-      this.#log.info({}, 'nobody streams the call');
+      this.#log.info({}, 'no client has opened the stream of the call');
       this.dismiss('abandoned');
     });
   }
@@ -253,14 +251,16 @@ export class CallSession implements StreamedCall {
   #onNoMedia(error: unknown): void {
     if (this.#isOver || this.#client === undefined) return;
     const isRefused = error instanceof CommandRefused;
-    // Some modems have no audio before the far end answers; then it is asked for again.
+    // Some modems have no audio before the far end answers; then it is requested again.
     if (isRefused && this.#call.direction === 'outbound' && this.#call.state !== 'active') return;
     this.#log.warn({ err: error }, 'no media link');
     if (isRefused && error.code === 'call_unknown') {
-      this.#after(END_WAIT_MS, () => this.#closeClient(TEMPORARY_FAILURE, 'the node has no such call'));
+      this.#after(END_WAIT_MS, () =>
+        this.#closeClient(TEMPORARY_FAILURE, 'the node does not have this call'),
+      );
       return;
     }
-    // Without a control link it is tried when there is one again.
+    // Without a control link it is retried when there is one again.
     if (error instanceof NodeUnavailable && this.#parts.fleet.find(this.#call.nodeId) === undefined) return;
     this.#retryMedia();
   }
@@ -281,7 +281,7 @@ export class CallSession implements StreamedCall {
       this.#after(MEDIA_RETRY_MS, () => this.#connect());
       return;
     }
-    this.#closeClient(TEMPORARY_FAILURE, 'no audio can be had from the node');
+    this.#closeClient(TEMPORARY_FAILURE, 'the node cannot provide audio');
     this.dismiss('abandoned');
   }
 

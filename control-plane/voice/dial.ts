@@ -1,4 +1,4 @@
-// A call from request to ringing: noted first, handed to the node once, answered when the far end rings or will not.
+// Places a call: records it first, hands it to the node once, and returns when the far end rings or the call fails.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -6,7 +6,7 @@ import type { DialOutcome } from '#shared/voice/call.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import type { Database } from '../store/database/database.ts';
@@ -15,10 +15,10 @@ import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 
-/** The part of the wait in which the node may still begin; a client waits for the answer to the request. */
+/** The node must begin within this part of the wait; the client waits for the response. */
 const START_MS = 10_000;
 
-/** Of a node that refuses for a limit and does not say for how long. */
+/** Wait for a node that refuses for a limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
 export interface DialParts {
@@ -32,10 +32,10 @@ export interface DialParts {
 }
 
 /**
- * Calls `to`, an allowed E.164 number, from the subscription's number; returns the call's id when the far end rings or
- * has answered. Throws `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, `destination_not_allowed` (set
- * by the node's operator), and `phone_node_unreachable` with `reason`, and `cause` where the network gave one. A call
- * that the node does not report in time is hung up. So is a call whose client waits no more: `signal` is aborted.
+ * Calls `to`, an allowed E.164 number, from the subscription's number. Returns the call's id when the far end rings or has answered. Throws
+ * `Refusal`: `subscription_not_bound`, `line_busy`, `rate_limited`, `destination_not_allowed` (set by the node's operator), and
+ * `phone_node_unreachable` with `reason`, and `cause` if the network reported one. A call that the node does not report in time is hung up.
+ * So is a call whose client no longer waits: `signal` is aborted.
  */
 export async function dial(
   parts: DialParts,
@@ -45,10 +45,10 @@ export async function dial(
   const { db, fleet, live, clock } = parts;
   const place = await locateNumber(db, subscription.number);
   if (place?.boundTo !== subscription.id)
-    throw new Refusal('subscription_not_bound', 'the number is being provisioned');
+    throw new Refusal('subscription_not_bound', 'The number is being provisioned. Try again in a minute.');
   const link = fleet.find(place.nodeId);
-  if (link === undefined) throw unreachable('the phone node is offline', { reason: 'node_offline' });
-  // Between this and `begin` nothing is awaited: of two at once one comes first.
+  if (link === undefined) throw unreachable('The phone node is offline.', { reason: 'node_offline' });
+  // No await between this check and `begin`, so that of two calls at once only one passes.
   if (live.isBusy(place)) throw lineBusy();
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
@@ -96,7 +96,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   const { callId } = session.call;
   const isTried = error instanceof NodeUnavailable && error.isSent;
   if (isTried) {
-    // It may ring by now, or begin to, with no client to take it.
+    // It may ring by now, or begin to ring, without a client.
     session.dismiss('abandoned');
     throw unreachable(`the phone node did not answer: ${error.message}`, {
       reason: 'no_answer_from_node',
@@ -105,7 +105,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   }
   parts.live.forget(callId);
   await deleteUntriedCall(parts.db, callId).catch((cause: unknown) =>
-    parts.log.warn({ err: cause, call: callId }, 'a call that was not tried stays noted for a while'),
+    parts.log.warn({ err: cause, call: callId }, 'deleting the record of an untried call failed'),
   );
   if (error instanceof NodeUnavailable) throw unreachable(error.message, { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
@@ -116,12 +116,12 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
 }
 
 function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  observe({ kind: 'rate_limited', limit: 'calls' });
+  emitMetric({ kind: 'rate_limited', limit: 'calls' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
-const lineBusy = (): Refusal => new Refusal('line_busy', 'the number has a call already');
+const lineBusy = (): Refusal => new Refusal('line_busy', 'The number already has a call.');
 
 const unreachable = (message: string, details: Record<string, unknown>): Refusal =>
   new Refusal('phone_node_unreachable', message, { details });

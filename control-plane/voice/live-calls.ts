@@ -1,4 +1,4 @@
-// The calls of the nodes that are linked to this instance: kept here as the nodes report them, stored, and reported to others.
+// The calls of the nodes that are linked to this instance: tracked from the reports of nodes, stored, and published.
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
@@ -6,7 +6,7 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Bus } from '../bus/bus.ts';
 import { storableText } from '../domain/storable-text.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import type { Database } from '../store/database/database.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
@@ -24,21 +24,21 @@ import {
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 
-/** A node without a link hangs its calls up after 30 s; any report after that comes too late. */
+/** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
 
-/** The node reports the end of a call that it has no more right after its hello. */
+/** A node reports the ends of its missing calls right after its hello. */
 const MISSING_MS = 5_000;
 
-/** After this without an instance that knows of it, and several rounds of housekeeping, a call has ended. */
+/** A call has ended after this time without an instance, and several rounds of housekeeping. */
 const FORGOTTEN_MS = 3 * 60_000;
 
 const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** More than any rack has SIMs: a node that reports more, or more at once, is not followed. */
+/** Larger than any rack: further calls of a node are ignored. */
 const CALLS_PER_NODE_MAX = 1_000;
 
-/** Calls whose end is remembered, so that an older word of them begins nothing. */
+/** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
@@ -54,15 +54,15 @@ interface Arrival {
 }
 
 export class LiveCalls implements CallWatch {
-  /** Names this instance in its reports to the others. */
+  /** Identifies this instance in its events to the others. */
   readonly instance = randomUUID();
   readonly #parts: LiveCallsParts;
   readonly #sessions = new Map<string, CallSession>();
-  /** Calls of which it is being asked whose they are. */
+  /** New calls whose subscription is being read. */
   readonly #arrivals = new Map<string, Arrival>();
   readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
   readonly #lostTimers = new Map<string, Timer>();
-  /** Calls whose node has its link to another instance by now. */
+  /** Calls whose node is linked to another instance by now. */
   readonly #elsewhere = new Set<string>();
   readonly #writes = new Map<string, Promise<void>>();
   readonly #watchers = new Set<(call: CallRow) => void>();
@@ -76,24 +76,24 @@ export class LiveCalls implements CallWatch {
     });
   }
 
-  /** Calls `watcher` for each call that begins here or has come further, before that is stored, until what it returns is called. */
+  /** Calls `watcher` for each call that begins or advances here, before it is stored. The returned function stops that. */
   watch(watcher: (call: CallRow) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** A call of this subscription, or with null an unassigned one; undefined when none is here. */
+  /** A call of this subscription, or with null an unassigned one; undefined when this instance has none. */
   find(callId: string, subscriptionId: string | null): CallSession | undefined {
     const session = this.#sessions.get(callId);
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
   }
 
-  /** All that are up or on their way. */
+  /** All calls that are up or being set up. */
   *calls(): Iterable<CallRow> {
     for (const { call } of this.#sessions.values()) yield call;
   }
 
-  /** Whether the SIM has a call at the node that holds it. Calls that a former holder left open do not count. */
+  /** Whether the SIM has a call at the node that holds it. Open calls of a former holder do not count. */
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
     for (const { call } of this.#sessions.values())
       if (call.iccid === iccid && call.nodeId === nodeId) return true;
@@ -112,14 +112,14 @@ export class LiveCalls implements CallWatch {
       );
   }
 
-  /** A call that is about to be dialled. */
+  /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
     const session = new CallSession(call, this.#parts);
     this.#sessions.set(call.callId, session);
     return session;
   }
 
-  /** A call that was about to be dialled, and was not. */
+  /** Removes a call that was not dialed after all. */
   forget(callId: string): void {
     this.#ended.set(callId, true);
     this.#sessions.get(callId)?.release();
@@ -129,18 +129,18 @@ export class LiveCalls implements CallWatch {
   linked(nodeId: string, calls: readonly LiveCall[]): void {
     this.#lostTimers.get(nodeId)?.cancel();
     this.#lostTimers.delete(nodeId);
-    const told = new Set(calls.map(({ call_id }) => call_id));
-    const missing = this.#ofNode(nodeId).filter(({ call }) => !told.has(call.callId));
-    for (const frame of calls) this.#told(nodeId, frame, { isKnown: true });
+    const reported = new Set(calls.map(({ call_id }) => call_id));
+    const missing = this.#ofNode(nodeId).filter(({ call }) => !reported.has(call.callId));
+    for (const frame of calls) this.#onReport(nodeId, frame, { isKnown: true });
     for (const session of this.#ofNode(nodeId)) {
       this.#elsewhere.delete(session.call.callId);
-      if (told.has(session.call.callId)) session.relinked();
+      if (reported.has(session.call.callId)) session.relinked();
     }
     if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
   }
 
   changed(nodeId: string, frame: LiveCall): void {
-    this.#told(nodeId, frame, { isKnown: false });
+    this.#onReport(nodeId, frame, { isKnown: false });
   }
 
   unlinked(nodeId: string): void {
@@ -152,8 +152,8 @@ export class LiveCalls implements CallWatch {
     this.#lostTimers.set(nodeId, timer);
   }
 
-  /** Housekeeping: no call stays open that no instance knows. */
-  async settleForgotten(): Promise<void> {
+  /** Housekeeping: ends calls that no instance tracks. */
+  async endForgotten(): Promise<void> {
     const { db, clock } = this.#parts;
     const now = clock.now();
     await vouchForCalls(db, [...this.#sessions.keys()], new Date(now));
@@ -162,7 +162,7 @@ export class LiveCalls implements CallWatch {
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
   }
 
-  /** This instance ends: calls go on, and their clients may come back to another one. */
+  /** This instance stops: calls go on, and their clients may reconnect to another instance. */
   async stop(): Promise<void> {
     for (const timer of this.#lostTimers.values()) timer.cancel();
     for (const session of this.#sessions.values()) session.release();
@@ -178,13 +178,13 @@ export class LiveCalls implements CallWatch {
     return this.#ofNode(nodeId).length + arriving.length;
   }
 
-  #told(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
+  #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
     const callId = frame.call_id;
     if (this.#ended.has(callId)) return;
     const session = this.#sessions.get(callId);
     const arrival = this.#arrivals.get(callId);
     if ((session?.call.nodeId ?? arrival?.nodeId ?? nodeId) !== nodeId) {
-      this.#parts.log.warn({ node: nodeId, call: callId }, 'a node tells of the call of another one');
+      this.#parts.log.warn({ node: nodeId, call: callId }, 'a node reported a call of another node');
     } else if (session !== undefined) {
       if (isSameCall(session.call, frame)) this.#advance(session, frame);
       else this.#refuseChanged(nodeId, callId);
@@ -192,11 +192,13 @@ export class LiveCalls implements CallWatch {
       if (isSameCall(arrival.frame, frame)) arrival.frame = frame;
       else this.#refuseChanged(nodeId, callId);
     } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
-      this.#parts.log.warn({ node: nodeId }, 'a node has too many calls');
+      this.#parts.log.warn({ node: nodeId }, 'a node reported too many calls');
     } else {
       this.#arrivals.set(callId, { nodeId, frame });
       this.#arrive(nodeId, frame, { isKnown })
-        .catch((error: unknown) => this.#parts.log.error({ err: error, call: callId }, 'whose call is this?'))
+        .catch((error: unknown) =>
+          this.#parts.log.error({ err: error, call: callId }, 'finding the subscription of a call failed'),
+        )
         .finally(() => this.#arrivals.delete(callId));
     }
   }
@@ -208,7 +210,7 @@ export class LiveCalls implements CallWatch {
     const now = new Date(clock.now());
     const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
     if (heldAs === 'no holder') {
-      log.warn({ node: from, call: callId }, 'a node reports a call of a SIM that it does not hold');
+      log.warn({ node: from, call: callId }, 'a node reported a call of a SIM that it does not hold');
       return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }
     const known = isKnown ? await findLiveCall(db, callId, from) : undefined;
@@ -230,26 +232,26 @@ export class LiveCalls implements CallWatch {
       peer: storablePeer(frame.peer),
       answeredAt: toDate(frame.answered_at),
     });
-    this.#tell(session);
+    this.#publish(session);
   }
 
-  /** The SIM was checked for the first report of the call only. */
+  /** Only the first report of a call checks the SIM. */
   #refuseChanged(nodeId: string, callId: string): void {
     const { db, clock, log } = this.#parts;
     log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
     countRefused(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
-      log.warn({ err: error, node: nodeId }, 'refused call report not counted'),
+      log.warn({ err: error, node: nodeId }, 'counting a refused call report failed'),
     );
   }
 
   #advance(session: CallSession, frame: LiveCall): void {
     if (STATE_RANK[frame.state] <= STATE_RANK[session.call.state]) return;
     session.advance(frame.state, toDate(frame.answered_at));
-    this.#tell(session);
+    this.#publish(session);
   }
 
-  /** First those who wait for it, then the store, then the other instances. */
-  #tell({ call }: CallSession): void {
+  /** First the local watchers, then the store, then the other instances. */
+  #publish({ call }: CallSession): void {
     for (const watcher of this.#watchers) watcher(call);
     const { db, bus, clock, log } = this.#parts;
     const before = this.#writes.get(call.callId) ?? Promise.resolve();
@@ -259,7 +261,7 @@ export class LiveCalls implements CallWatch {
         if (!this.#ended.has(call.callId))
           bus.publish({ kind: 'call_changed', instance: this.instance, call });
       })
-      .catch((error: unknown) => log.warn({ err: error, call: call.callId }, 'a call is not stored'));
+      .catch((error: unknown) => log.warn({ err: error, call: call.callId }, 'storing a call failed'));
     this.#writes.set(call.callId, write);
     void write.finally(() => {
       if (this.#writes.get(call.callId) === write) this.#writes.delete(call.callId);
@@ -275,9 +277,9 @@ export class LiveCalls implements CallWatch {
     this.#remove(callId);
     if (statistics === undefined) return;
     const { overflow_frames: overflow, undelivered_frames: undelivered } = statistics;
-    observe({ kind: 'audio_carried', frames: { overflow, undelivered } });
+    emitMetric({ kind: 'audio_carried', frames: { overflow, undelivered } });
     setStreamStatistics(this.#parts.db, callId, statistics).catch((error: unknown) =>
-      this.#parts.log.warn({ err: error, call: callId }, 'cannot store what a stream did not carry'),
+      this.#parts.log.warn({ err: error, call: callId }, 'storing the statistics of a stream failed'),
     );
   }
 
@@ -290,7 +292,7 @@ export class LiveCalls implements CallWatch {
     for (const { call } of sessions) {
       if (!this.#sessions.has(call.callId)) continue;
       this.#endAsLost(call.callId, 'modem_lost').catch((error: unknown) => {
-        this.#parts.log.warn({ err: error, call: call.callId }, 'the end of a call is not stored');
+        this.#parts.log.warn({ err: error, call: call.callId }, 'storing the end of a call failed');
         this.#onEnded(call.callId, CAUSE.temporaryFailure);
       });
     }
@@ -299,11 +301,11 @@ export class LiveCalls implements CallWatch {
   async #endAsLost(callId: string, reason: EndReason): Promise<void> {
     const { db, bus, clock, log } = this.#parts;
     const cause = CAUSE.temporaryFailure;
-    log.warn({ call: callId, reason }, 'a call is given up: its node says nothing of it');
+    log.warn({ call: callId, reason }, 'call given up: its node no longer reports it');
     const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
     if (call === undefined) this.#onEnded(callId, cause);
     else {
-      observe({ kind: 'call_ended', call });
+      emitMetric({ kind: 'call_ended', call });
       bus.publish({ kind: 'call_ended', call });
     }
   }
@@ -311,7 +313,7 @@ export class LiveCalls implements CallWatch {
 
 type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
 
-/** Whether a report is about the call as it began. A modem may name the caller late, and never another one. */
+/** Whether a report is about the same call. A modem may report the caller late, but never another caller. */
 const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
   call.iccid === frame.iccid &&
   call.direction === frame.direction &&

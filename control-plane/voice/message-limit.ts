@@ -1,11 +1,11 @@
-// How many messages a client may send over its stream: what a program that talks needs, far below what would hold others up.
+// Limits the messages of a client on its stream: enough for any program, few enough to protect others.
 import type { Clock } from '#shared/clock.ts';
 
-/** A minute of frames of 20 ms at once, and twenty times real time for good. */
+/** A minute of 20 ms frames at once, and twenty times real time in the long run. */
 const BURST = 3_000;
 const PER_SECOND = 1_000;
 
-/** A bucket of tokens that fills with time. */
+/** A token bucket. */
 export class MessageLimit {
   readonly #clock: Clock;
   #left = BURST;
@@ -16,7 +16,7 @@ export class MessageLimit {
     this.#filledAtMs = clock.now();
   }
 
-  /** Whether another message may come; `cost`: how many messages of audio it counts for. */
+  /** Whether another message may come; `cost`: how many audio messages it counts for. */
   takes(cost = 1): boolean {
     if (this.#left < cost) this.#fill();
     if (this.#left < cost) return false;

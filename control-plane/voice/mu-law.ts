@@ -1,4 +1,4 @@
-// ITU-T G.711 mu-law, 8 bits a sample, from and to linear samples of 16 bits.
+// ITU-T G.711 mu-law: 8 bits per sample, to and from linear 16-bit samples.
 
 /** Table 2a of G.711 has 14 bits: 16-bit samples are four times that. The bias is 33 there. */
 const BIAS = 33 << 2;
@@ -13,7 +13,7 @@ const DECODED = Int16Array.from({ length: 256 }, (_, byte) => {
   return (code & 0x80) === 0 ? magnitude : -magnitude;
 });
 
-/** By a quarter of magnitude and bias: that is the table's own unit. */
+/** One entry per quarter of magnitude and bias, which is the unit of the table. */
 const ENCODED = Uint8Array.from({ length: ((MAGNITUDE_MAX + BIAS) >> 2) + 1 }, (_, quarter) => {
   const biased = Math.max(quarter << 2, BIAS);
   const segment = Math.min(7, 31 - Math.clz32(biased) - 7);

@@ -1,4 +1,4 @@
-// A client that opens the stream of a call: whether there is such a call, and in which protocol it speaks.
+// Opens the stream of a call for a client: finds the call, and selects the protocol.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -16,8 +16,8 @@ import { TwilioStream } from './twilio-stream.ts';
 export type StreamProtocol = 'raw' | 'twilio';
 
 /**
- * The client did not leave on purpose: the connection broke without a close frame (RFC 6455 §7.1.5), or was closed from
- * here for what came over it, or for its token. It may come back.
+ * The client did not leave on purpose: the connection broke without a close frame (RFC 6455 §7.1.5), or this side closed it for its content
+ * or its token. It may reconnect.
  */
 const DROPPED: ReadonlySet<number> = new Set([
   1006,
@@ -35,7 +35,7 @@ export interface OpenStreamParts {
   createResampler: CreateResampler;
 }
 
-/** Gives the socket the stream of the call, or closes it with the reason. */
+/** Connects the socket to the stream of the call, or closes it with the reason. */
 export function openStream(
   parts: OpenStreamParts,
   socket: WebSocket,
@@ -77,11 +77,11 @@ async function closeWithReason(
         ? { code: STREAM_CLOSE.noCall, reason: 'there is no such call, or it has ended' }
         : {
             code: STREAM_CLOSE.restart,
-            reason: 'the node of this call is not linked here yet: open it again',
+            reason: 'the node of this call is not linked here yet: open the stream again',
           };
     closeSoon(socket, clock, end);
   } catch (error) {
-    log.error({ err: error }, 'cannot look a call up');
+    log.error({ err: error }, 'finding a call failed');
     closeSoon(socket, clock, { code: STREAM_CLOSE.internalError, reason: 'internal error' });
   }
 }

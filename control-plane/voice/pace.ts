@@ -1,12 +1,11 @@
-// Detects whether a client sends as a person speaks, evenly and in real time, or ahead of it, as a program with a ready answer.
-// Pure.
+// Detects whether a client sends in real time, as a person speaks, or ahead of it, as a program with a ready answer. Pure.
 
 const BUCKET_MS = 1_000;
 
-/** A live source is never further from its own pace: chunks of a client, and pauses of its network. */
+/** A live source never deviates more from its own pace: chunks of a client, and pauses of its network. */
 const SPREAD_MAX_MS = 300;
 
-/** How far what was sent was ahead of the time that has passed. */
+/** How far the audio is ahead of the elapsed time. */
 interface Spread {
   min: number;
   max: number;
@@ -21,14 +20,14 @@ export class Pace {
   #current = nothing();
   #previous: Spread | undefined;
 
-  /** Sent so for one second at least, and two at most. */
+  /** True after sending in real time for one second at least, two at most. */
   get isLive(): boolean {
     const { min, max } = this.#current;
     const before = this.#previous;
     return before !== undefined && Math.max(max, before.max) - Math.min(min, before.min) <= SPREAD_MAX_MS;
   }
 
-  /** `audioMs` came at `nowMs`. */
+  /** Records that audio of `audioMs` arrived at `nowMs`. */
   arrived(audioMs: number, nowMs: number): void {
     if (this.#lastMs === undefined) this.#bucketEndMs = nowMs + BUCKET_MS;
     else this.#leadMs -= nowMs - this.#lastMs;

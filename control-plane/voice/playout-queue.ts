@@ -1,44 +1,44 @@
-// Audio of a client that waits for its turn on the line, in frames of 20 ms, with marks between them. Pure.
+// Audio of a client that waits for the line, in 20 ms frames, with marks between them. Pure.
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 
-/** Marks that wait; a client that sets more than this loses the oldest. */
+/** Waiting marks; a client that sets more loses the oldest. */
 const MARKS_MAX = 1_000;
 
 interface Mark {
   name: string;
-  /** Number of the frame behind it. */
+  /** Number of the frame after it. */
   at: number;
 }
 
-/** A first-in first-out queue of a bounded length. Frames are numbered from 0 as they come in. */
+/** A bounded first-in first-out queue. Frames are numbered from 0 in the order of arrival. */
 export class PlayoutQueue {
   readonly #framesMax: number;
-  /** From `#first` on; what is before is gone, and cut off now and then. */
+  /** Used from `#first` on. Older entries are cut off now and then. */
   #frames: Uint8Array[] = [];
   #first = 0;
   /** Number of the frame at `#first`. */
   #head = 0;
-  /** Samples behind the last frame that do not fill one yet. */
+  /** Samples after the last frame that do not fill a frame yet. */
   #rest: Uint8Array | undefined;
   #restBytes = 0;
   #marks: Mark[] = [];
 
-  /** `framesMax`: what it holds at most; more lets the oldest frames fall out. */
+  /** `framesMax`: its capacity; further frames drop the oldest. */
   constructor(framesMax: number) {
     this.#framesMax = framesMax;
   }
 
-  /** Whole frames that wait. */
+  /** Number of complete frames. */
   get length(): number {
     return this.#frames.length - this.#first;
   }
 
-  /** Whether there is a beginning of a frame behind the whole ones. */
+  /** Whether there is an incomplete frame after the complete ones. */
   get hasRest(): boolean {
     return this.#restBytes > 0;
   }
 
-  /** Takes audio of any length; keeps views into it. Returns how many old frames had to make room. */
+  /** Adds audio of any length; keeps views of it. Returns how many old frames were dropped. */
   push(audio: Uint8Array): number {
     let at = 0;
     if (this.#rest !== undefined && this.#restBytes > 0) {
@@ -60,14 +60,14 @@ export class PlayoutQueue {
     return this.cut(this.#framesMax);
   }
 
-  /** Lets the oldest frames fall out, down to `framesMax`. Returns how many. */
+  /** Drops the oldest frames until `framesMax` are left. Returns how many. */
   cut(framesMax: number): number {
     const dropped = Math.max(0, this.length - framesMax);
     this.#skip(dropped);
     return dropped;
   }
 
-  /** The next frame; undefined when no whole one waits. */
+  /** The next complete frame; undefined if there is none. */
   shift(): Uint8Array | undefined {
     const frame = this.#frames[this.#first];
     if (frame !== undefined) this.#skip(1);
@@ -82,20 +82,20 @@ export class PlayoutQueue {
     this.#restBytes = 0;
   }
 
-  /** Sets a mark behind all that is in the queue. */
+  /** Sets a mark after everything in the queue. */
   mark(name: string): void {
     this.#marks.push({ name, at: this.#head + this.length + (this.hasRest ? 1 : 0) });
     if (this.#marks.length > MARKS_MAX) this.#marks.shift();
   }
 
-  /** Marks that have nothing in front of them any more, in their order. */
+  /** Returns and removes the marks without frames before them, in their order. */
   takeMarks(): string[] {
     if (this.#marks.length === 0) return NONE;
     const reached = this.#marks.findIndex(({ at }) => at > this.#head);
     return this.#marks.splice(0, reached < 0 ? this.#marks.length : reached).map(({ name }) => name);
   }
 
-  /** Empties it. Returns the frames that were in it, a begun one counts, and the names of the marks. */
+  /** Empties it. Returns how many frames were in it, including an incomplete one, and the names of the marks. */
   clear(): { frames: number; marks: string[] } {
     const frames = this.length + (this.hasRest ? 1 : 0);
     const marks = this.#marks.map(({ name }) => name);
@@ -121,5 +121,5 @@ export class PlayoutQueue {
 }
 
 const NONE: string[] = [];
-/** In place of frames that are gone, so that their memory is. */
+/** Replaces removed frames, so that their memory is freed. */
 const EMPTY = new Uint8Array(0);

@@ -1,4 +1,4 @@
-// Presence: what happens to the calls of a subscription, pushed to every socket that watches it.
+// Presence: events of a subscription's calls, pushed to every socket that watches it.
 import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
@@ -9,14 +9,14 @@ import type { Database } from '../store/database/database.ts';
 import { type CallRow, type EndedCall, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
-/** A client that has not read this much is cut off: hundreds of events. */
+/** A client with this much unread data, hundreds of events, is disconnected. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
-/** A call that rings is noted again by each round of housekeeping. */
+/** Each round of housekeeping refreshes the record of a ringing call. */
 const RINGING_SEEN_MS = 3 * 60_000;
 
-/** Remembered events, so that each is sent once: a link that moves reports its calls again. */
-const TOLD_MAX = 10_000;
+/** Remembered events, so that each is sent once: a node that reconnects reports its calls again. */
+const SENT_MAX = 10_000;
 
 export interface PresenceParts {
   live: LiveCalls;
@@ -30,9 +30,9 @@ export interface PresenceParts {
 
 export class Presence {
   readonly #parts: PresenceParts;
-  /** By subscription: a later holder of a number hears nothing of an earlier one's calls. */
+  /** By subscription: a later holder of a number must not see an earlier holder's calls. */
   readonly #sockets = new Map<string, Set<WebSocket>>();
-  readonly #told = new LRUCache<string, true>({ max: TOLD_MAX });
+  readonly #sent = new LRUCache<string, true>({ max: SENT_MAX });
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
@@ -53,18 +53,18 @@ export class Presence {
       if (sockets.size === 0 && this.#sockets.get(id) === sockets) this.#sockets.delete(id);
     });
     this.#replay(socket, id).catch((error: unknown) =>
-      this.#parts.log.warn({ err: error }, 'calls that ring elsewhere are not told'),
+      this.#parts.log.warn({ err: error }, 'reading the ringing calls of other instances failed'),
     );
   }
 
-  /** Those of this instance at once, and then those that only another one has. */
+  /** Sends this instance's calls at once, then those of other instances. */
   async #replay(socket: WebSocket, subscriptionId: string): Promise<void> {
     const { live, db, clock } = this.#parts;
     for (const call of live.ringing(subscriptionId)) send(socket, this.#ringing(call));
     const stored = await findRinging(db, subscriptionId, new Date(clock.now() - RINGING_SEEN_MS));
     for (const call of stored) {
       // Skips calls that were answered or ended during the read, and calls that ring here.
-      const isPast = ['answered', 'ended'].some((kind) => this.#told.has(`${kind} ${call.callId}`));
+      const isPast = ['answered', 'ended'].some((kind) => this.#sent.has(`${kind} ${call.callId}`));
       const isHere = live.find(call.callId, subscriptionId) !== undefined;
       if (!isPast && !isHere) send(socket, this.#ringing(call));
     }
@@ -72,15 +72,15 @@ export class Presence {
 
   #onChanged(call: CallRow): void {
     if (call.state === 'ringing' && call.direction === 'inbound')
-      this.#tell('ringing', call, () => this.#ringing(call));
+      this.#push('ringing', call, () => this.#ringing(call));
     if (call.state === 'active')
-      this.#tell('answered', call, () => this.#event('answered', call, call.answeredAt));
+      this.#push('answered', call, () => this.#event('answered', call, call.answeredAt));
   }
 
   #onEnded(call: EndedCall): void {
     const { reason, cause, answeredAt, endedAt } = call;
     const durationMs = answeredAt === null ? 0 : Math.max(0, endedAt.getTime() - answeredAt.getTime());
-    this.#tell('ended', call, () => ({
+    this.#push('ended', call, () => ({
       ...this.#event('ended', call, endedAt),
       reason,
       cause,
@@ -88,17 +88,17 @@ export class Presence {
     }));
   }
 
-  #tell(
+  #push(
     kind: string,
     { callId, subscriptionId }: Pick<CallRow, 'callId' | 'subscriptionId'>,
     event: () => object,
   ): void {
     const key = `${kind} ${callId}`;
-    if (subscriptionId === null || this.#told.has(key)) return;
-    this.#told.set(key, true);
+    if (subscriptionId === null || this.#sent.has(key)) return;
+    this.#sent.set(key, true);
     const sockets = this.#sockets.get(subscriptionId);
     if (sockets === undefined) return;
-    // Written once for all of them.
+    // Serialized once for all sockets.
     const text = Buffer.from(JSON.stringify(event()));
     for (const socket of sockets) sendText(socket, text);
   }

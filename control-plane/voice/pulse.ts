@@ -1,11 +1,11 @@
-// Whether the other end of a WebSocket is still there: a ping now and then, and the end of who does not answer.
+// Pings the other end of a WebSocket, and ends the connection if it does not respond.
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 
-/** Common proxies end what is silent for 30 or 60 s. */
+/** Common proxies end connections that are silent for 30 or 60 s. */
 export const PING_MS = 25_000;
 
-/** Pings until the socket is closed. A peer that has not answered the last one is cut off. */
+/** Pings until the socket is closed. A peer that has not responded to the last ping is cut off. */
 export function keepAlive(socket: WebSocket, clock: Clock): void {
   let isAnswered = true;
   let timer: Timer | undefined;
@@ -18,7 +18,7 @@ export function keepAlive(socket: WebSocket, clock: Clock): void {
     socket.ping();
     timer = clock.after(PING_MS, beat);
   };
-  // The first at a random instant: clients that came at once are not asked at once.
+  // The first ping is at a random time, so that clients that connect together are not pinged together.
   timer = clock.after(PING_MS * (0.5 + Math.random() / 2), beat);
   socket.on('pong', () => {
     isAnswered = true;

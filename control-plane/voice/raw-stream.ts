@@ -1,16 +1,16 @@
-// The stream of a call as plain audio: 16 kHz samples in binary frames, control as JSON in text frames.
+// The stream of a call as plain audio: 16 kHz samples in binary frames, control messages as JSON in text frames.
 import type { WebSocket } from 'ws';
 import { clientFrameSchema, type ServerFrame, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import type { Cleared } from './call-audio.ts';
+import type { Cleared } from './audio-bridge.ts';
 import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
 const AUDIO_BYTES_MAX = 64 * 1024;
 export const RAW_MESSAGE_BYTES_MAX = AUDIO_BYTES_MAX + RIFF_HEADER_BYTES;
 
-/** Reading one takes as long as this many frames: 125 a second, and 375 at once. */
+/** Parsing one takes as long as this many audio frames: 125 a second are allowed, and 375 at once. */
 const TEXT_COST = 8;
 
 export class RawStream implements StreamClient {
@@ -35,23 +35,23 @@ export class RawStream implements StreamClient {
   }
 
   answered(): void {
-    this.#tell({ type: 'answered' });
+    this.#sendFrame({ type: 'answered' });
   }
 
   mark(name: string): void {
-    this.#tell({ type: 'mark', name });
+    this.#sendFrame({ type: 'mark', name });
   }
 
   cleared({ playedMs, droppedMs, marks }: Cleared): void {
-    this.#tell({ type: 'cleared', played_ms: playedMs, dropped_ms: droppedMs, marks });
+    this.#sendFrame({ type: 'cleared', played_ms: playedMs, dropped_ms: droppedMs, marks });
   }
 
   digit(digit: string): void {
-    this.#tell({ type: 'dtmf', digit });
+    this.#sendFrame({ type: 'dtmf', digit });
   }
 
   overflow(droppedMs: number): void {
-    this.#tell({ type: 'overflow', dropped_ms: droppedMs });
+    this.#sendFrame({ type: 'overflow', dropped_ms: droppedMs });
   }
 
   close(code: number, reason: string): void {
@@ -62,7 +62,7 @@ export class RawStream implements StreamClient {
     try {
       const audio = audioOf(data);
       if (audio.length > AUDIO_BYTES_MAX)
-        this.close(STREAM_CLOSE.tooBig, '64 KiB of audio in one message at most');
+        this.close(STREAM_CLOSE.tooBig, 'a message must have at most 64 KiB of audio');
       else if (audio.length > 0) call.play(audio);
     } catch (error) {
       if (!(error instanceof AudioFormatError)) throw error;
@@ -75,12 +75,12 @@ export class RawStream implements StreamClient {
     try {
       json = JSON.parse(text);
     } catch {
-      this.close(STREAM_CLOSE.invalidData, 'text frames are JSON, binary frames are audio');
+      this.close(STREAM_CLOSE.invalidData, 'text frames must be JSON; send audio in binary frames');
       return;
     }
     const parsed = clientFrameSchema.safeParse(json);
     if (!parsed.success) {
-      this.#tell({ type: 'error', message: 'not one of clear, mark {name}, dtmf {digits}' });
+      this.#sendFrame({ type: 'error', message: 'not one of clear, mark {name}, dtmf {digits}' });
       return;
     }
     const control = parsed.data;
@@ -97,7 +97,7 @@ export class RawStream implements StreamClient {
     }
   }
 
-  #tell(message: ServerFrame): void {
+  #sendFrame(message: ServerFrame): void {
     if (this.#wantsText) this.#sender.send(message);
   }
 }

@@ -1,13 +1,13 @@
-// The client of the WebSocket of a call's stream, in whatever protocol.
+// The client of a call's stream, independent of its protocol.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import type { AudioListener } from './call-audio.ts';
+import type { AudioListener } from './audio-bridge.ts';
 import { MessageLimit } from './message-limit.ts';
 
-/** The operations of a client on the call whose stream it has. */
+/** The operations of a client on the call that it streams. */
 export interface StreamedCall {
-  /** 16 kHz samples, 16 bit little-endian; an even length. */
+  /** 16 kHz samples, 16 bit little-endian, of even length. */
   play(audio: Uint8Array): void;
   mark(name: string): void;
   clear(): void;
@@ -15,17 +15,17 @@ export interface StreamedCall {
 }
 
 export interface StreamClient extends AudioListener {
-  /** The call is, or has become, a conversation. Called once. */
+  /** The call is, or has become, active. Called once. */
   answered(): void;
   close(code: number, reason: string): void;
-  /** Frames of the far end that it did not take in time. */
+  /** Frames of the far end that the client did not read in time. */
   readonly undeliveredFrames: number;
 }
 
 /** A client that is slower than this, two seconds of audio, misses frames. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
-/** A client that took nothing for this long is gone. */
+/** A client that read nothing for this long is gone. */
 const STALLED_MS = 10_000;
 
 /** A peer that does not answer the close frame must not keep the socket. */
@@ -36,7 +36,7 @@ export class UnblockedSender {
   readonly #socket: WebSocket;
   readonly #clock: Clock;
   #stalledAt: number | undefined;
-  /** Messages that were left out. */
+  /** Messages that were dropped. */
   dropped = 0;
 
   constructor(socket: WebSocket, clock: Clock) {
@@ -44,7 +44,7 @@ export class UnblockedSender {
     this.#clock = clock;
   }
 
-  /** Sends what may be left out: audio. */
+  /** Sends a message that may be dropped: audio. */
   sendOrDrop(data: Uint8Array | string): void {
     if (this.#socket.bufferedAmount <= BUFFERED_BYTES_MAX) {
       this.#stalledAt = undefined;
@@ -56,7 +56,7 @@ export class UnblockedSender {
     if (this.#clock.now() - this.#stalledAt >= STALLED_MS) this.#socket.terminate();
   }
 
-  /** Sends what must come; who does not read it, loses the socket. */
+  /** Sends a message that must arrive; a client that does not read it is disconnected. */
   send(message: object): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#socket.bufferedAmount > 2 * BUFFERED_BYTES_MAX) this.#socket.terminate();
@@ -69,8 +69,8 @@ export class UnblockedSender {
 }
 
 /**
- * Calls `onMessage` for each message until there are too many of them: then the socket is closed with 1008, and nothing
- * more is read from it. `textCost`: how many messages of audio one of text counts for.
+ * Calls `onMessage` for each message. When there are too many, closes the socket with 1008 and stops reading. `textCost`: how many audio
+ * messages one text message counts for.
  */
 export function onMessages(
   socket: WebSocket,
@@ -89,7 +89,7 @@ export function onMessages(
   });
 }
 
-/** Closes a socket; one whose peer does not answer is cut. */
+/** Closes a socket; cuts it off if the peer does not respond. */
 export function closeSoon(
   socket: WebSocket,
   clock: Clock,

@@ -1,4 +1,4 @@
-// The stream of a call as Twilio's bidirectional Media Streams speak it, so that bots written for them connect unchanged.
+// The stream of a call in Twilio's bidirectional Media Streams protocol, so that bots written for it connect unchanged.
 // https://www.twilio.com/docs/voice/media-streams/websocket-messages
 import type { WebSocket } from 'ws';
 import * as z from 'zod';
@@ -7,11 +7,11 @@ import type { Clock } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import type { CreateResampler, Resampler } from '#shared/voice/resample.ts';
-import type { Cleared } from './call-audio.ts';
+import type { Cleared } from './audio-bridge.ts';
 import { decodeMuLaw, encodeMuLaw } from './mu-law.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
-/** Bots send whole sentences in one message: two minutes of them. */
+/** Bots send whole sentences in one message: this is two minutes of audio. */
 export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;
 
 const MU_LAW_HZ = 8_000;
@@ -33,7 +33,7 @@ export class TwilioStream implements StreamClient {
   readonly #streamSid: string;
   readonly #toClient: Resampler;
   readonly #toCall: Resampler;
-  /** Aligned, as samples must be. */
+  /** Samples must be aligned. */
   readonly #samples = new Int16Array(FRAME_SAMPLES);
   readonly #sampleBytes = new Uint8Array(this.#samples.buffer);
   #sequence = 0;
@@ -64,7 +64,7 @@ export class TwilioStream implements StreamClient {
   answered(): void {
     const { accountId: accountSid, callId: callSid } = this.#options;
     this.#isStarted = true;
-    this.#tell('start', {
+    this.#sendEvent('start', {
       accountSid,
       streamSid: this.#streamSid,
       callSid,
@@ -75,7 +75,7 @@ export class TwilioStream implements StreamClient {
   }
 
   audio(frame: Uint8Array): void {
-    // Bots expect nothing between connected and start.
+    // Bots expect no message between connected and start.
     if (!this.#isStarted) return;
     this.#sampleBytes.set(frame.subarray(0, FRAME_BYTES));
     const payload = Buffer.from(encodeMuLaw(this.#toClient.process(this.#samples))).toString('base64');
@@ -90,7 +90,7 @@ export class TwilioStream implements StreamClient {
   }
 
   mark(name: string): void {
-    this.#tell('mark', { name });
+    this.#sendEvent('mark', { name });
   }
 
   /** As Twilio does: marks that were not reached are reported as if they were. */
@@ -99,7 +99,7 @@ export class TwilioStream implements StreamClient {
   }
 
   digit(digit: string): void {
-    this.#tell('dtmf', { track: 'inbound_track', digit });
+    this.#sendEvent('dtmf', { track: 'inbound_track', digit });
   }
 
   /** Twilio has no word for it. */
@@ -107,7 +107,7 @@ export class TwilioStream implements StreamClient {
 
   close(code: number, reason: string): void {
     const { accountId: accountSid, callId: callSid } = this.#options;
-    if (this.#isStarted) this.#tell('stop', { accountSid, callSid });
+    if (this.#isStarted) this.#sendEvent('stop', { accountSid, callSid });
     this.#isStarted = false;
     this.#sender.close(code, reason);
   }
@@ -141,7 +141,7 @@ export class TwilioStream implements StreamClient {
     this.#options.call.play(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
   }
 
-  #tell(event: string, what: object): void {
+  #sendEvent(event: string, what: object): void {
     this.#sequence += 1;
     this.#sender.send({
       event,

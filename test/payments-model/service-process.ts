@@ -62,7 +62,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
     clock,
     paidAheadYearsMax: YEARS_AHEAD_MAX,
     networks: { isOpen: () => true, openOffers: SALE.offers, areKnown: true },
-    tills: new Map([[OFFER.chainId, { chain, settlement, finality }]]),
+    settlementNetworks: new Map([[OFFER.chainId, { chain, settlement, finality }]]),
   };
   return {
     life,

@@ -98,7 +98,7 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /\blook-?alikes?\b/i, why: HOUSE_WORD, instead: 'a name that says which' },
   {
-    pattern: /\b(anew|thereof|hitherto|of late|as it were|is wont)\b/i,
+    pattern: /(?<!--sign-)\b(anew|thereof|hitherto|of late|as it were|is wont)\b/i,
     why: 'nobody says it',
     instead: 'again, from the start, new',
     isOfNames: true,

@@ -1,4 +1,4 @@
-// `simrack subscribe | recover | number | availability | waitlist`: how to get a number, and what is known of it.
+// `simrack subscribe | recover | number | availability | waitlist`: get a number, and show it.
 import { type Command, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import { PAYMENT_WAYS } from '../payments/signed-payment.ts';
@@ -10,7 +10,7 @@ import { keepToken, type SignedIn } from './token-keeping.ts';
 const SIGNED_IN = ['number', 'expires_at', 'token'];
 
 export function addAccountCommands(program: Command, session: () => Session): void {
-  /** The token is in its file: it is printed for who asks for it. */
+  /** The token is stored in its file; it is printed only on request. */
   const answer = ({ output }: Session, { token, ...shown }: SignedIn, showToken: boolean | undefined): void =>
     output.answer(showToken === true || output.prints('token') ? { token, ...shown } : shown);
 
@@ -34,9 +34,9 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     .action(async ({ showToken }: { showToken?: boolean }) => {
       const at = session();
       const account = await at.account();
-      // A file that cannot be used is reported before the old token is ended.
+      // Reports an unusable file before the old token is revoked.
       at.store.read(account.address);
-      const signedIn = await at.stranger().recover(account);
+      const signedIn = await at.anonymous().recover(account);
       keepToken(at, account, signedIn);
       answer(at, signedIn, showToken);
     });
@@ -50,13 +50,13 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     .description('Show how many numbers are available.')
     .action(async () => {
       const at = session();
-      at.output.answer(await at.stranger().availability());
+      at.output.answer(await at.anonymous().availability());
     });
   answering(program.command('waitlist'), fieldsOf(OPERATION.waitlist))
     .description('Get a mail when numbers are available again.')
     .argument('<email>')
     .action(async (email: string) => {
       const at = session();
-      at.output.answer(await at.stranger().joinWaitlist({ email }));
+      at.output.answer(await at.anonymous().joinWaitlist({ email }));
     });
 }

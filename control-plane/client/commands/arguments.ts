@@ -1,11 +1,11 @@
-// Options of commands: their values, read from text, and what can be asked for of the answer.
+// Values of command options, parsed from text, and the fields of an answer that `--print` may name.
 import { type Command, InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import { dtmfDigitsSchema } from '#shared/voice/media.ts';
 import { Output, type OutputOptions } from './output.ts';
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
   return Number(text);
 }
 
@@ -22,16 +22,17 @@ export function dollars(text: string): bigint {
   return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(6, '0'));
 }
 
-/** The amount of a payment as people write it: 1800, or 0.5. */
+/** The amount of a payment in dollars: 1800, or 0.5. */
 export const inDollars = (amount: bigint): string =>
   `${amount / 1_000_000n}.${String(amount % 1_000_000n).padStart(6, '0')}`.replace(/\.?0+$/, '');
 
 export function keys(text: string): string {
-  if (!dtmfDigitsSchema.safeParse(text).success) throw new InvalidArgumentError('keys are 0-9, *, #, A-D');
+  if (!dtmfDigitsSchema.safeParse(text).success)
+    throw new InvalidArgumentError('keys must be 0-9, *, # or A-D');
   return text;
 }
 
-/** A command whose answer has these fields: its help names them, and `--print` of another is refused at once. */
+/** Names the answer's fields in the command's help, and rejects `--print` of any other at once. */
 export function answering(command: Command, fields: readonly string[]): Command {
   return command
     .addHelpText('after', `\nAnswer: ${fields.join(', ')}`)

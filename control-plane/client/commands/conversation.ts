@@ -1,4 +1,4 @@
-// A call from a terminal: says a file, presses keys, records what is heard, until the call ends or its time is over.
+// A call from a terminal: plays a file, presses keys and records, until the call ends or its time is over.
 import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
@@ -13,7 +13,7 @@ export interface ConversationOptions {
   for?: number;
 }
 
-/** Opens the files before there is a call: a bad file makes no telephone ring. Throws `UsageError`. */
+/** Opens the files before the call, so that a bad file makes no phone ring. Throws `UsageError`. */
 export function prepare({ say, record }: ConversationOptions) {
   return {
     speech: say === undefined ? undefined : readAudio(say),
@@ -29,7 +29,7 @@ export interface Conversation {
 
 const BYTES_PER_MS = 32;
 
-/** Opens the stream of a call, which answers one that rings. Ctrl-C hangs up. */
+/** Opens the stream of a call, which answers a ringing one. Ctrl-C hangs up. */
 export async function converse(
   { client, callId, output }: { client: SimrackClient; callId: string; output: Output },
   options: ConversationOptions,

@@ -1,4 +1,4 @@
-// The command line's memory between two runs: the token of each wallet, and a payment whose end is not known.
+// The files that persist between runs: the token of each wallet, and payments with an unknown outcome.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -15,35 +15,35 @@ const credentialsSchema = z.object({
 });
 export type Credentials = z.infer<typeof credentialsSchema>;
 
-/** All are this machine: a payment that is kept under one of these names is found under the others. */
+/** Names of this machine: a payment that is stored under one of them is found under the others. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;
 
-/** Wallets are addresses in their EIP-55 spelling; no wallet is the one that commands take where none is named. */
+/** Wallets are addresses in EIP-55 spelling. Without a wallet, it is the default one of commands that name none. */
 export class CredentialStore {
   readonly #folder: string;
   readonly #tokenFile: string | undefined;
 
-  /** `tokenFile` in place of the token files that are found by service and wallet. */
+  /** `tokenFile` replaces the token files named after service and wallet. */
   constructor(parts: { configHome: string; baseUrl: string; tokenFile?: string | undefined }) {
     const host = new URL(parts.baseUrl).host.replace(LOOPBACK, '127.0.0.1').replace(/[^\w.-]/g, '_');
     this.#folder = join(parts.configHome, 'simrack', host);
     this.#tokenFile = parts.tokenFile;
   }
 
-  /** Of the token. */
+  /** File of the token. */
   fileOf(wallet?: string): string {
     return this.#tokenFile ?? join(this.#folder, `${wallet ?? 'default'}.json`);
   }
 
-  /** Of this wallet only. Throws `UsageError` for a file that cannot be trusted. */
+  /** Credentials of this wallet only. Throws `UsageError` for a file that cannot be trusted. */
   read(wallet?: string): Credentials | undefined {
     const kept = readPrivate(this.fileOf(wallet), credentialsSchema);
     return wallet === undefined || kept?.wallet === wallet ? kept : undefined;
   }
 
   /**
-   * The token of another wallet in a file that was named is not overwritten but put aside; returns where it is then.
-   * With `isDefault` it is also that of commands which name no wallet.
+   * Stores the token. If a named file has the token of another wallet, moves that aside and returns its new path. With `isDefault` it is
+   * also the token of commands that name no wallet.
    */
   save(credentials: Credentials & { wallet: string }, isDefault: boolean): string | undefined {
     const { wallet } = credentials;
@@ -53,7 +53,7 @@ export class CredentialStore {
     return aside;
   }
 
-  /** Two at a time would sign two payments. Throws `BusyError` while another process pays with this wallet. */
+  /** Two runs at once would sign two payments. Throws `BusyError` while another process pays with this wallet. */
   async whilePaying<T>(wallet: string, work: () => Promise<T>): Promise<T> {
     const unlock = await lockFolder(this.#folder, `subscribe-${wallet}`, 0o700).catch((error: unknown) => {
       if (error instanceof FolderInUseError) throw new BusyError('another simrack subscribe is under way');
@@ -62,7 +62,7 @@ export class CredentialStore {
     return work().finally(unlock);
   }
 
-  /** A payment of this wallet that was sent, and of which nothing is known. */
+  /** A payment of this wallet that was sent and whose outcome is unknown. */
   pending(wallet: string): SignedPayment | undefined {
     return readPrivate(this.#pendingFile(wallet), signedPaymentSchema);
   }
@@ -83,7 +83,7 @@ export class CredentialStore {
     return aside;
   }
 
-  // Independent of the token's file: a caller that names another file for it must not pay again.
+  // Independent of the token's file: a caller that names another token file must not pay again.
   #pendingFile(wallet: string): string {
     return join(this.#folder, `payment-${wallet.toLowerCase()}.json`);
   }

@@ -1,4 +1,4 @@
-// The file that `npm start` leaves in its folder for other programs: where the service is, and wallets with test dollars.
+// Reads the file in which `npm start` describes the running service and its wallets with test dollars.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -12,13 +12,13 @@ export type DevStack = z.output<typeof devStackSchema>;
 
 export const devStackFile = (dataDir: string): string => join(dataDir, 'dev-stack.json');
 
-/** Undefined while it does not run. Throws `UsageError` for a file of something else. */
+/** Undefined while it does not run. Throws `UsageError` for any other file. */
 export function readDevStack(dataDir: string): DevStack | undefined {
   const file = devStackFile(dataDir);
   if (!existsSync(file)) return undefined;
   try {
     return devStackSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    throw new UsageError(`${file} is not of npm start`);
+    throw new UsageError(`${file} was not written by npm start`);
   }
 }

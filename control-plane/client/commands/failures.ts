@@ -1,4 +1,4 @@
-// How the command line ends when a command fails: an exit code for scripts, a text for people.
+// Exit codes and error texts of failed commands.
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { ApiError } from '../api-error.ts';
@@ -6,44 +6,44 @@ import { NotPayableError } from '../payments/offer.ts';
 
 export const EXIT = {
   ok: 0,
-  /** The service said no; also a payment that this client refused to make. */
+  /** The service refused; or this client refused to make a payment. */
   refused: 1,
-  /** Wrong options, or a file that cannot be used. */
+  /** Wrong options, or an unusable file. */
   usage: 2,
-  /** No answer, or not in time, or the service cannot answer now; a wait that ended without a message. */
+  /** No response in time, or the service is unavailable; or a wait ended without a message. */
   noAnswer: 3,
-  /** It is unknown whether the payment has arrived: run it again, it does not pay again. */
+  /** It is unknown whether the payment has arrived. Run the command again: it does not pay again. */
   pending: 4,
-  /** Too many requests, the service is busy or starts, or another run pays: nothing was done, try again later. */
+  /** Too many requests, the service is overloaded or starting, or another run pays. Nothing was done: try again later. */
   later: 5,
-  /** 128 and SIGPIPE, as a shell reports it: what can be had only once was not read. */
+  /** 128 and SIGPIPE, as a shell reports it: output that cannot be repeated was not read. */
   unread: 141,
-  /** EX_SOFTWARE of sysexits.h: a fault of this program. */
+  /** EX_SOFTWARE of sysexits.h: a bug in this program. */
   fault: 70,
 } as const;
 
 export const EXIT_HELP = `Exit codes:
   ${EXIT.ok}  done
-  ${EXIT.refused}  refused by the service, or dearer than --max
-  ${EXIT.usage}  wrong use: an option, a file, no wallet, no token
-  ${EXIT.noAnswer}  no answer, or nothing in time
+  ${EXIT.refused}  refused by the service, or more expensive than --max
+  ${EXIT.usage}  wrong usage: an option, a file, no wallet, no token
+  ${EXIT.noAnswer}  no response, or nothing arrived in time
   ${EXIT.pending}  the payment is under way: run the same command again, it does not pay twice
   ${EXIT.later}  too many requests, the service is busy, or another subscribe is under way: nothing was done, try again
      (retry_after_seconds, where it is known)
   130, 143  ended by Ctrl-C, by SIGTERM
-  ${EXIT.unread}  nobody read the messages that receive had claimed: simrack messages has them`;
+  ${EXIT.unread}  the output of receive was not read: simrack messages lists its messages`;
 
-/** The message is for people; nothing is known to be wrong with the service. */
+/** An error of the user; the message is for people. The service may be fine. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Another process does what two must not do at once. */
+/** Another process does work that must not run twice at once. */
 export class BusyError extends Error {
   override name = 'BusyError';
 }
 
-/** Ctrl-C or SIGTERM: ended as a shell reports it. */
+/** Ctrl-C or SIGTERM; the exit code is that of a shell. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError';
   readonly exitCode: number;
@@ -69,7 +69,7 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof NotPayableError ? EXIT.refused : EXIT.fault;
 }
 
-/** As JSON, for `--json`. */
+/** The error as JSON, for `--json`. */
 export function described(error: unknown): Record<string, unknown> {
   if (error instanceof ApiError) {
     const { status, code, message, details, retryAfterSeconds } = error;
@@ -84,11 +84,11 @@ export function described(error: unknown): Record<string, unknown> {
   return { error: kindOf(error), message: messageOf(error) };
 }
 
-/** For people: what happened, and what they can do about it. */
+/** The error for people: what happened, and what to do. */
 export function explained(error: unknown): string {
   if (!(error instanceof ApiError)) return messageOf(error);
   const { code, message, retryAfterSeconds } = error;
-  // On one line: what follows is ours.
+  // On one line: the lines after it are hints.
   const text = onOneLine(code === message ? message : `${code}: ${message}`);
   const hint =
     HINTS[code] ?? (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
@@ -98,11 +98,11 @@ export function explained(error: unknown): string {
 const SIMRACK = ownCommand('simrack');
 
 const HINTS: Readonly<Record<string, string>> = {
-  unauthorized: `A new token, for nothing: ${SIMRACK} recover`,
+  unauthorized: `Get a new token for free: ${SIMRACK} recover`,
   no_active_subscription: `Buy a number: ${SIMRACK} subscribe`,
-  pool_exhausted: `Get a mail when numbers are back: ${SIMRACK} waitlist <email>`,
+  pool_exhausted: `Get a mail when numbers are available again: ${SIMRACK} waitlist <email>`,
   settlement_pending: 'Run the same command again: it does not pay twice.',
-  unreachable: 'Is the service running? --url, SIMRACK_URL, or npm start in this folder',
+  unreachable: 'Is the service running? Set --url or SIMRACK_URL, or run npm start in this folder.',
 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,9 +1,9 @@
-// Ctrl-C and SIGTERM while something is waited for: the command ends it in order; a second one ends the program at once.
+// Ctrl-C and SIGTERM during a wait: the command ends cleanly; a second signal ends the program at once.
 import { InterruptedError } from './failures.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Runs `work` with a signal that is aborted, with an `InterruptedError`, when the program gets a signal to end. */
+/** Runs `work` with a signal that aborts, with an `InterruptedError`, when the program is asked to end. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const handlers = SIGNALS.map((name) => ({

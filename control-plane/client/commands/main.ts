@@ -1,17 +1,17 @@
-// The API from a terminal: one command a call, JSON on standard output. Beside `npm start` it needs no options.
+// The API in a terminal: one command per operation, JSON on standard output. Next to `npm start` it needs no options.
 import { CommanderError } from 'commander';
 import { onLines } from '#shared/process/terminal.ts';
 import { EXIT, exitCodeOf, UsageError } from './failures.ts';
-import { bearClosedPipes, Output } from './output.ts';
+import { Output, tolerateClosedPipes } from './output.ts';
 import { createProgram } from './program.ts';
 import type { GlobalOptions } from './session.ts';
 
-// The parser fails before it has read all: its own word on --json is not to be had then.
+// The parser may fail before it reads --json, so its value cannot be used.
 const isJson = process.argv.includes('--json');
-// It quotes what it was given.
+// Usage errors quote the arguments, so they are not printed with --json.
 const program = createProgram(process.env, (text) => void (isJson || process.stderr.write(onLines(text))));
 
-bearClosedPipes();
+tolerateClosedPipes();
 
 try {
   await program.parseAsync();
@@ -21,12 +21,12 @@ try {
     if (isJson && error.exitCode !== 0) new Output({ json: true }).failure(usageOf(error));
   } else {
     new Output(program.opts<GlobalOptions>()).failure(error);
-    // Not at leisure: a request that was given up may be under way.
+    // Exits at once: an aborted request may still be under way.
     process.exit(exitCodeOf(error));
   }
 }
 
-/** In the words of the parser, where it has some: without a command it has only its help. */
+/** Uses the parser's message if there is one; without a command there is only its help. */
 function usageOf({ code, message }: CommanderError): UsageError {
   return new UsageError(code === 'commander.help' ? 'no command' : message.replace(/^error: /, ''));
 }

@@ -1,4 +1,4 @@
-// Where a command speaks: answers to standard output for programs, progress and errors to standard error for people.
+// Output of commands: answers to standard output for programs, progress and errors to standard error for people.
 import { onLines, onOneLine, toJson } from '#shared/process/terminal.ts';
 import { described, EXIT, explained, UsageError } from './failures.ts';
 
@@ -7,7 +7,7 @@ export interface OutputOptions {
   print?: string;
 }
 
-/** Back to the beginning of the line, and all of it erased (ECMA-48). */
+/** Moves to the beginning of the line and erases it (ECMA-48). */
 const ERASE_LINE = '\r\u001b[K';
 const TICK_MS = 1_000;
 
@@ -21,7 +21,7 @@ export class Output {
     this.#print = print;
   }
 
-  /** `--print` of a field that the answer will not have is refused before anything is paid, sent or claimed. */
+  /** Rejects `--print` of a field that the answer will not have, before anything is paid, sent or claimed. */
   expect(fields: readonly string[]): void {
     if (this.#print !== undefined && !fields.includes(this.#print))
       throw new UsageError(`--print: the answer has no ${this.#print}, but ${fields.join(', ')}`);
@@ -31,33 +31,33 @@ export class Output {
     return this.#print === field;
   }
 
-  /** The answer of a command; with `--print` a field of it, or of each of its `items`. */
+  /** Prints the answer of a command; with `--print` one field of it, or of each of its `items`. */
   answer(value: object, items: readonly object[] = []): void {
     this.#stopWaiting();
     if (this.#print === undefined) write(toJson(value, this.#isJson ? undefined : 2));
     else for (const each of this.#print in value ? [value] : items) this.#printField(each, this.#print);
   }
 
-  /** Messages that the service gives out only once. */
+  /** Prints messages that the service delivers only once. */
   claimed(answer: { messages: readonly object[]; count: number }): void {
     if (answer.count > 0) closedPipeExit = EXIT.unread;
     this.answer(answer, answer.messages);
   }
 
-  /** One of many answers, a line each. */
+  /** Prints one of many answers, one line each. */
   line(value: object): void {
     this.#stopWaiting();
     if (this.#print === undefined) write(toJson(value));
     else this.#printField(value, this.#print);
   }
 
-  /** Something that happened, for people. */
+  /** Reports an event to people. */
   note(text: string): void {
     this.#stopWaiting();
     if (!this.#isJson) process.stderr.write(`${onOneLine(text)}\n`);
   }
 
-  /** Something that takes its time, until the next that is said; on a terminal with the seconds that it takes. */
+  /** Shows what the command waits for, until the next message; on a terminal also the elapsed seconds. */
   waiting(what: string): void {
     this.#stopWaiting();
     if (this.#isJson) return;
@@ -94,7 +94,7 @@ export class Output {
   #printField(value: object, name: string): void {
     const field = (value as Record<string, unknown>)[name];
     if (typeof field !== 'string') write(toJson(field ?? null));
-    // A program gets what was written to the letter; a terminal is not steered by it.
+    // Programs get the exact value; for a terminal, control characters are removed.
     else write(process.stdout.isTTY ? onOneLine(field) : field);
   }
 }
@@ -104,10 +104,10 @@ const write = (text: string): void => void process.stdout.write(`${text}\n`);
 let closedPipeExit: number = EXIT.ok;
 
 /**
- * A reader that closes the pipe early, such as `head`, ends the program without an error, unless something is lost by
- * it. Unread progress is no reason to stop paying.
+ * A reader that closes the pipe early, such as `head`, ends the program without an error, unless output is lost by it. Unread progress does
+ * not stop a payment.
  */
-export function bearClosedPipes(): void {
+export function tolerateClosedPipes(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(closedPipeExit);
     throw error;

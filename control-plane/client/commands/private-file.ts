@@ -1,15 +1,15 @@
-// Small JSON files that only their owner can read: tokens, and payments whose end is not known.
+// Small JSON files that only their owner can read: tokens, and payments with an unknown outcome.
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { UsageError } from './failures.ts';
 
-/** Undefined where there is none. Throws `UsageError` for one that others can read, or that holds something else. */
+/** Undefined if there is none. Throws `UsageError` for a file that others can read, or that has other contents. */
 export function readPrivate<S extends z.ZodType>(file: string, schema: S): z.output<S> | undefined {
   let text: string;
   try {
     if ((statSync(file).mode & 0o077) !== 0)
-      throw new UsageError(`${file} can be read by others: chmod 600 it`);
+      throw new UsageError(`${file} can be read by other users: run chmod 600 on it`);
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -18,11 +18,11 @@ export function readPrivate<S extends z.ZodType>(file: string, schema: S): z.out
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw new UsageError(`${file} is not a file of this program`);
+    throw new UsageError(`${file} was not written by this program`);
   }
 }
 
-/** All of it or nothing, also when the process is killed. Throws `UsageError`. */
+/** Writes all of it or nothing, even if the process is killed. Throws `UsageError`. */
 export function writePrivate(file: string, value: unknown): void {
   const fresh = `${file}.${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-// The command line as a whole: its options, its environment and its commands.
+// The command line: its options, its environment and its commands.
 import { Command } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { wholeNumber } from './arguments.ts';
@@ -16,12 +16,12 @@ export const ENVIRONMENT = {
   DATA_DIR: 'Data folder of `npm start`, which holds `dev-stack.json`. Default `data`.',
 } as const;
 
-/** `writeErr` prints what the parser itself says of wrong use. */
+/** `writeErr` prints the parser's usage errors. */
 export function createProgram(env: Environment, writeErr?: (text: string) => void): Command {
   const program = new Command('simrack')
     .description('Buy a phone number, and text and call with it.')
     .option('--url <url>', 'Base URL of the service (SIMRACK_URL, or that of npm start)')
-    .option('--wallet <n>', 'Which wallet of npm start to use, from 0; each has its own token', wholeNumber)
+    .option('--wallet <n>', 'Wallet of npm start to use, from 0; each has its own token', wholeNumber)
     .option('--token <token>', 'Bearer token; prefer SIMRACK_TOKEN, or the file that subscribe writes')
     .option('--token-file <file>', 'File of the token, instead of ~/.config/simrack')
     .option('--json', 'Print one line of JSON, also for errors; print no progress')
@@ -29,7 +29,7 @@ export function createProgram(env: Environment, writeErr?: (text: string) => voi
     .addHelpText('after', `\nThe wallet’s private key comes from WALLET_KEY.\n\n${EXIT_HELP}`)
     .showHelpAfterError('(--help says how)')
     .exitOverride();
-  // Before there are commands: each takes over what is set at its beginning.
+  // Before the commands are added: each copies the settings of that moment.
   if (writeErr !== undefined) program.configureOutput({ writeErr });
   const session = (): Session => new Session(program.opts<GlobalOptions>(), env);
   for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(program, session);

@@ -1,4 +1,4 @@
-// The part of the options and the environment that every command needs: the service, the wallet and the token.
+// The options and environment that every command needs: service, wallet and token.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
@@ -38,9 +38,9 @@ export class Session {
     const url = this.#options.url ?? (this.#env['SIMRACK_URL'] || this.#devStack()?.base_url);
     if (url === undefined)
       throw new UsageError(
-        `which service? --url or SIMRACK_URL, or npm start first (no ${devStackFile(this.#dataDir)})`,
+        `no service: set --url or SIMRACK_URL, or run npm start first (no ${devStackFile(this.#dataDir)})`,
       );
-    if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`not a URL of HTTP: ${url}`);
+    if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`not an HTTP URL: ${url}`);
     return url;
   }
 
@@ -50,17 +50,17 @@ export class Session {
     return new CredentialStore({ configHome, baseUrl: this.baseUrl, tokenFile });
   }
 
-  /** The wallets of `npm start` beside the first are used only where they are named. */
+  /** The further wallets of `npm start` are used only if they are named. */
   get isDefaultWallet(): boolean {
     return (this.#options.wallet ?? 0) === 0;
   }
 
-  /** Without a token, for what needs none. */
-  stranger(): SimrackClient {
+  /** A client without a token. */
+  anonymous(): SimrackClient {
     return new SimrackClient({ baseUrl: this.baseUrl });
   }
 
-  /** With the token that was given, or that was kept: of the wallet that is named, or of the default one. */
+  /** A client with the given token, or the stored one of the named or default wallet. */
   async client(): Promise<SimrackClient> {
     const given = this.#options.token ?? (this.#env['SIMRACK_TOKEN'] || undefined);
     if (given !== undefined) return this.clientOf(given);
@@ -87,15 +87,15 @@ export class Session {
   async account(): Promise<LocalAccount> {
     const { wallet } = this.#options;
     const key = (wallet === undefined ? this.#env['WALLET_KEY'] : undefined) || this.#stackKey(wallet ?? 0);
-    if (!KEY_PATTERN.test(key)) throw new UsageError('WALLET_KEY: a key is 0x and 64 hexadecimal digits');
-    // Most commands sign nothing, and viem takes longer to load than they take to run.
+    if (!KEY_PATTERN.test(key)) throw new UsageError('WALLET_KEY must be 0x and 64 hexadecimal digits');
+    // Most commands sign nothing, and loading viem takes longer than they run.
     const { privateKeyToAccount } = await import('viem/accounts');
     return privateKeyToAccount(key as Hex);
   }
 
   #stackKey(wallet: number): string {
     const wallets = this.#devStack()?.wallets;
-    if (wallets === undefined) throw new UsageError('no wallet: set WALLET_KEY, or npm start first');
+    if (wallets === undefined) throw new UsageError('no wallet: set WALLET_KEY, or run npm start first');
     const found = wallets[wallet];
     if (found === undefined)
       throw new UsageError(`--wallet: npm start has wallets 0 to ${wallets.length - 1}`);

@@ -1,4 +1,4 @@
-// `simrack send | receive | messages | delete`: text messages from a terminal.
+// `simrack send | receive | messages | delete`: text messages in a terminal.
 import { type Command, Option } from 'commander';
 import { historyMessageSchema, inboundMessageSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
@@ -46,7 +46,7 @@ export function addSmsCommands(program: Command, session: () => Session): void {
   ])
     .description('Claim the received SMS. Each is returned once.')
     .option('--wait [seconds]', `Wait for an SMS; default ${WAIT_SECONDS} seconds`, wholeNumber)
-    .option('--from <number>', 'Wait for an SMS from this sender; others that arrive are printed, too')
+    .option('--from <number>', 'Wait for an SMS from this sender; SMS from others are also printed')
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
     .description('List the messages, newest first. Claims nothing.')
@@ -70,15 +70,15 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     .action((ids: string[], options: DeleteOptions) => remove(session(), ids, options));
 }
 
-/** An id that is not there, or not any more, is passed over: what was to be deleted is not there. */
+/** Ids without a message are skipped: there is nothing to delete. */
 async function remove(at: Session, written: readonly string[], options: DeleteOptions): Promise<void> {
   const { all, ...query } = options;
   const isFiltered = Object.keys(query).length > 0;
   if ([written.length > 0, all === true, isFiltered].filter(Boolean).length !== 1)
-    throw new UsageError('give ids of messages, or --direction, --since and --until, or --all');
+    throw new UsageError('name ids of messages, or use --direction, --since and --until, or --all');
   const ids = written.map((text) => {
     const parsed = OPERATION.deleteMessage.params.safeParse({ id: text });
-    if (!parsed.success) throw new UsageError(`${text} is no id of a message`);
+    if (!parsed.success) throw new UsageError(`${text} is not an id of a message`);
     return parsed.data.id;
   });
   const client = await at.client();
@@ -132,7 +132,7 @@ async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<voi
       ? noAnswer('timeout', `no such message within ${seconds} s`)
       : (error as Error);
   }
-  // A claim is the only one: what came beside it is printed, too.
+  // Each message is claimed only once, so the others that arrived are printed too.
   const messages = [...(await client.held()), ...(awaited === undefined ? [] : [awaited])];
   messages.sort((one, other) => one.id - other.id);
   const hasEnded =

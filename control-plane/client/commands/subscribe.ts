@@ -1,4 +1,4 @@
-// `simrack subscribe`: pays for a year, once, however often it is killed and run again.
+// `simrack subscribe`: pays for a year once, however often it is killed and run again.
 import type { LocalAccount } from 'viem/accounts';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { PaymentWay, SignedPayment } from '../payments/signed-payment.ts';
@@ -16,33 +16,33 @@ export interface SubscribeOptions {
 }
 
 export interface Subscribed extends SignedIn {
-  /** `unchanged` and `recovered` have cost nothing now. */
+  /** `unchanged` and `recovered` cost nothing. */
   outcome: 'bought' | 'renewed' | 'recovered' | 'unchanged';
 }
 
-/** `tell` gets the result. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
+/** Calls `report` with the result. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
 export async function subscribe(
   session: Session,
   options: SubscribeOptions,
-  tell: (subscribed: Subscribed) => void,
+  report: (subscribed: Subscribed) => void,
 ): Promise<void> {
   const account = await session.account();
   const { store } = session;
   await store.whilePaying(account.address, async () => {
     const resume = store.pending(account.address);
     const asks = resume === undefined && options.renew !== true;
-    tell(
+    report(
       (asks ? await known(session, account) : undefined) ??
         (await payOnce(session, account, options, resume)),
     );
-    // Only after the output: until then, the next run prints the result, and pays nothing.
+    // After the output: if the program is killed before, the next run prints the result and pays nothing.
     store.clearPending(account.address);
   });
 }
 
 /**
- * Of a wallet that has a number, nothing is paid: who runs this twice wants one number. The service is asked, for what
- * is kept here may be of another wallet, or nothing. A year that is over has no number to be told: it is paid for.
+ * The present subscription of the wallet: then nothing is paid, because a user who runs the command twice wants one number. The service
+ * decides, because the files may be missing or of another wallet. An expired year does not count: it is paid again.
  */
 async function known(session: Session, account: LocalAccount): Promise<Subscribed | undefined> {
   const { store, output } = session;
@@ -50,7 +50,7 @@ async function known(session: Session, account: LocalAccount): Promise<Subscribe
   try {
     if (kept !== undefined) {
       const { number, expires_at } = await session.clientOf(kept.token).number();
-      output.note('this wallet has a number; --renew pays for a year more');
+      output.note('this wallet has a number; use --renew to pay for another year');
       keepToken(session, account, { token: kept.token, number, expires_at });
       return { token: kept.token, number, expires_at, outcome: 'unchanged' };
     }
@@ -58,9 +58,9 @@ async function known(session: Session, account: LocalAccount): Promise<Subscribe
     if (!isApiError(error, 'unauthorized')) throw error;
   }
   try {
-    const recovered = await session.stranger().recover(account);
+    const recovered = await session.anonymous().recover(account);
     output.note(
-      'this wallet has a number: signed in, nothing is paid; its older tokens are revoked everywhere',
+      'this wallet has a number: signed in and paid nothing; its older tokens are revoked everywhere',
     );
     keepToken(session, account, recovered);
     return { ...recovered, outcome: 'recovered' };
@@ -77,13 +77,13 @@ async function payOnce(
   resume: SignedPayment | undefined,
 ): Promise<Subscribed> {
   if (resume === undefined) return pay(session, account, options, undefined);
-  session.output.note('an earlier payment is looked after; no other is made');
+  session.output.note('finishing an earlier payment; no other payment is made');
   try {
     return await pay(session, account, options, resume);
   } catch (error) {
-    // 402: it moved nothing, and never will.
+    // 402: it moved no money, and never will.
     if (!(error instanceof ApiError) || error.status !== 402) throw error;
-    session.output.note(`the earlier payment has moved nothing (${error.code}): paying anew`);
+    session.output.note(`the earlier payment moved no money (${error.code}): paying again`);
     return pay(session, account, options, undefined);
   }
 }
@@ -99,7 +99,7 @@ async function pay(
     const bought = await interruptible((signal) =>
       untilInterrupted(
         signal,
-        session.stranger().subscribe({
+        session.anonymous().subscribe({
           account,
           way,
           maxAmount: max,
@@ -118,11 +118,11 @@ async function pay(
     const { token, number, expires_at } = bought;
     return { token, number, expires_at, outcome: outcomeOf(bought) };
   } catch (error) {
-    // Every other refusal says that this payment has moved nothing, or has been used up.
+    // Every other refusal means that this payment moved no money, or was used before.
     if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
       store.clearPending(account.address);
     if (error instanceof InterruptedError && store.pending(account.address) !== undefined)
-      output.note('the payment is under way: run the same command again, it does not pay twice');
+      output.note('the payment is under way. Run the same command again: it does not pay twice.');
     throw error;
   }
 }
@@ -132,7 +132,7 @@ const outcomeOf = (bought: Purchase): Subscribed['outcome'] => {
   return bought.renewed ? 'renewed' : 'bought';
 };
 
-/** A sent payment is not taken back; the program that ends does not wait for its end. */
+/** A payment that was sent cannot be canceled; the program ends without waiting for it. */
 function untilInterrupted<T>(signal: AbortSignal, purchase: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,4 +1,4 @@
-// A token that was got for a wallet, from the answer to the file.
+// Stores a new token of a wallet.
 import type { LocalAccount } from 'viem/accounts';
 import type { Session } from './session.ts';
 
@@ -11,6 +11,6 @@ export interface SignedIn {
 export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
   const { store, output, baseUrl, isDefaultWallet } = session;
   const aside = store.save({ base_url: baseUrl, wallet: address, token, number }, isDefaultWallet);
-  if (aside !== undefined) output.note(`the token of the wallet before is in ${aside}: --token-file`);
+  if (aside !== undefined) output.note(`the token of the previous wallet is in ${aside}: --token-file`);
   output.note(`the token is in ${store.fileOf(address)}`);
 }

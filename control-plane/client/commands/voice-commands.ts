@@ -1,4 +1,4 @@
-// `simrack dial | listen | hangup`: calls from a terminal.
+// `simrack dial | listen | hangup`: calls in a terminal.
 import type { Command } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
@@ -56,7 +56,7 @@ async function dial(at: Session, to: string, { detach, ...options }: DialOptions
     at.output.answer(call);
     return;
   }
-  at.output.waiting('it rings');
+  at.output.waiting('ringing');
   const talk = await converse({ client, callId: call.call_id, output: at.output }, options, files);
   at.output.answer({ ...call, ...talk });
   if (!talk.answered) throw notAnswered(talk.end.reason);
@@ -70,12 +70,12 @@ async function listen(at: Session, { answer, wait, ...options }: ListenOptions):
     watch(at, { number, answers: answer === true, wait, interrupted }),
   );
   if (rings === undefined) return;
-  at.output.note(`${rings.caller ?? 'somebody'} calls`);
+  at.output.note(`${rings.caller ?? 'an unknown number'} is calling`);
   const talk = await converse({ client, callId: rings.call_id, output: at.output }, options, files);
   at.output.answer({ ...rings, ...talk });
 }
 
-/** The call to be answered; none, where they are only told. */
+/** The call to answer; undefined if calls are only printed. */
 async function watch(
   at: Session,
   {
@@ -109,7 +109,7 @@ async function watch(
   if (!answers || rings !== undefined) return rings;
   throw interrupted.reason instanceof InterruptedError
     ? interrupted.reason
-    : noAnswer('timeout', 'no call came in');
+    : noAnswer('timeout', 'no call arrived');
 }
 
 const notAnswered = (reason: string): ApiError =>

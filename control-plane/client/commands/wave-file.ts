@@ -1,15 +1,15 @@
-// Audio files of calls: WAVE (RIFF, PCM) as the line has it, or its samples alone.
+// Audio files of calls: WAVE (RIFF, PCM) in the format of the line, or raw samples.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { UsageError } from './failures.ts';
 
 const HEADER_BYTES = 44;
 const PCM = 1;
-/** WAVE_FORMAT_EXTENSIBLE: what some programs write for PCM, too. */
+/** WAVE_FORMAT_EXTENSIBLE, which some programs write for PCM. */
 const EXTENSIBLE = 0xfffe;
 const FORMAT = 'PCM, mono, 16 kHz, 16 bit';
 
-/** The samples of a file: of a WAVE what is in its data chunk, of any other all. Throws `UsageError`. */
+/** The samples of a file: the data chunk of a WAVE, or all of any other file. Throws `UsageError`. */
 export function readAudio(file: string): Buffer {
   let bytes: Buffer;
   try {
@@ -24,7 +24,7 @@ export function readAudio(file: string): Buffer {
 
 function samplesOf(bytes: Buffer, file: string): Buffer {
   let isRight = false;
-  // Chunks have a name and a size, and begin at even places.
+  // Chunks have a name and a size, and begin at even offsets.
   for (let at = 12; at + 8 <= bytes.length; ) {
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32LE(at + 4);
@@ -45,12 +45,12 @@ const isRightFormat = (format: Buffer): boolean =>
   format.readUInt32LE(4) === SAMPLE_RATE_HZ &&
   format.readUInt16LE(14) === 16;
 
-/** Writes as it comes; the sizes in the header are right when it is closed. */
+/** Writes samples as they arrive; the sizes in the header are correct once it is closed. */
 export class Recording {
   readonly #file: number;
   readonly #isWave: boolean;
   #bytes = 0;
-  /** Why it holds less than was heard. */
+  /** Why the recording is incomplete. */
   problem: string | undefined;
 
   constructor(file: string) {

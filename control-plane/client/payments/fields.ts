@@ -1,4 +1,4 @@
-// Fields of payment challenges as they stand on the wire.
+// Fields of payment challenges as they are on the wire.
 import type { Address } from 'viem';
 import * as z from 'zod';
 
@@ -7,7 +7,7 @@ export const amountSchema = z
   .regex(/^\d{1,78}$/)
   .transform(BigInt);
 
-/** Any letter case; comes out in lower case, of which nobody expects a checksum. */
+/** Accepts any letter case; the result is lower case, so no checksum is expected of it. */
 export const addressSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)

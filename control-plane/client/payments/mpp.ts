@@ -30,7 +30,7 @@ export interface MppOffer {
   challenge: z.output<typeof challengeSchema>;
 }
 
-/** The challenges that can be paid with an authorization; the token's domain is what the body says of it. */
+/** The challenges that an authorization can pay. The token's domain is from the body. */
 export function mppOffers(answer: RawAnswer): MppOffer[] {
   const domains = offersV1(answer);
   return challengesOf(answer.headers.get('www-authenticate') ?? '').flatMap((parameters) => {
@@ -48,7 +48,7 @@ export function mppOffers(answer: RawAnswer): MppOffer[] {
   });
 }
 
-/** What the authorization must be, so that it pays this challenge and no other. */
+/** The terms that bind an authorization to this challenge. */
 export function mppTerms({ challenge: { id, realm, expires } }: MppOffer): {
   nonce: Hex;
   validBefore: number;
@@ -59,13 +59,13 @@ export function mppTerms({ challenge: { id, realm, expires } }: MppOffer): {
   };
 }
 
-/** `Authorization`. */
+/** The `Authorization` header. */
 export function mppHeader({ challenge }: MppOffer, { signature, authorization }: SignedTransfer): string {
   const credential = { challenge, payload: { type: 'authorization', signature, ...authorization } };
   return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
 }
 
-/** Several challenges in one header (RFC 9110 §11.6.1): those of the scheme, their parameters unquoted. */
+/** The challenges of one scheme in a header with several (RFC 9110 §11.6.1), their parameters unquoted. */
 function challengesOf(header: string): Record<string, string>[] {
   return header
     .split(/(?:^|,)\s*(?=[\w-]+\s+[\w-]+=)/)

@@ -1,4 +1,4 @@
-// What a 402 asks for, whichever of the three protocols says it, and whether the caller lets it be paid.
+// The offers of a 402, in any of the three protocols, and the limits of the caller.
 import type { Address } from 'viem';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { isSameAddress } from './fields.ts';
@@ -10,16 +10,16 @@ export interface Offer {
   /** Smallest units. */
   amount: bigint;
   maxTimeoutSeconds: number;
-  /** Of the token, for signatures (EIP-712). */
+  /** EIP-712 domain of the token. */
   domain: { name: string; version: string };
 }
 
 export interface SpendLimit {
-  /** The most that is paid, in the asset's smallest units: 1_800_000_000n are 1800 dollars of USDC. */
+  /** Maximum payment in the asset's smallest units: 1_800_000_000n is 1800 dollars of USDC. */
   maxAmount: bigint;
-  /** Chains that may be paid on; all that are known, where it is left out. */
+  /** Chains to pay on; by default all known ones. */
   chainIds?: readonly ChainId[] | undefined;
-  /** Tokens beside USDC: without naming them, units of another value would be paid. */
+  /** Tokens other than USDC that may be paid. They must be named, because their units have another value. */
   assets?: readonly Address[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export class NotPayableError extends Error {
   override name = 'NotPayableError';
 }
 
-/** The first offer within the limit. Throws `NotPayableError`; nothing was signed then. */
+/** The first offer within the limit. Throws `NotPayableError`; then nothing was signed. */
 export function payableOffer<T extends { offer: Offer }>(found: readonly T[], limit: SpendLimit): T {
   const allowed = found.filter(({ offer }) => isAllowed(offer, limit));
   const payable = allowed.find(({ offer }) => offer.amount <= limit.maxAmount);

@@ -1,6 +1,6 @@
-// An HTTP answer that may offer ways to pay.
+// An HTTP response that may offer payment options.
 
-/** An answer before its status was checked. */
+/** A response before its status is checked. */
 export interface RawAnswer {
   status: number;
   headers: Headers;

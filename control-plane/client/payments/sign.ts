@@ -1,4 +1,4 @@
-// One payment for one 402, by the way that the caller chose.
+// Signs one payment for one 402, with the chosen protocol.
 import type { LocalAccount } from 'viem/accounts';
 import { type Offer, payableOffer, type SpendLimit } from './offer.ts';
 import type { RawAnswer } from './raw-answer.ts';
@@ -12,7 +12,7 @@ export interface SignOptions extends SpendLimit {
   now: Date;
 }
 
-/** The payment, and the offer that it pays. Throws `NotPayableError` when the 402 has no offer that may be paid this way. */
+/** The payment, and the offer that it pays. Throws `NotPayableError` if the 402 has no acceptable offer in this protocol. */
 export async function signPayment(
   answer: RawAnswer,
   { account, way, now, ...limit }: SignOptions,
@@ -31,7 +31,7 @@ export async function signPayment(
       return { payment: { header: 'PAYMENT-SIGNATURE', value }, offer: found.offer };
     }
     case 'mpp': {
-      // It hashes, for which it loads most of viem.
+      // Loaded on demand: hashing needs most of viem.
       const { mppHeader, mppOffers, mppTerms } = await import('./mpp.ts');
       const found = payableOffer(mppOffers(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds, ...mppTerms(found) });

@@ -22,7 +22,7 @@ export interface SignedTransfer {
 
 export interface TransferTerms {
   nowSeconds: number;
-  /** Where the protocol prescribes them. */
+  /** Set if the protocol prescribes them. */
   nonce?: Hex;
   validBefore?: number;
 }

@@ -21,11 +21,11 @@ const requiredV2Schema = z.object({ resource: z.unknown(), accepts: z.array(z.un
 
 export interface X402Offer {
   offer: Offer;
-  /** The entry as it stands in the challenge. */
+  /** The entry as it is in the challenge. */
   entry: unknown;
 }
 
-/** Of the body of a 402. Entries of other schemes and networks are left out. */
+/** The offers in the body of a 402, without those of other schemes and networks. */
 export function offersV1({ json }: RawAnswer): X402Offer[] {
   const accepts = challengeSchema.pick({ accepts: true }).safeParse(json).data?.accepts ?? [];
   return offersOf(accepts, (chainId) => NETWORKS[chainId].network);
@@ -35,12 +35,12 @@ export function offersV2({ headers }: RawAnswer): X402Offer[] {
   return offersOf(requiredV2(headers)?.accepts ?? [], caip2);
 }
 
-/** `X-PAYMENT`. */
+/** The `X-PAYMENT` header. */
 export function headerV1({ offer }: X402Offer, payload: SignedTransfer): string {
   return base64({ x402Version: 1, scheme: 'exact', network: NETWORKS[offer.chainId].network, payload });
 }
 
-/** `PAYMENT-SIGNATURE`. */
+/** The `PAYMENT-SIGNATURE` header. */
 export function headerV2({ headers }: RawAnswer, { entry }: X402Offer, payload: SignedTransfer): string {
   return base64({ x402Version: 2, resource: requiredV2(headers)?.resource, accepted: entry, payload });
 }

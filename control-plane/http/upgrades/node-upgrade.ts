@@ -1,4 +1,4 @@
-// The upgrade of a node's control link: who it is, then a session; and the end of all sessions at a stop.
+// The upgrade of a node's control link: authenticates the node, then starts a session; ends all sessions at a stop.
 import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
@@ -9,17 +9,17 @@ import { answerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
 
-/** Upgrades whose proof is being checked; a fleet that comes back at once is smaller. */
+/** Concurrent checks of proofs; more than any fleet that reconnects together. */
 const CHECKS_MAX = 1_000;
 
-/** By then another instance is there, or this one after a restart. */
+/** By then another instance is running, or this one again. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
-  /** Links of nodes. */
+  /** Open links of nodes. */
   open(): number;
-  /** Refuses new links, asks the nodes to disconnect, and resolves when every session has ended, in bounded time. */
+  /** Refuses new links, asks the nodes to disconnect, and resolves when every session has ended, within a limited time. */
   drain(): Promise<void>;
 }
 
@@ -42,14 +42,14 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
 
   function refuseWhileDraining(authorization: string | undefined): void {
     if (!isDraining) return;
-    // It came back to the instance that sent it away: there is no other.
+    // It reconnected to the instance that sent it away: there is no other instance.
     const nodeId = readProof(authorization)?.nodeId;
     for (const session of sessions) if (session.nodeId === nodeId) session.hasNowhereToGo();
-    throw tryLater('this instance is about to stop');
+    throw tryLater('This instance is stopping.');
   }
 
   async function check(authorization: string | undefined) {
-    if (checks >= CHECKS_MAX) throw tryLater('too many nodes connect at once');
+    if (checks >= CHECKS_MAX) throw tryLater('Too many nodes are connecting at once.');
     checks += 1;
     try {
       return await identify(parts, authorization);

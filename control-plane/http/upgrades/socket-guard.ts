@@ -1,4 +1,4 @@
-// Sockets of clients stay open while their token is good: closed when it is revoked or its year ends, and bounded in number.
+// Keeps sockets of clients open only while their token is valid: closes them when it is revoked or its year ends, and limits their number.
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -8,32 +8,32 @@ import type { Bus } from '../../bus/bus.ts';
 import { hashToken, tokenOf } from '../../domain/bearer-token.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
-import { observe } from '../../metrics/observation.ts';
+import { emitMetric } from '../../metrics/metric-events.ts';
 import { keepAlive } from '../../voice/pulse.ts';
 import { closeSoon } from '../../voice/stream-client.ts';
 import type { Authenticate } from '../bearer.ts';
 
-/** Timers of Node reach 24.8 days; a year is waited for in steps. */
+/** Timers of Node reach 24.8 days; a year is split into steps. */
 const STEP_MS = 24 * 60 * 60 * 1000;
 
-/** A database that does not answer says nothing of a token: it is asked again. */
+/** A database that does not respond proves nothing about a token: the check is repeated. */
 const ASK_AGAIN_MS = 1_000;
 
-/** For a client that opens more and more of them. */
+/** Retry time for a client that opens too many sockets. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface SocketGuardParts {
   authenticate: Authenticate;
-  /** Of the client. */
+  /** Address of the client. */
   addressOf: (request: IncomingMessage) => string;
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** Sockets that one token may have open. */
+  /** Open sockets per token. */
   socketsPerToken: number;
 }
 
-/** The state of one token that has sockets. */
+/** The state of one token with open sockets. */
 interface Bearer {
   authorization: string;
   subscription: Subscription;
@@ -55,19 +55,23 @@ export class SocketGuard {
     });
   }
 
-  /** Throws `Refusal`: `unauthorized`, and `rate_limited` for a token that has too many sockets and an address that tries too many. */
+  /** Throws `Refusal`: `unauthorized`; `rate_limited` for a token with too many sockets, or an address with too many attempts. */
   async admit(request: IncomingMessage): Promise<Subscription> {
     const { authorization } = request.headers;
     const subscription = await this.#parts.authenticate(authorization, this.#parts.addressOf(request));
     const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
     if (open < this.#parts.socketsPerToken) return subscription;
-    observe({ kind: 'rate_limited', limit: 'sockets' });
-    throw new Refusal('rate_limited', `a token may have ${this.#parts.socketsPerToken} sockets open`, {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-    });
+    emitMetric({ kind: 'rate_limited', limit: 'sockets' });
+    throw new Refusal(
+      'rate_limited',
+      `A token may have at most ${this.#parts.socketsPerToken} open sockets.`,
+      {
+        headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      },
+    );
   }
 
-  /** Watches over a socket that was admitted. */
+  /** Guards a socket that was admitted. */
   keep(socket: WebSocket, authorization: string | undefined, subscription: Subscription): void {
     const key = keyOf(authorization);
     const bearer: Bearer = this.#bearers.get(key) ?? {
@@ -108,11 +112,11 @@ export class SocketGuard {
         for (const socket of bearer.sockets)
           closeSoon(socket, this.#parts.clock, {
             code: STREAM_CLOSE.tokenEnded,
-            reason: 'the token is not valid any more',
+            reason: 'the token is no longer valid',
           });
         return;
       }
-      this.#parts.log.warn({ err: error }, 'whether a token is still good is not known');
+      this.#parts.log.warn({ err: error }, 'checking the token of a socket failed');
       if (bearer.sockets.size > 0) this.#checkAfter(bearer, ASK_AGAIN_MS);
     }
   }

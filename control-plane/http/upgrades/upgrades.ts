@@ -1,4 +1,4 @@
-// Every WebSocket of the service on one page: its path, and who takes it.
+// All WebSockets of the service: their paths and handlers.
 import type { IncomingMessage } from 'node:http';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { MEDIA_PATH } from '#shared/voice/media.ts';
@@ -10,20 +10,20 @@ import type { UpgradeHandler } from '../server.ts';
 export interface UpgradeHandlers {
   nodeLink: UpgradeHandler;
   mediaLink: UpgradeHandler;
-  /** With the rest of the path, decoded. */
+  /** Also gets the rest of the path, decoded. */
   stream: (...args: [...Parameters<UpgradeHandler>, callId: string, query: URLSearchParams]) => Promise<void>;
   presence: (...args: [...Parameters<UpgradeHandler>, number: string]) => Promise<void>;
 }
 
 const VOICE_PATH = /^\/voice\/(stream|presence)\/([^/]+)$/;
 
-/** How often an address may show a node's proof, or a ticket, that is refused. Tokens have a limit of their own. */
+/** Limits refused proofs of nodes and refused tickets per address. Tokens have a limit of their own. */
 export interface LinkLimit {
   limit: RequestLimit;
   addressOf(request: IncomingMessage): string;
 }
 
-/** Takes an upgrade to the one whose path it has. Throws `Refusal`: `not_found` for any other path, `rate_limited`. */
+/** Dispatches an upgrade by its path. Throws `Refusal`: `not_found` for any other path, `rate_limited`. */
 export function routeUpgrades(handlers: UpgradeHandlers, { limit, addressOf }: LinkLimit): UpgradeHandler {
   const limited =
     (handler: UpgradeHandler): UpgradeHandler =>
@@ -38,7 +38,7 @@ export function routeUpgrades(handlers: UpgradeHandlers, { limit, addressOf }: L
     const [, kind, rest = ''] = VOICE_PATH.exec(pathname) ?? [];
     const last = decoded(rest);
     if (kind === undefined || last === undefined)
-      throw new Refusal('not_found', `there is no socket at ${pathname}`);
+      throw new Refusal('not_found', `There is no WebSocket at ${pathname}`);
     if (kind === 'presence') return handlers.presence(request, socket, head, last);
     return handlers.stream(request, socket, head, last, new URLSearchParams(query));
   };

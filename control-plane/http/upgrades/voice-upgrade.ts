@@ -19,7 +19,7 @@ import { writeAnswer } from '../raw-answer.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import type { UpgradeHandlers } from './upgrades.ts';
 
-/** Watchers of presence have nothing to say. */
+/** Watchers of presence send nothing. */
 const PRESENCE_MESSAGE_BYTES_MAX = 1024;
 
 const STOP_TIMEOUT_MS = 1_000;
@@ -33,7 +33,7 @@ export interface VoiceUpgradeParts extends OpenStreamParts {
 export type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
   /** Open sockets by kind. */
   open(): Record<'media' | 'stream' | 'presence', number>;
-  /** Closes every socket that is left, in bounded time. */
+  /** Closes all remaining sockets, within a limited time. */
   stop(): Promise<void>;
 };
 
@@ -61,7 +61,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
     async mediaLink(request, socket, head) {
       const onLink = parts.tickets.use(request.headers.authorization);
       if (onLink === undefined) {
-        throw new Refusal('unauthorized', 'a ticket that is good is required', {
+        throw new Refusal('unauthorized', 'A valid ticket is required.', {
           headers: { 'WWW-Authenticate': 'SimrackMedia' },
         });
       }
@@ -112,7 +112,7 @@ function protocolOf(query: URLSearchParams): StreamProtocol {
   const protocol = query.get('protocol');
   if (protocol === null) return 'raw';
   if (protocol === 'twilio') return 'twilio';
-  throw new Refusal('invalid_request', '"protocol" must be twilio, or left out', {
+  throw new Refusal('invalid_request', '"protocol" must be twilio or absent', {
     details: { field: 'protocol' },
   });
 }

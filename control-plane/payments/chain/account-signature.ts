@@ -1,5 +1,5 @@
-// Whether the code of an account accepts a signature (EIP-1271), deployed or about to be (ERC-6492). Asked by `eth_call`: nobody pays
-// for what the code does.
+// Whether the code of an account accepts a signature (EIP-1271). The account is deployed, or the signature deploys it (ERC-6492). The check
+// uses `eth_call`, which costs no gas.
 import {
   type Address,
   BaseError,
@@ -18,17 +18,22 @@ import { SIGNATURE_BYTES_MAX } from '#shared/api/requests.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isUnreachable } from './rpc.ts';
 
-/** Calls at once. */
+/** Concurrent calls. */
 const CALLS_MAX = 16;
 
-/** Enough to deploy an account and to check the signatures of many owners; little to a node, whatever strangers' code does with it. */
+/**
+ * Enough to deploy an account and to check the signatures of many owners. It bounds the work of a node, whatever a stranger's code does.
+ */
 const CALL_GAS_MAX = 5_000_000n;
 
 const RETRY_AFTER_SECONDS = 1;
 
 const PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/;
 
-/** The bytes of a signature in an account's own form; undefined for text that is none, is too long or ends as ERC-6492 and is not. */
+/**
+ * The bytes of a signature in an account's own format. Undefined for text that is not hexadecimal or is too long, and for a malformed
+ * ERC-6492 signature.
+ */
 export function signatureBytes(text: string): Hex | undefined {
   if (!PATTERN.test(text) || size(text as Hex) > SIGNATURE_BYTES_MAX) return undefined;
   const signature = text.toLowerCase() as Hex;
@@ -40,11 +45,11 @@ export function signatureBytes(text: string): Hex | undefined {
   return signature;
 }
 
-/** The code of accounts on one chain. */
+/** Checks signatures with the code of accounts on one chain. */
 export interface AccountSignatures {
   readonly chainId: number;
   /**
-   * True when the code at `account`, or the code that the signature deploys there, accepts it for the digest. False for an address without
+   * Whether the code at `account`, or the code that the signature deploys there, accepts it for the digest. False for an address without
    * code. Throws `Refusal` `overloaded` when too many calls are under way; rejects when the RPC cannot be reached.
    */
   isAccepted(account: Address, digest: Hex, signature: Hex): Promise<boolean>;
@@ -90,7 +95,7 @@ export function accountSignatures(
   };
 }
 
-/** Whether the RPC ran the code, and the code failed. */
+/** Whether the RPC ran the code and the code failed. */
 const isExecution = (error: unknown): boolean =>
   error instanceof BaseError &&
   (error.walk((cause) => cause instanceof RawContractError) !== null ||

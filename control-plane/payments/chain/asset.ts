@@ -1,8 +1,8 @@
-// A token as it describes itself.
+// A token's own description of itself.
 import { type Address, domainSeparator, type PublicClient } from 'viem';
 import { TOKEN_ABI } from './token-events.ts';
 
-/** Throws when its domain separator is not that of its name and version, or the RPC serves another chain. */
+/** Throws if the token's domain separator does not match its name and version, or if the RPC serves another chain. */
 export async function readAsset(
   publicClient: PublicClient,
   { asset, chainId: wanted }: { asset: Address; chainId: number },

@@ -1,21 +1,21 @@
-// Whether an authorization was used, and by what.
+// Whether an authorization was used, and by which transaction.
 import { type Address, type Hex, isAddressEqual, type PublicClient } from 'viem';
 import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { blocksOf } from './blocks.ts';
 import { isUnreachable, searchBack } from './rpc.ts';
 import { isPaid, TOKEN_ABI } from './token-events.ts';
 
-/** How far back a used authorization is searched: an authorization lives a day at most (2 s blocks). */
+/** How far back the use of an authorization is searched: an authorization lives a day at most (2 s blocks). */
 const LOG_DEPTH_BLOCKS = 45_000n;
 
-/** In a block so deep the log shows what the state shows, however far a node's log lags behind. */
+/** In a block this deep the log agrees with the state, however far a node's log lags behind. */
 const LOG_LAG_BLOCKS = 64n;
 
-/** What became of an authorization that can move no more money. */
+/** The use of an authorization that can move no more money. */
 export type Use =
-  /** `isOurs`: our relayer sent it, perhaps in the place of an earlier transaction of its own. */
+  /** `isOurs`: our relayer sent it, perhaps as a replacement of its own earlier transaction. */
   | { kind: 'paid'; transaction: Hex; blockNumber: bigint; isOurs: boolean }
-  /** Used for another transfer of its payer, or cancelled. */
+  /** Used for another transfer of its payer, or canceled. */
   | { kind: 'spent'; transaction: Hex; blockNumber: bigint };
 
 export function authorizationUses(
@@ -23,8 +23,8 @@ export function authorizationUses(
   { head, relayer }: { head: ReturnType<typeof blocksOf>['head']; relayer: Address | undefined },
 ) {
   /**
-   * True once the authorization was used, or cancelled by the payer: it can move no more money. Asked of
-   * the state after `blockNumber`, so that a node that lags does not answer for an earlier one.
+   * True once the authorization was used, or canceled by the payer: it can move no more money. Reads the state after `blockNumber`, so that
+   * a node that lags does not answer for an earlier one.
    */
   function isNonceUsed(authorization: AuthorizedTransfer, blockNumber?: bigint): Promise<boolean> {
     return publicClient.readContract({
@@ -37,8 +37,8 @@ export function authorizationUses(
   }
 
   /**
-   * By what an authorization was used, as the log has it. Undefined where the log has nothing, as that of a node that
-   * lags: from that alone nothing follows.
+   * How an authorization was used, according to the log. Undefined if the log has nothing. That alone proves nothing: the log of a node may
+   * lag.
    */
   async function findUse(authorization: AuthorizedTransfer): Promise<Use | undefined> {
     const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
@@ -66,8 +66,8 @@ export function authorizationUses(
   }
 
   /**
-   * Whether an authorization was used so long ago that the log would show by what, had it been within the blocks that `findUse`
-   * searches. False while an RPC cannot say.
+   * Whether an authorization was used so long ago that the log must show it, if it was within the blocks that `findUse` searches. False if
+   * the RPC cannot answer.
    */
   async function isLongUsed(authorization: TransferAuthorization): Promise<boolean> {
     const { number } = await head();

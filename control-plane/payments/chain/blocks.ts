@@ -1,11 +1,14 @@
-// The newest block, and the newest that stays.
+// The newest block, and the newest block that is final.
 import type { PublicClient } from 'viem';
 import { isUnreachable } from './rpc.ts';
 
-/** Where an RPC has no `safe` block, so many on top of one make it final. On Base 2 minutes; deeper reorganisations were not seen there. */
+/**
+ * For an RPC without a `safe` block: a block with this many blocks on top is final. On Base that is 2 minutes; deeper reorganizations have
+ * not been seen there.
+ */
 export const SAFE_DEPTH_BLOCKS = 64;
 
-/** `safeDepthBlocks`: so many blocks on top of one it stays, where the RPC has no `safe` block. */
+/** `safeDepthBlocks`: a block with so many blocks on top is final, for an RPC without a `safe` block. */
 export function blocksOf(publicClient: PublicClient, safeDepthBlocks = SAFE_DEPTH_BLOCKS) {
   /** The newest block; its time is in seconds since the Unix epoch. */
   async function head(): Promise<{ number: bigint; timestamp: bigint }> {
@@ -13,7 +16,7 @@ export function blocksOf(publicClient: PublicClient, safeDepthBlocks = SAFE_DEPT
     return { number, timestamp };
   }
 
-  /** The newest block that no reorganisation takes back: the one that the RPC calls `safe`, else one `safeDepthBlocks` down. */
+  /** The newest block that no reorganization reverts: the RPC's `safe` block, else the one `safeDepthBlocks` below the newest. */
   async function safeBlock(): Promise<{ number: bigint; timestamp: bigint }> {
     try {
       const { number, timestamp } = await publicClient.getBlock({ blockTag: 'safe' });

@@ -1,4 +1,4 @@
-// The chain as settlement needs it: simulate, broadcast, look up.
+// The operations of a chain that settlement needs: simulate, broadcast, read results.
 import { type Address, createPublicClient, type Hex } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { accountSignatures } from './account-signature.ts';
@@ -10,9 +10,9 @@ import { simulate } from './simulation.ts';
 import { transferResults } from './transfer-results.ts';
 
 export interface ChainOptions extends RpcOptions {
-  /** Sends our transactions, where we do. */
+  /** Address of the relayer, if the network has one. */
   relayer?: Address | undefined;
-  /** So many blocks on top of one it stays, where the RPC has no `safe` block. */
+  /** A block with so many blocks on top is final, for an RPC without a `safe` block. */
   safeDepthBlocks?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// How viem reaches a chain: its time-outs, its errors without the key of the provider, its search through old blocks.
+// Connects viem to a chain: timeouts, errors without the provider's key, searches through old blocks.
 import {
   BaseError,
   defineChain,
@@ -10,29 +10,29 @@ import {
 } from 'viem';
 import { sleep, systemClock } from '#shared/clock.ts';
 
-/** Where a chain is asked. */
+/** The RPC of a chain. */
 export interface RpcOptions {
   chainId: number;
   rpcUrl: string;
-  /** Of one call. */
+  /** Timeout of one call. */
   rpcTimeoutMs: number;
 }
 
-/** Blocks searched in one request; nodes refuse wider ranges. Those that refuse this one are asked for less. */
+/** Blocks searched in one request; nodes reject wider ranges. A node that rejects this one gets smaller requests. */
 const LOG_RANGE_BLOCKS = 9_000n;
 const LOG_RANGE_BLOCKS_MIN = 100n;
 
-/** What viem makes clients from. */
+/** Options for viem's clients. */
 export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
-    // Room for the base fee to rise while a transaction waits; what is not needed is not paid.
+    // Room for the base fee to rise while a transaction waits. The unused part is not paid.
     fees: { baseFeeMultiplier: 3 },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [shownRpc(rpcUrl)] } },
   });
-  // Providers put their customer's key into the path, and viem puts the URL into its errors.
+  // Providers put the customer's key into the path, and viem puts the URL into its errors.
   const transport = http(shownRpc(rpcUrl), {
     timeout: rpcTimeoutMs,
     retryCount: 1,
@@ -41,12 +41,12 @@ export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   return { chain, transport };
 }
 
-/** A connection that breaks is made anew so often, after these pauses. viem does all of it once more. */
+/** Pauses before the attempts to reconnect. viem then repeats all of it once. */
 const RECONNECT_PAUSES_MS = [25, 100, 300];
 
 /**
- * `fetch`, of which a lost connection costs milliseconds: a broadcast that is lost costs a payer the wait for a block. What
- * took its whole time is not asked again, and an answer, whatever it says, is one.
+ * A `fetch` that reconnects within milliseconds when a connection is lost: otherwise a lost broadcast delays the payer by a block. It does
+ * not repeat a request that timed out, or that got any response.
  */
 function fetchWithReconnect(
   url: string,
@@ -62,17 +62,17 @@ function fetchWithReconnect(
   });
 }
 
-/** An RPC as it may be shown. */
+/** The URL of an RPC without secrets. */
 export const shownRpc = (rpcUrl: string): string => new URL(rpcUrl).origin;
 
-/** Whether an error says nothing but that the RPC gave no answer: the next call would meet the same. */
+/** Whether an error means only that the RPC did not respond: the next call would fail in the same way. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null;
 
 /**
- * Whether a node refused a transaction for what it is, and every node always will. What depends on fees, nonces, funds or the load of the node
- * is none of this: those may change.
+ * Whether a node rejected a transaction that every node will always reject. Rejections because of fees, nonces, funds or load do not count:
+ * those may change.
  */
 export const isInvalidTransaction = (error: unknown): boolean =>
   error instanceof BaseError &&

@@ -1,4 +1,4 @@
-// What a transfer would do and cost, before anything is signed.
+// Simulates a transfer before anything is signed: its effect and its cost.
 import {
   type Address,
   BaseError,
@@ -19,25 +19,25 @@ const GAS_MARGIN_PERCENT = 130n;
 export interface PricedCall {
   to: Address;
   data: Hex;
-  /** What it may use, the limit of the transaction. */
+  /** The gas limit of the transaction. */
   gas: bigint;
 }
 
 export type Simulation =
-  /** `runsCode`: the transfer runs code of the payer's. */
+  /** `runsCode`: the transfer runs code of the payer's account. */
   | { kind: 'ok'; call: PricedCall; runsCode: boolean }
-  /** It needs more gas than a transfer may. */
+  /** It needs more gas than a transfer may use. */
   | { kind: 'too_costly' }
-  /** `isUsed`: used or cancelled already, in a block or in one to come. */
+  /** `isUsed`: the authorization is already used or canceled, in a block or in a pending one. */
   | { kind: 'reverted'; reason: string; isUsed: boolean };
 
 interface SimulationParts {
-  /** Sends our transactions, where we do. */
+  /** Address of the relayer, if the network has one. */
   relayer: Address | undefined;
   isNonceUsed(authorization: TransferAuthorization): Promise<boolean>;
 }
 
-/** Anyone may send the transfer. */
+/** Any account may send the transfer. */
 export async function simulate(
   publicClient: PublicClient,
   { relayer, isNonceUsed }: SimulationParts,
@@ -47,7 +47,7 @@ export async function simulate(
   const runsCode = isDeployed || isErc6492Signature(authorization.signature);
   const { to, data, gasMax } = transferCall(authorization, isDeployed);
   try {
-    // Sent by whoever will send it: code may look at that.
+    // The simulated sender is the real one: account code may depend on it.
     const account = relayer ?? authorization.to;
     const needed = await publicClient.estimateGas({ account, to, data, gas: gasMax });
     if (needed > gasMax) return { kind: 'too_costly' };
@@ -58,13 +58,13 @@ export async function simulate(
     const reverted = revertOf(error);
     if (reverted === undefined) throw error;
     const reason = reverted.reason ?? reverted.shortMessage;
-    // The words are Circle's, and tell of a block that is not mined yet, too; other tokens have other words.
+    // The message is Circle's and also covers a pending block; other tokens use other messages.
     const isUsed = /used or canceled/i.test(reason) || (await isNonceUsed(authorization));
     return { kind: 'reverted', reason, isUsed };
   }
 }
 
-/** What a call that the chain refused says; undefined where the call did not come so far. */
+/** The revert that ended a call; undefined if the call was not run. */
 function revertOf(error: unknown): ContractFunctionRevertedError | undefined {
   if (!(error instanceof BaseError)) return undefined;
   const named = getContractError(error, {
@@ -76,7 +76,7 @@ function revertOf(error: unknown): ContractFunctionRevertedError | undefined {
   return reverted instanceof ContractFunctionRevertedError ? reverted : undefined;
 }
 
-/** Whether the RPC says that the call ends for want of gas: more than was allowed, or than a block has. */
+/** Whether the RPC reports that the call ran out of gas: above the allowance, or above a block's limit. */
 const isGasShort = (error: unknown): boolean =>
   error instanceof BaseError &&
   /out of gas|outofgas|gas required exceeds|exceeds block gas limit/i.test(

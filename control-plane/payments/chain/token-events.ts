@@ -1,4 +1,4 @@
-// What a token says and writes (EIP-20, EIP-3009), and what the log of a mined transaction says of one authorization.
+// The interface of a token (EIP-20, EIP-3009), and the result of one authorization in the log of a mined transaction.
 import { type Hex, isAddressEqual, parseAbi, parseEventLogs, type TransactionReceipt } from 'viem';
 import type { AuthorizedTransfer } from '../../domain/transfer-authorization.ts';
 
@@ -14,16 +14,16 @@ export const TOKEN_ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
 
-/** What a transaction did. */
+/** The result of a transaction. */
 export type TransferResult =
-  /** `transaction`: the one that was mined, which may have another fee than the one that was asked for. */
+  /** `transaction`: the mined one. Its fee, and so its hash, may differ from those of the requested one. */
   | { kind: 'transferred'; transaction: Hex; blockNumber: bigint }
-  /** This very transaction was mined in that block and moved nothing of ours. */
+  /** This transaction itself was mined in that block, and did not move the money. */
   | { kind: 'reverted'; blockNumber: bigint }
   /** It is not mined, as far as the RPC knows. */
   | { kind: 'unknown' };
 
-/** What the receipt says of the transaction `hash`; it may be that of another one with the same nonce. */
+/** The result in the receipt of the transaction `hash`. The receipt may be of another transaction with the same nonce. */
 export function resultIn(
   receipt: TransactionReceipt,
   authorization: AuthorizedTransfer,
@@ -35,8 +35,8 @@ export function resultIn(
   return { kind: 'reverted', blockNumber };
 }
 
-// The token writes the use of an authorization and its transfer one after the other. Any other transfer of
-// the same payer in the same transaction belongs to another authorization.
+// The token logs the use of an authorization directly before its transfer. Any other transfer of the same payer in the transaction belongs
+// to another authorization.
 export function isPaid(receipt: TransactionReceipt, authorization: AuthorizedTransfer): boolean {
   if (receipt.status !== 'success') return false;
   const ours = receipt.logs.filter((log) => isAddressEqual(log.address, authorization.asset));

@@ -1,25 +1,28 @@
-// The call that moves the authorized money, and the gas that it may cost. An account that is not deployed yet is deployed first, by
-// the factory that its signature names (ERC-6492), in the same transaction.
+// The call that moves the authorized money, and its gas limit. If the account is not deployed yet, the same transaction first deploys it
+// with the factory that its signature names (ERC-6492).
 import { type Address, encodeFunctionData, type Hex, multicall3Abi, parseErc6492Signature } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { TOKEN_ABI } from './token-events.ts';
 
 /**
- * Gas of one transfer. USDC on Base takes up to 104,000 for the signature of a key, 125,000 for a Safe, 143,000 for a passkey; the rest is room for the code of an account
- * that checks its own (EIP-1271). Code may burn whatever it is given: this is all that a liar can take from the relayer.
+ * Gas of one transfer. USDC on Base takes up to 104,000 for the signature of a key, 125,000 for a Safe, 143,000 for a passkey. The rest is
+ * for account code that checks its own signatures (EIP-1271). Code may burn all the gas it gets, so this is the most that a fraudster can
+ * cost the relayer.
  */
 export const TRANSFER_GAS_MAX = 200_000n;
 
 /** Gas of one transfer that deploys its account first: 352,000 for a Safe, 335,000 for a smart wallet with a passkey. */
 export const DEPLOYMENT_GAS_MAX = 500_000n;
 
-/** The same on every chain (https://www.multicall3.com). It holds nothing and may do nothing: a factory can take nothing from it. */
+/**
+ * The same address on every chain (https://www.multicall3.com). It holds no funds and has no rights, so a factory can take nothing from it.
+ */
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 export interface TransferCall {
   to: Address;
   data: Hex;
-  /** More gas than this is spent on no transfer. */
+  /** The gas limit of the transfer. */
   gasMax: bigint;
 }
 
@@ -32,7 +35,7 @@ export function transferCall(authorization: TransferAuthorization, isDeployed: b
     return { to: asset, data: transfer, gasMax: TRANSFER_GAS_MAX };
   }
   const calls = [
-    // Somebody else may deploy it meanwhile.
+    // Another transaction may deploy it meanwhile.
     { target: factory, allowFailure: true, callData: data },
     { target: asset, allowFailure: false, callData: transfer },
   ];

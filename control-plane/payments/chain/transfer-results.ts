@@ -1,4 +1,4 @@
-// What became of a transaction that was sent for an authorization.
+// Waits for the result of a transaction that was sent for an authorization.
 import {
   type Hex,
   type PublicClient,

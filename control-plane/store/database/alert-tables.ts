@@ -1,4 +1,4 @@
-// The tables of alerts, and of what was told of them.
+// Tables of alerts and of the messages that announce them.
 import type { ColumnType } from 'kysely';
 import type { AlertChannelName, Severity } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
@@ -10,28 +10,28 @@ export interface AlertsTable {
   severity: Severity;
   summary: string;
   advice: string;
-  /** What must get larger before it counts; null where it counts as it is. */
+  /** The reading that must be exceeded before the alert counts; null where any reading counts. */
   reading: number | null;
   since: Date;
   seen_at: Date;
-  /** Since when it counts. */
+  /** When the alert began to count. */
   raised_at: Date | null;
-  /** Since when it is critical, while it still counts as a warning. */
+  /** When it became critical; set while it still counts as a warning. */
   worse_since: Date | null;
-  /** Since when nothing is wrong any more. */
+  /** When the trouble ended; null while it lasts. */
   well_since: Date | null;
   recovered_at: Date | null;
 }
 
-/** A message on one channel; what it tells is in `alert_tidings`. */
+/** A message on one channel. Its content is in `alert_tidings`. */
 export interface AlertMessagesTable {
   id: string;
   channel: AlertChannelName;
   state: 'open' | 'sent' | 'given_up';
   created_at: Date;
-  /** Counted before each begins. */
+  /** The attempt that begins now is counted. */
   attempts: ColumnType<number, undefined, number>;
-  /** An instance is sending it, unless it died. */
+  /** Until then one instance sends the message. The lease expires if that instance dies. */
   claimed_until: ColumnType<Date | null, undefined, Date | null>;
   retry_at: ColumnType<Date | null, undefined, Date | null>;
 }
@@ -41,7 +41,7 @@ export interface AlertTidingsTable {
   change: 'raised' | 'escalated' | 'recovered';
   channel: AlertChannelName;
   message_id: string;
-  /** As the alert was when the message was made: each attempt tells the same. */
+  /** State of the alert when the message was composed: every attempt sends the same text. */
   severity: Severity;
   summary: string;
   advice: string;

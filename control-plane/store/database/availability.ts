@@ -1,24 +1,25 @@
-// Tells a Postgres that is away from one that refuses a statement: away means started anew, failed over, full or too slow.
+// Distinguishes a Postgres that is unavailable from one that rejects a statement. Unavailable: it restarts, fails over, is full or is too
+// slow.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
 
-/** Classes of SQLSTATE: connection exceptions, and resources that ran out, connections among them. */
+/** SQLSTATE classes: connection exceptions, and insufficient resources (connections among them). */
 const CLASSES: ReadonlySet<string> = new Set(['08', '53']);
 
 const STATES: ReadonlySet<string> = new Set([
-  // Shut down by an operator, by a crash, not started yet, dropped, ended while idle.
+  // Shut down by an operator or by a crash, not started yet, dropped, ended while idle.
   '57P01',
   '57P02',
   '57P03',
   '57P04',
   '57P05',
-  // A statement, a lock or a transaction that took too long.
+  // A statement, a lock or a transaction took too long.
   '57014',
   '55P03',
   '25P03',
   '25P04',
-  // Read only: a standby, or a primary that is one no more.
+  // Read only: a standby, or a former primary.
   '25006',
 ]);
 
@@ -35,11 +36,11 @@ const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 
-/** What `pg` says of a connection that has ended or hangs has no code. */
+/** Errors of `pg` about a connection that ended or hangs have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (has encountered a connection error|was closed))/;
 
-/** Whether an error of a statement says only that the database does not answer now. */
+/** Whether an error of a statement means only that the database does not answer now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -48,20 +49,20 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The same pool, which throws `DatabaseUnavailable` where the database is away. `onNoConnection` is called where no
- * connection was to be had.
+ * The same pool, but it throws `DatabaseUnavailable` when the database is unavailable. Calls `onNoConnection` when it could not get a
+ * connection.
  */
 export const watched = (pool: Pool, onNoConnection: () => void): PostgresPool => ({
   end: () => pool.end(),
   connect: () =>
     pool.connect().then(watchedClient, (error: unknown) => {
       onNoConnection();
-      // Whatever is the reason, a wrong password too: there is none now.
+      // Any reason counts, a wrong password too: there is no connection.
       throw new DatabaseUnavailable(error);
     }),
 });
 
-/** After the first such error it takes no more statements: a server that hangs would hold up each as long as the first. */
+/** After the first such error the client rejects every statement. Otherwise each would wait for the timeout of a server that hangs. */
 function watchedClient(client: PoolClient): PostgresPoolClient {
   let failure: DatabaseUnavailable | undefined;
   const query = (text: string, parameters: unknown[]): Promise<unknown> => {
@@ -73,7 +74,7 @@ function watchedClient(client: PoolClient): PostgresPoolClient {
   };
   return {
     query: query as unknown as PostgresPoolClient['query'],
-    // The pool would give a connection that hangs, or one to a standby, to the next request.
+    // Destroys the connection: the pool would give one that hangs, or one to a standby, to the next request.
     release: () => client.release(failure !== undefined),
   };
 }

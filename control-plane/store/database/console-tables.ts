@@ -1,4 +1,4 @@
-// Tables of the console, as Kysely sees them: who may sign in, who has, and what its plots show.
+// Kysely types of the console's tables: operators, their sessions, and the samples that its plots show.
 import type { ColumnType } from 'kysely';
 
 export interface OperatorsTable {
@@ -8,18 +8,18 @@ export interface OperatorsTable {
   created_at: Date;
 }
 
-/** Who is signed in to the console. */
+/** Open sessions of the console. */
 export interface OperatorSessionsTable {
-  /** SHA-256 of what the browser shows. */
+  /** SHA-256 of the session token in the browser's cookie. */
   hash: Buffer;
   operator: string;
   created_at: Date;
   used_at: Date;
 }
 
-/** How the fleet was in a minute. What is null nobody looked at. */
+/** The state of the fleet in one minute. A column is null if it was not measured. */
 export interface FleetSamplesTable {
-  /** Where the minute begins. */
+  /** When the minute begins. */
   at: Date;
   slots_up: number | null;
   slots: number | null;
@@ -33,7 +33,7 @@ export interface FleetSamplesTable {
   calls_ended: number;
   calls_answered: number;
   calls_failed: number;
-  /** Frames of 20 ms of calls that ended in it, and how many of them nobody heard. */
+  /** Audio frames (20 ms) of the calls that ended in this minute, and how many of them were lost. */
   audio_frames: number;
   audio_gaps: number;
 }
@@ -41,7 +41,7 @@ export interface FleetSamplesTable {
 export interface NodeSamplesTable {
   node_id: string;
   at: Date;
-  /** Signal in dBm, by slot. */
+  /** Signal in dBm by slot. */
   signals: ColumnType<Record<string, number>, string, string>;
 }
 

@@ -1,4 +1,4 @@
-// Opens the database: Postgres where a URL is given, PGlite in a folder where none is. Migrates it.
+// Opens and migrates the database: Postgres if there is a URL, else PGlite in a folder.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
@@ -6,7 +6,7 @@ import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
-import { observe } from '../../metrics/observation.ts';
+import { emitMetric } from '../../metrics/metric-events.ts';
 import { watched } from './availability.ts';
 import { migrate, newestMigration } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
@@ -18,22 +18,22 @@ export type DatabaseTransaction = Transaction<Tables>;
 const INT8_OID = 20;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** No statement of ours is slow; one that hangs must not hold a connection for ever. */
+/** The service has no slow statements. One that hangs must not keep its connection. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** A server that is gone does not even say that a statement took too long. */
+/** A server that is gone does not report a timeout; the client needs its own. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
 export interface OpenDatabase {
   db: Database;
-  /** Undefined for the embedded database, which has one. */
+  /** Undefined for the embedded database, which has a single connection. */
   connections(): Connections | undefined;
   close(): Promise<void>;
 }
 
 export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
 
-/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when neither can be opened. */
+/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. */
 export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> {
   const opened = await openAsItIs(where);
   try {
@@ -45,7 +45,7 @@ export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> 
   return opened;
 }
 
-/** As `openDatabase`, but makes none; undefined where no service has used it. */
+/** Like `openDatabase`, but does not create a database. Undefined if no service has used it. */
 export async function openExisting(where: DatabasePlace): Promise<OpenDatabase | undefined> {
   if ('folder' in where && !isMade(where.folder)) return undefined;
   const opened = await openAsItIs(where);
@@ -65,7 +65,7 @@ export async function openExisting(where: DatabasePlace): Promise<OpenDatabase |
 /** Whether the folder has an embedded database. */
 export const isMade = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
 
-/** Opens it with the schema that it has, if it has one. */
+/** Opens an existing database without migrating it. */
 export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   let pool: PostgresPool;
   let connections: OpenDatabase['connections'] = () => undefined;
@@ -73,7 +73,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   if ('url' in where) {
     const postgres = openPostgresPool(where.url, where.connectionsMax);
     connections = () => connectionsOf(postgres);
-    pool = watched(postgres, () => observe({ kind: 'query_failed', errorClass: 'connection' }));
+    pool = watched(postgres, () => emitMetric({ kind: 'query_failed', errorClass: 'connection' }));
   } else {
     unlock = await lockFolder(
       where.folder,
@@ -91,7 +91,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   return { db, connections, close };
 }
 
-/** Does `work` in a transaction: that of `db` where it is one, else one of its own. */
+/** Runs `work` in a transaction: in `db` if that is one, else in a new one. */
 export const inTransaction = <T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db as DatabaseTransaction) : db.transaction().execute(work);
 
@@ -107,11 +107,11 @@ const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connectio
 });
 
 function observeQuery(event: LogEvent): void {
-  observe({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
-  if (event.level === 'error') observe({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
+  emitMetric({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
+  if (event.level === 'error') emitMetric({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
 }
 
-/** What Postgres says has a SQLSTATE (five characters); what the way to it says has none. */
+/** Errors of Postgres have a SQLSTATE (five characters); errors of the connection have none. */
 function errorClassOf(error: unknown): string {
   const said = error instanceof DatabaseUnavailable ? error.cause : error;
   const code = (said as { code?: unknown } | null)?.code;
@@ -129,13 +129,13 @@ function openPostgresPool(url: string, connectionsMax: number): Pool {
     keepAlive: true,
     application_name: 'simrack-control-plane',
     types: {
-      // Our bigints are counters: they fit a number.
+      // The bigints are counters: they fit a number.
       getTypeParser: ((oid: number, format: 'text') =>
         oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
     },
   });
-  // An idle connection that breaks is replaced by the pool, and who has one learns of it from the next statement. Without
-  // listeners it would end the process.
+  // The pool replaces an idle connection that breaks. A user of a broken connection gets an error from its next statement. Without a
+  // listener the event would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

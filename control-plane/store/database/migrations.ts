@@ -1,4 +1,4 @@
-// Migrations in their order, and the runner. Forward only.
+// The migrations in order, and the runner. Forward only.
 import {
   type Kysely,
   type Migration,
@@ -14,7 +14,7 @@ const MIGRATIONS: Record<string, Migration> = { '0001-schema': schema };
 
 const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
-/** Brings the database to the newest schema. Several instances may call it at once: Kysely locks. */
+/** Migrates to the newest schema. Several instances may call it at once: Kysely takes a lock. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: PROVIDER });
   thrown(await migrator.migrateToLatest());
@@ -22,13 +22,13 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
 
 export const isKnownMigration = (name: string): boolean => Object.hasOwn(MIGRATIONS, name);
 
-/** Brings an empty database to the schema of that migration, within the transaction that the connection is in. */
+/** Migrates an empty database up to `name`, within the connection's open transaction. */
 export async function migrateTo(connection: Kysely<Tables>, name: string): Promise<void> {
   const migrator = new Migrator({ db: connection, provider: PROVIDER, disableTransactions: true });
   thrown(await migrator.migrateTo(name));
 }
 
-/** The newest migration that was done; undefined for a database without any. */
+/** The newest migration that was applied; undefined for a database without any. */
 export async function newestMigration(db: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);

@@ -1,23 +1,23 @@
-// Tables of what operators do, and of delivery probes, as Kysely sees them.
+// Kysely types of the tables for operator actions and delivery probes.
 import type { ColumnType, Generated } from 'kysely';
 
-/** `begun`: a command to a node whose end nobody has noted; `failed`: by a fault of ours. */
+/** `begun`: a command to a node whose result has not been recorded. `failed`: an internal error. */
 export type AuditResult = 'begun' | 'ok' | 'refused' | 'failed';
 
-/** Every change that somebody asked for, whatever came of it. */
+/** Every change that was requested, with its result. */
 export interface AuditLogTable {
   id: Generated<number>;
   at: Date;
   /** Who asked: "command line", the name of an operator, or "probe". */
   actor: string;
-  /** The call of the desk. */
+  /** The procedure of the operator API. */
   action: string;
-  /** On what: a number, a payment, "node" or "node/slot". */
+  /** What it was done to: a number, a payment, "node" or "node/slot". */
   subject: string;
-  /** Without secrets. */
+  /** Contains no secrets. */
   detail: ColumnType<Record<string, unknown>, string, string>;
   result: AuditResult;
-  /** Of what was not done. */
+  /** Why it was not done. */
   why: string | null;
 }
 
@@ -25,32 +25,32 @@ export interface AuditLogTable {
 export interface SlotServiceTable {
   node_id: string;
   slot: string;
-  /** Set while the number in it is not sold; who holds it keeps it. */
+  /** Set while the number in the slot is not sold. A current subscriber keeps it. */
   out_of_service_at: Date | null;
   reason: string | null;
   by: 'operator' | 'probe' | null;
-  /** Probes that began before do not count for or against it. */
+  /** Probes that began earlier do not count for or against the slot. */
   judged_from: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
 export type ProbeKind = 'sms' | 'call';
-/** `abandoned`: it tells nothing of either end. */
+/** `abandoned`: no evidence about either end. */
 export const PROBE_RESULTS = ['delivered', 'failed', 'abandoned'] as const;
 export type ProbeResult = (typeof PROBE_RESULTS)[number];
 export type ProbeEnd = 'sender' | 'recipient' | 'either';
 
-/** One text or call between two SIMs of ours. */
+/** One text or call between two SIMs of the service. */
 export interface ProbesTable {
   /** Also the id of its command and of its call. */
   id: string;
   /** Counts up in the order in which probes began. */
   position: Generated<number>;
   kind: ProbeKind;
-  /** False: an operator asked for it. */
+  /** False if an operator requested the probe. */
   is_scheduled: boolean;
-  /** It proves the number of a SIM that is not admitted yet, and says nothing of slots. */
+  /** It proves the number of a SIM that is not admitted yet. It is no evidence about slots. */
   is_admission: ColumnType<boolean, boolean | undefined, never>;
-  /** In its text; nobody can guess it. */
+  /** A secret in the text of the probe. */
   token: string;
   from_number: string;
   from_iccid: string;
@@ -63,15 +63,15 @@ export interface ProbesTable {
   to_slot: string;
   to_carrier: string | null;
   started_at: Date;
-  /** Then it has failed, and without anybody who notes that it is abandoned. */
+  /** A probe without a result by then has failed, even if its instance died. */
   deadline_at: Date;
   ended_at: ColumnType<Date | null, undefined, Date | null>;
-  /** Null while it is under way. */
+  /** Null while the probe is under way. */
   result: ColumnType<ProbeResult | null, undefined, ProbeResult | null>;
-  /** Whose fault it may be. */
+  /** The end that may have caused the failure. */
   failed_end: ColumnType<ProbeEnd | null, undefined, ProbeEnd | null>;
   why: ColumnType<string | null, undefined, string | null>;
-  /** From the command to the fact, or to the ring. */
+  /** From the command to the fact, or to the first ring. */
   latency_ms: ColumnType<number | null, undefined, number | null>;
 }
 
@@ -82,13 +82,13 @@ export interface ProbeTurnTable {
   held_until: Date | null;
 }
 
-/** What an operator wants of a node whose link another instance has. */
+/** A request of an operator for a node whose link is at another instance. */
 export interface OperatorRequestsTable {
   id: string;
   node_id: string;
   call: string;
   input: ColumnType<unknown, string, never>;
-  /** Nobody waits for it any longer. */
+  /** The operator waits for the answer until then. */
   until: Date;
   taken_at: ColumnType<Date | null, undefined, Date | null>;
   answer: ColumnType<unknown, undefined, string | null>;

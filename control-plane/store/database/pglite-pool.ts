@@ -1,17 +1,17 @@
-// PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. One connection, used in turns.
+// PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. Callers take turns with its one connection.
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
 
-/** Callers that may wait for the one connection; more means that the embedded database is the wrong choice. */
+/** Callers that may wait for the connection. If there are more, the embedded database is too small for the service. */
 const WAITERS_MAX = 10_000;
 
-/** ENOSPC, as the file system of WebAssembly has it. */
+/** ENOSPC in the file system of WebAssembly. */
 const NO_SPACE = 51;
 
-/** Opens (or makes) the database in `folder`, which exists. The caller makes sure that no other process has it open. */
+/** Opens or creates the database in `folder`, which must exist. The caller ensures that no other process has it open. */
 export async function openPglitePool(folder: string): Promise<PostgresPool> {
   if (readdirSync(folder).length === 0) await make(folder);
   const pglite = await open(folder);
@@ -48,7 +48,7 @@ export async function openPglitePool(folder: string): Promise<PostgresPool> {
   };
 }
 
-/** Beside its place first: one that was half made, by a process that was killed or on a full disk, cannot be opened. */
+/** Creates the database next to its final place, then renames it. A half-made one (process killed, disk full) could not be opened. */
 async function make(folder: string): Promise<void> {
   const beside = `${resolve(folder)}.new`;
   rmSync(beside, { recursive: true, force: true });

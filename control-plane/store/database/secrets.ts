@@ -1,10 +1,10 @@
-// Keys that all instances of the service share and nobody configures: made once, by whoever comes first.
+// Generated keys that all instances share. The first instance creates them.
 import { randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
 
 const SECRET_BYTES = 32;
 
-/** The secret of this name; always the same one. */
+/** Returns the secret of this name; creates it on the first call. */
 export async function secretOf(db: Database, name: 'payment_challenge'): Promise<string> {
   const value = randomBytes(SECRET_BYTES).toString('base64url');
   await db

@@ -1,39 +1,39 @@
-// Tables of who holds which SIM, and of what nodes claimed in vain, as Kysely sees them.
+// Kysely types of the tables for SIM tenures and refused claims.
 import type { ColumnType, Generated } from 'kysely';
 import type { Fact } from '#shared/link/messages.ts';
 import type { RefusalCause, Sighting } from '../../domain/sim-claim.ts';
 
-/** Which node holds a SIM, and which ones held it before: the newest few of each SIM. */
+/** Which node holds a SIM and which nodes held it before: the newest few per SIM. */
 export interface SimTenuresTable {
   id: Generated<number>;
   iccid: string;
   node_id: string;
-  /** Where it was seen last. */
+  /** The slot in which the SIM was last seen. */
   slot: string;
   since: Date;
   /** Null while the node holds it. */
   until: ColumnType<Date | null, undefined, Date | null>;
   sighting: Sighting;
   sighting_since: Date;
-  /** The node that had not let go of it, until the holder has reported the SIM for a while. */
+  /** The previous node, if it had not released the SIM. Null once the holder has reported the SIM for a while. */
   taken_from: string | null;
 }
 
-/** SIMs that a node reports and that another one holds. */
+/** SIMs that a node reports but another node holds. */
 export interface SimClaimsTable {
   node_id: string;
   iccid: string;
   slot: string;
   cause: RefusalCause;
   since: Date;
-  /** Since when the holder has reported the SIM, too; kept for a day. */
+  /** Since when the holder reports the SIM as well; kept for a day. */
   contested_since: Date | null;
   seen_at: Date;
 }
 
 /**
- * `claims`: of SIMs that others hold; `facts`: texts, reports and ended calls, and `calls`: calls, of SIMs that it does not
- * hold; `numbers`: no US mobile numbers, or another SIM's.
+ * `claims`: claims of SIMs that other nodes hold. `facts`: texts, reports and ended calls of SIMs that the node does not hold. `calls`:
+ * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM.
  */
 export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers';
 
@@ -44,7 +44,7 @@ export interface NodeRefusalsTable {
   last_at: Date;
 }
 
-/** Facts of SIMs that their node does not hold: they count if it comes to hold them in time. */
+/** Facts of SIMs that their node does not hold. They count if the node becomes the holder in time. */
 export interface WaitingFactsTable {
   fact_key: string;
   position: Generated<number>;
@@ -54,14 +54,14 @@ export interface WaitingFactsTable {
   received_at: Date;
 }
 
-/** Slots as their node reported them last, with a SIM or without. */
+/** Slots of each node's last report, with or without a SIM. */
 export interface SlotsTable {
   node_id: string;
   slot: string;
   state: string;
-  /** Why it is not in service. */
+  /** Why the slot is not in service. */
   reason: string | null;
-  /** Of the SIM that it reports, also one that the node does not hold. */
+  /** The reported SIM, even if the node does not hold it. */
   iccid: string | null;
 }
 

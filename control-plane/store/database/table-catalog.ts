@@ -1,8 +1,8 @@
-// What tables the database has, read from its own catalogue: whatever migrations made, and nothing to keep in step by hand.
+// The tables of the database, read from its catalog, so that no list has to be kept in step with the migrations.
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Kysely's own. */
+/** Tables of Kysely itself. */
 const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
 
 export interface CatalogTable {
@@ -10,14 +10,14 @@ export interface CatalogTable {
   columns: string[];
 }
 
-/** A column that counts up by itself. */
+/** A column with an automatic counter. */
 export interface CatalogSequence {
   table: string;
   column: string;
   sequence: string;
 }
 
-/** All tables but those of migrations; what a table refers to is before it. */
+/** All tables except those of migrations. A table comes after the tables that it refers to. */
 export async function listTables(db: Database): Promise<CatalogTable[]> {
   const { rows } = await sql<CatalogTable>`
     select pg_class.relname as name,

@@ -1,4 +1,4 @@
-// The tables as Kysely sees them: one interface a table, columns as in the newest migration.
+// Kysely types: one interface per table, with the columns of the newest migration.
 import type { ColumnType, Generated } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
@@ -16,9 +16,9 @@ export interface SubscriptionsTable {
   number: string;
   created_at: Date;
   expires_at: Date;
-  /** Since when housekeeping finds it past its grace time; null while it does not. */
+  /** When housekeeping first found the grace period over; null before. */
   lapsed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-  /** The chain whose code speaks for the wallet; null where its key does, on every chain. */
+  /** The chain of the wallet's contract account; null for a wallet with a key, which is valid on every chain. */
   account_chain_id: ColumnType<number | null, number | null | undefined, number | null>;
 }
 
@@ -27,36 +27,36 @@ export interface NumbersTable {
   /** Unique among numbers that are not retired. */
   iccid: string;
   created_at: Date;
-  /** Set while it is not sold; who holds it keeps it. */
+  /** Set while the number is not sold. A current subscriber keeps it. */
   out_of_service_at: ColumnType<Date | null, undefined, Date | null>;
   out_of_service_reason: ColumnType<string | null, undefined, string | null>;
-  /** Set once it is gone for good. */
+  /** Set when the number was removed for good. */
   retired_at: ColumnType<Date | null, undefined, Date | null>;
-  /** Not sold before: messages for who had it still come. */
+  /** Not sold before: messages for the previous subscriber may still arrive. */
   quarantined_until: ColumnType<Date | null, undefined, Date | null>;
-  /** Set until its SIM is admitted: it is not sold. */
+  /** Set until the SIM is admitted: the number is not sold. */
   unadmitted_since: ColumnType<Date | null, Date | null | undefined, Date | null>;
   /**
-   * `number`: only a node said that its SIM has it. `holder`: it was imported, and only a node said that it has the SIM.
+   * `number`: only a node says that the SIM has this number. `holder`: the number was imported, and only a node says that it has the SIM.
    * Null once a probe or an operator has confirmed it.
    */
   unproven: ColumnType<Unproven | null, Unproven | null | undefined, Unproven | null>;
-  /** Since when SIMs of several nodes have reported it; null once an operator or a probe has said which one has it. */
+  /** When SIMs of several nodes first reported it. Null once an operator or a probe has decided which SIM has it. */
   disputed_since: ColumnType<Date | null, undefined, Date | null>;
-  /** The only node that may hold its SIM, until it has. */
+  /** The only node that may become the first holder of its SIM; null afterwards. */
   first_node: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export type Unproven = 'holder' | 'number';
 
-/** SIMs that report a number which is listed with another one, and nobody has proven. */
+/** SIMs that report, without proof, a number that is listed with another SIM. */
 export interface NumberRivalsTable {
   iccid: string;
   number: string;
   since: Date;
 }
 
-/** The last holding of a number, on a SIM, that has ended. */
+/** The last ended holding of a number on a SIM. */
 export interface FormerHoldingsTable {
   number: string;
   iccid: string;
@@ -74,14 +74,14 @@ export interface SimsTable {
   signal_dbm: number | null;
   model: string | null;
   usb_path: string | null;
-  /** Why it is not in service. */
+  /** Why the slot is not in service. */
   reason: string | null;
-  /** Places of the storage that its messages are received into; null where the node does not tell. */
+  /** Capacity of the storage that receives messages; null if the node does not report it. */
   storage_used: ColumnType<number | null, number | null | undefined, number | null>;
   storage_total: ColumnType<number | null, number | null | undefined, number | null>;
-  /** The subscription for which the node confirmed the SIM where it sits now. */
+  /** The subscription for which the node confirmed the SIM in its present slot. */
   bound_to: ColumnType<string | null, string | null | undefined, string | null>;
-  /** When its last sweep began, as its node tells; null where it tells none. Never after its row was written. */
+  /** When the last sweep began, as the node reports it; null if it reports none. Never later than the time at which the row was written. */
   swept_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   updated_at: Date;
 }
@@ -90,31 +90,33 @@ export interface NodesTable {
   id: string;
   /** Set while a link is up; a newer link of the same node overwrites it. */
   link_id: string | null;
-  /** The link counts as up until then; renewed by each heartbeat, so that a dead instance's links end. When it ended, after that. */
+  /**
+   * The link counts as up until then. Each heartbeat extends it, so that links of a dead instance expire. After the link: when it ended.
+   */
   link_alive_until: Date | null;
   /** Ed25519, 32 bytes; null before the first enrolment. */
   public_key: Buffer | null;
   enrolled_at: Date | null;
-  /** Set while its key waits for an operator's word; it has no link until then. */
+  /** Set while its key waits for an operator's approval; it has no link before. */
   approval_pending_since: ColumnType<Date | null, undefined, Date | null>;
   revoked_at: Date | null;
   /** SHA-256 of the newest enrolment code. */
   code_hash: Buffer | null;
   code_expires_at: Date | null;
-  /** The key that the code was used for; null while it was not. */
+  /** The key that used the code; null if it is unused. */
   code_key: Buffer | null;
-  /** Troubles of the node as it told them last. */
+  /** Alarms of the node's last report. */
   alarms: ColumnType<string[], string[] | undefined, string[]>;
-  /** Facts that waited at the node when it spoke last; null where it does not tell. */
+  /** Facts in the node's journal at its last report; null if the node does not report it. */
   journal_depth: ColumnType<number | null, undefined, number | null>;
-  /** Set while it takes no SIM that it does not hold: it claimed several that other nodes report. */
+  /** Set while the node gets no further SIMs: it claimed several that other nodes report. */
   claims_suspended_at: ColumnType<Date | null, undefined, Date | null>;
-  /** SIMs of a day that it reported and nobody knows: a few more than it may. */
+  /** Unknown SIMs that the node reported in one day, up to a few more than the limit. */
   new_sims: ColumnType<string[], undefined, string[]>;
   new_sims_since: ColumnType<Date | null, undefined, Date | null>;
-  /** Set once an operator has approved that it reports many. */
+  /** Set once an operator has approved that the node reports many new SIMs. */
   new_sims_approved_at: ColumnType<Date | null, undefined, Date | null>;
-  /** Received SMS of SIMs whose number nobody held: they are not kept. */
+  /** Received SMS that were not kept because the number had no subscriber. */
   unheld_messages: ColumnType<number, number | undefined, number>;
 }
 
@@ -169,21 +171,21 @@ export interface PaymentsTable {
   transaction_nonce: number | null;
   subscription_id: string | null;
   failure: string | null;
-  /** The transaction that brought the money, once it was seen on the chain. */
+  /** The transaction that transferred the money, once it was seen on the chain. */
   transfer_hash: string | null;
   signed_by: ColumnType<SignedBy, SignedBy | undefined, SignedBy>;
-  /** The transfer runs code of the payer's. */
+  /** The transfer runs code of the payer's account. */
   runs_code: Generated<boolean>;
   /** How often the reconciler found nothing new. */
   checks: ColumnType<number, number | undefined, number>;
   next_check_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
-  /** Since when no reorganisation can take the transfer back. */
+  /** When the transfer became final: no reorganization can revert it. */
   final_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   created_at: Date;
   updated_at: Date;
 }
 
-/** What happened to a payment, in the order of ids: its state afterwards, and why. */
+/** The history of payments, by id: the state after each change, and why. */
 export interface PaymentEventsTable {
   id: Generated<number>;
   payment_id: string;
@@ -193,7 +195,7 @@ export interface PaymentEventsTable {
   at: Date;
 }
 
-/** The transaction that sends a payment back, stored before it is broadcast. */
+/** The transaction that refunds a payment, stored before it is broadcast. */
 export interface RefundsTable {
   payment_id: string;
   chain_id: number;
@@ -222,15 +224,15 @@ export interface MessagesTable {
   delivered_at: Date | null;
   /** Segments that the carrier reported as delivered, from 1. */
   delivered_parts: ColumnType<number[], number[] | undefined, number[]>;
-  /** Its status is the end that the carrier reported: nothing else changes it. */
+  /** The carrier reported the final status: nothing else changes it. */
   ended_by_report: ColumnType<boolean, boolean | undefined, boolean>;
 }
 
 /** One row. */
 export interface MessageRetentionTable {
-  /** A reading of the clock that later ones confirm, or contradict. */
+  /** A reading of the clock that later readings confirm or contradict. */
   read_at: Date | null;
-  /** The newest that was confirmed. */
+  /** The newest reading that was confirmed. */
   confirmed_at: Date | null;
 }
 
@@ -242,11 +244,11 @@ export interface UnreadableMessagesTable {
   received_at: Date;
 }
 
-/** What the stream of a call did not carry. Frames are of 20 ms. */
+/** Audio that the stream of a call did not carry. A frame is 20 ms. */
 export interface StreamStatistics {
-  /** Frames of the client that fell out of the queue: it sent faster than real time for too long. */
+  /** Frames of the client that were dropped from the full queue: it sent faster than real time for too long. */
   overflow_frames: number;
-  /** Frames of the far end that the client did not take in time. */
+  /** Frames of the far end that the client did not read in time. */
   undelivered_frames: number;
 }
 
@@ -254,17 +256,17 @@ export interface CallsTable {
   id: string;
   /** Counts up in the order in which calls became known. */
   position: Generated<number>;
-  /** Who held the number when the call began; null when nobody did. */
+  /** The number's subscription when the call began; null if it had none. */
   subscription_id: string | null;
   /** Null for a SIM whose number is not known. */
   number: string | null;
   iccid: string;
   node_id: string;
   direction: CallDirection;
-  /** The far end; null where it is withheld. */
+  /** The far end; null if it is withheld. */
   peer: string | null;
   state: LiveCallState | 'ended';
-  /** Never changes: the list is in its order. */
+  /** Never changes: the list is sorted by it. */
   started_at: Date;
   answered_at: Date | null;
   ended_at: Date | null;
@@ -275,9 +277,9 @@ export interface CallsTable {
   audio: ColumnType<AudioStatistics | null, string | null | undefined, string | null>;
   /** As the instance with the stream counted. */
   stream: ColumnType<StreamStatistics | null, string | null | undefined, string | null>;
-  /** Its end is the node's word: nothing else changes it. */
+  /** The node reported the end: nothing else changes it. */
   ended_by_node: ColumnType<boolean, boolean | undefined, boolean>;
-  /** When an instance last knew of it; one that nobody knows of any more has ended. */
+  /** When an instance last vouched for the call. A call without an instance has ended. */
   seen_at: Date;
 }
 
@@ -286,38 +288,38 @@ export interface SecretsTable {
   value: string;
 }
 
-/** One row: whether there was anything to sell when somebody looked last. */
+/** One row: whether any number was available at the last check. */
 export interface PoolTable {
   is_open: boolean;
-  /** How often it went from empty to not empty. */
+  /** How often the pool went from empty to not empty. */
   opening: number;
 }
 
 export interface WaitlistTable {
   id: string;
-  /** As it was written first. */
+  /** As it was first entered. */
   email: string;
-  /** What is compared. */
+  /** The normalized form, for comparison. */
   email_key: string;
   unsubscribe_token: string;
   registered_at: Date;
   /** `refused`: the mail server does not know the address. */
   state: 'waiting' | 'notified' | 'refused';
-  /** Openings after this one are told. */
+  /** The entry gets a mail for openings after this one. */
   after_opening: number;
-  /** The opening that was mailed, or tried, last. */
+  /** The last opening for which a mail was tried. */
   mail_opening: ColumnType<number | null, undefined, number | null>;
-  /** To mail that opening; counted before each begins. */
+  /** Attempts to mail that opening; the attempt that begins now is counted. */
   attempts: ColumnType<number, undefined, number>;
-  /** An instance is mailing, unless it died. */
+  /** Until then one instance sends the mail. The lease expires if that instance dies. */
   claimed_until: ColumnType<Date | null, undefined, Date | null>;
-  /** No attempt for that opening is made before. */
+  /** The next attempt for that opening is not before. */
   retry_at: ColumnType<Date | null, undefined, Date | null>;
-  /** The last mail, also one that may have been taken. */
+  /** When the last mail was sent, or may have been accepted. */
   notified_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
-/** Of those that left the waitlist, for a week after their last mail. */
+/** Addresses that left the waitlist, for a week after their last mail. */
 export interface WaitlistMailedTable {
   /** SHA-256 of the `email_key`, in hexadecimal. */
   email_hash: string;

@@ -1,8 +1,8 @@
-// Who holds the number of a SIM when a call begins.
+// Finds the subscription that holds the number of a SIM when a call begins.
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { isCallOfHolding } from './holdings.ts';
 
-/** The number of a SIM and who holds it: a call that began before they held it was not for them. */
+/** The number of a SIM and its subscription. A call that began before the subscription is not its call. */
 export async function holderOfSim(
   db: Database | DatabaseTransaction,
   iccid: string,

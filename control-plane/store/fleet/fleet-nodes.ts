@@ -1,4 +1,4 @@
-// All nodes and their slots as they are now: what sits where, which number it has, who uses it, which call is up.
+// All nodes and their slots as they are now: SIM, number, subscriber and live call of each slot.
 import { sql } from 'kysely';
 import type { SlotState } from '#shared/link/messages.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
@@ -8,12 +8,12 @@ import { isSwept } from './holdings.ts';
 import { type Refusals, readRefusals } from './node-refusals.ts';
 import { SLOTS } from './slots.ts';
 
-/** `pending`: enrolled, and waits for an operator's word. */
+/** `pending`: enrolled, and waits for an operator's approval. */
 export type FleetNodeState = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
 
 /**
- * What the number of a slot is to the market, the first that fits: `held` or `reserved`, in service or not; `out_of_service`,
- * itself or its slot; `quarantined`; `unadmitted`; `unswept`, not sold until its SIM is swept; `on_sale`; `offline`, its SIM is not on the
+ * Whether the number of a slot is sold or on sale. The first that applies: `held` or `reserved`, in service or not; `out_of_service`, the
+ * number or its slot; `quarantined`; `unadmitted`; `unswept`, not sold until its SIM is swept; `on_sale`; `offline`, its SIM is not on the
  * network or not in a linked node.
  */
 export type NumberUse =
@@ -24,7 +24,7 @@ export interface FleetSlot {
   node: string;
   slot: string;
   state: SlotState | 'node_away';
-  /** Why it is not in service. */
+  /** Why the slot is not in service. */
   reason: string | null;
   carrier: string | null;
   signalDbm: number | null;
@@ -38,14 +38,14 @@ export interface FleetSlot {
   numberOutReason: string | null;
   wallet: string | null;
   expiresAt: Date | null;
-  /** The node has confirmed the SIM for who has the number. */
+  /** The node has confirmed the SIM for the present subscription. */
   isBound: boolean;
   call: { direction: CallDirection; state: LiveCallState } | null;
-  /** The slot itself is out of service: by whom, why and since when. */
+  /** Set if the slot itself is out of service. */
   outOfService: { by: 'operator' | 'probe'; reason: string; since: Date } | null;
-  /** Places of the message storage, and how many are taken. */
+  /** Capacity of the message storage, and how much is used. */
   storage: { used: number; total: number } | null;
-  /** When its node told of it last; null for one without a SIM. */
+  /** When its node last reported the SIM; null for a slot without a SIM. */
   reportedAt: Date | null;
 }
 
@@ -53,21 +53,21 @@ export interface FleetNode {
   name: string;
   state: FleetNodeState;
   alarms: string[];
-  /** SMS that were not kept: nobody had the number when they were sent. */
+  /** SMS that were not kept: the number had no subscriber when they were sent. */
   unheldMessages: number;
   enrolledAt: Date | null;
-  /** Facts that wait at the node; null where it does not tell. */
+  /** Facts in the node's journal; null if the node does not report it. */
   journalDepth: number | null;
-  /** Of its key, while an operator's word is awaited: that it may connect, or take SIMs again. */
+  /** Of its key, while the node waits for approval: to connect, or to take SIMs again. */
   fingerprint: string | null;
-  /** It takes no SIM that it does not hold, until it is approved. */
+  /** The node gets no further SIMs until it is approved. */
   isSuspended: boolean;
-  /** What was refused of it, by reason. */
+  /** Refused reports of the node, by reason. */
   refused: Refusals;
   slots: FleetSlot[];
 }
 
-/** In the order of names, as people count: m2 before m10. What a revoked node told last concerns nobody any more. */
+/** Sorted by name in natural order: m2 before m10. Alarms of a revoked node are left out. */
 export async function readFleet(db: Database, now: Date): Promise<FleetNode[]> {
   const [nodes, slots, refusals] = await Promise.all([
     readNodes(db, now),
@@ -87,7 +87,7 @@ export async function readFleet(db: Database, now: Date): Promise<FleetNode[]> {
     .sort((a, b) => ORDER.compare(a.name, b.name));
 }
 
-/** What nothing but its place keeps from being sold is not on sale where the place does. */
+/** A number that is otherwise on sale is not if its slot is out of service or offline. */
 function useOf({ outOfService, state, use }: FleetSlot): NumberUse | null {
   if (use !== 'on_sale' && use !== 'unswept') return use;
   if (outOfService !== null) return 'out_of_service';

@@ -1,12 +1,12 @@
-// Keys of nodes that wait for an operator's word before they may have a link.
+// Keys of nodes that wait for an operator's approval before they may have a link.
 import { sql } from 'kysely';
 import { keyFingerprint } from '../../domain/key-fingerprint.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { Database } from '../database/database.ts';
 
 /**
- * Lets a node's key have a link, also one that may, and lets it take SIMs again, also many that nobody knows. With `fingerprint` only if it is that of the key. Throws `OperatorRefusal`
- * for another key, and for a node that is not enrolled.
+ * Approves a node's key, and lets the node take SIMs again, also many unknown ones. It may be approved already. If `fingerprint` is given,
+ * it must be that of the key. Throws `OperatorRefusal` for another key, and for a node that is not enrolled.
  */
 export async function approveNode(
   db: Database,
@@ -28,7 +28,7 @@ export async function approveNode(
   if (row?.public_key == null) throw await whyNot(db, node);
   const own = keyFingerprint(row.public_key);
   await db.deleteFrom('sim_claims').where('node_id', '=', node).execute();
-  // The transaction around it takes the approval back.
+  // The surrounding transaction rolls the approval back.
   if (fingerprint !== undefined && fingerprint !== own)
     throw new OperatorRefusal(`the key of ${node} is another one now: ${own}`);
   return { fingerprint: own };

@@ -1,22 +1,22 @@
-// Links of nodes as all instances see them, how far journals are committed, and what nodes tell of themselves.
+// Links of nodes across all instances, how far journals are committed, and the state that nodes report.
 import { sql } from 'kysely';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { storableText } from '../../domain/storable-text.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 
-/** Events that are kept of each node, the newest ones: a console shows them, nothing depends on them. */
+/** Events kept per node, the newest ones. Only the console shows them. */
 const EVENTS_PER_NODE_MAX = 1_000;
 
 interface LinkRow {
   nodeId: string;
   linkId: string;
-  /** The key that proved the link. */
+  /** The key with which the link was authenticated. */
   publicKey: Buffer;
 }
 
 /**
- * Notes that a node's link is up, without alarms, taking over from an older one, and returns the highest sequence of its
- * journal that is committed, 0 for one that is new. Undefined when the key is not the node's any more.
+ * Records that a node's link is up, without alarms; it replaces an older link. Returns the highest committed sequence of its journal, 0 for
+ * a new one. Undefined when the key is no longer the node's.
  */
 export async function openLink(
   db: Database,
@@ -38,7 +38,7 @@ export async function openLink(
 
 export type LinkStanding = 'up' | 'replaced' | 'unauthorized' | 'revoked';
 
-/** Says that the link is still up, and returns whether it should be. */
+/** Extends the link, and returns whether it may stay up. */
 export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): Promise<LinkStanding> {
   const renewed = await db
     .updateTable('nodes')
@@ -60,7 +60,7 @@ export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): 
   return isKnown ? 'replaced' : 'unauthorized';
 }
 
-/** Notes when a link ended: the node's SIMs are its own for a while after that. */
+/** Records when a link ended. The node's SIMs stay reserved for it for a while. */
 export async function closeLink(db: Database, linkId: string, now: Date): Promise<void> {
   await db
     .updateTable('nodes')
@@ -70,8 +70,8 @@ export async function closeLink(db: Database, linkId: string, now: Date): Promis
 }
 
 /**
- * Notes how far a journal is committed, and returns how far it was. Until the end of the transaction no other one does so for it.
- * Throws where another link has begun the journal at this moment.
+ * Records how far a journal is committed, and returns how far it was. Other transactions wait for this one before they change the same
+ * journal. Throws if another link begins the journal at this moment.
  */
 export async function setAcknowledged(
   trx: DatabaseTransaction,
@@ -92,7 +92,7 @@ export async function setAcknowledged(
   return noted?.before ?? 0;
 }
 
-/** Counts received SMS that were not kept because nobody holds the number of their SIM. */
+/** Counts received SMS that were not kept because the number of their SIM has no subscriber. */
 export async function countUnheld(trx: DatabaseTransaction, nodeId: string, count: number): Promise<void> {
   await trx
     .updateTable('nodes')
@@ -101,7 +101,7 @@ export async function countUnheld(trx: DatabaseTransaction, nodeId: string, coun
     .execute();
 }
 
-/** Notes the troubles that a node tells, unless a newer link of the node has taken over. */
+/** Records the alarms of a node, unless a newer link of the node has taken over. */
 export async function setAlarms(
   db: Database,
   { nodeId, linkId }: { nodeId: string; linkId: string },
@@ -112,7 +112,7 @@ export async function setAlarms(
     update nodes set alarms = ${texts}::text[] where id = ${nodeId} and link_id = ${linkId}`.execute(db);
 }
 
-/** Notes how many facts wait at a node, unless a newer link of the node has taken over. */
+/** Records how many facts are in a node's journal, unless a newer link of the node has taken over. */
 export async function setJournalDepth(
   db: Database,
   { nodeId, linkId }: { nodeId: string; linkId: string },
@@ -126,7 +126,7 @@ export async function setJournalDepth(
     .execute();
 }
 
-/** Keeps events of a node and forgets its oldest ones. */
+/** Stores events of a node and deletes its oldest ones. */
 export async function insertEvents(
   db: Database,
   nodeId: string,

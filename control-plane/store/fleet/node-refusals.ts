@@ -1,9 +1,9 @@
-// What was refused of nodes: counts by reason, for their operator.
+// Refused reports of nodes, counted by reason, for their operator.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { NodeRefusal } from '../database/sim-tables.ts';
 
-/** Adds to a count. What turns out to be the node's own is taken off again by a negative number. */
+/** Adds to a count. A negative `count` corrects it when a refused report turns out to be valid. */
 export async function countRefused(
   db: Database,
   { nodeId, reason, count }: { nodeId: string; reason: NodeRefusal; count: number },
@@ -23,7 +23,7 @@ export async function countRefused(
 
 export type Refusals = Partial<Record<NodeRefusal, number>>;
 
-/** By node, what was ever refused of it. */
+/** Refused reports since the beginning, by node. */
 export async function readRefusals(db: Database): Promise<Map<string, Refusals>> {
   const rows = await db
     .selectFrom('node_refusals')

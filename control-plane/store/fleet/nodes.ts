@@ -1,11 +1,11 @@
-// Who the nodes are: names, enrolment codes (hashes only), public keys, proofs that were shown.
+// Identities of nodes: names, enrolment codes (hashes only), public keys, proofs that were used.
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import { type Database, inTransaction } from '../database/database.ts';
 import { endTenures } from './sim-tenures.ts';
 import { UNREGISTERED_OF_NODE, type UnregisteredSlot } from './slots.ts';
 
-/** Notes a code for the node, which is new or known. Codes given before are void. */
+/** Stores a code for the node, and the node if it is new. Earlier codes become void. */
 export async function putCode(
   db: Database,
   { nodeId, codeHash, expiresAt }: { nodeId: string; codeHash: Buffer; expiresAt: Date },
@@ -19,8 +19,8 @@ export async function putCode(
 }
 
 /**
- * Gives the node of a code the key, in one statement, and returns its name: of a code that is fresh, or that
- * was used for this same key. Undefined for any other. With `needsApproval` a new key waits for an operator.
+ * Gives the key to the node of a code, in one statement, and returns the node's name. The code must be unused, or have been used for this
+ * same key; else undefined. With `needsApproval` a new key waits for an operator.
  */
 export async function useCode(
   db: Database,
@@ -34,7 +34,7 @@ export async function useCode(
       code_key: publicKey,
       enrolled_at: now,
       revoked_at: null,
-      // The same key again is as it was left: waiting, or approved meanwhile.
+      // The same key keeps its state: waiting, or approved meanwhile.
       approval_pending_since: sql<Date | null>`case when code_key = ${publicKey} then approval_pending_since
         else ${needsApproval ? now : null}::timestamptz end`,
     })
@@ -50,7 +50,7 @@ export async function useCode(
   return row && { nodeId: row.id, isPending: row.approval_pending_since !== null };
 }
 
-/** Takes a node out of service; its code is void, and no SIM is in it any more. False when there is no such node. */
+/** Takes a node out of service: its code is void, and it holds no SIM any more. False when there is no such node. */
 export async function revokeNode(db: Database, nodeId: string, now: Date): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const row = await trx
@@ -59,7 +59,7 @@ export async function revokeNode(db: Database, nodeId: string, now: Date): Promi
       .where('id', '=', nodeId)
       .returning('id')
       .executeTakeFirst();
-    // Statements of their own: they see the slots that a link was writing until the node was locked.
+    // Separate statements: they see the slots that a link wrote before the node was locked.
     const held = await trx
       .selectFrom('sim_tenures')
       .select('iccid')
@@ -82,17 +82,17 @@ export interface NodeRow {
   id: string;
   enrolledAt: Date | null;
   revokedAt: Date | null;
-  /** Since when its key waits for an operator's word. */
+  /** Since when its key waits for an operator's approval. */
   approvalPendingSince: Date | null;
-  /** Of its key; null before the first enrolment. */
+  /** Null before the first enrolment. */
   publicKey: Buffer | null;
-  /** Until when a code of it may be used; null when there is none. */
+  /** When its code expires; null when it has none. */
   codeUntil: Date | null;
   linkAliveUntil: Date | null;
   alarms: string[];
   unregisteredSlots: UnregisteredSlot[];
   sims: number;
-  /** Since when it takes no SIM that it does not hold. */
+  /** Since when the node gets no further SIMs. */
   claimsSuspendedAt: Date | null;
 }
 
@@ -116,7 +116,7 @@ export async function readNodes(db: Database): Promise<NodeRow[]> {
     .execute();
 }
 
-/** The key of an enrolled node, revoked or not, approved or not; undefined for a name that has none. */
+/** The key of an enrolled node, revoked or not, approved or not; undefined for a name without a key. */
 export async function findKey(
   db: Database,
   nodeId: string,
@@ -134,7 +134,7 @@ export async function findKey(
   };
 }
 
-/** Uses a proof up. False when it was shown before, to whatever instance. */
+/** Marks a proof as used. False when it was used before, at any instance. */
 export async function useProof(
   db: Database,
   proof: { nodeId: string; random: string; expiresAt: Date },
@@ -148,10 +148,10 @@ export async function useProof(
   return row !== undefined;
 }
 
-/** The clocks of instances differ: one must not forget what is still good to another. */
+/** The clocks of instances differ: one must not delete a proof that is still valid for another. */
 const EXPIRED_KEPT_MS = 2 * PROOF_LIFETIME_MS;
 
-/** Forgets proofs that are over, by whatever instance's clock. */
+/** Deletes proofs that have expired by every instance's clock. */
 export async function deleteExpiredProofs(db: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - EXPIRED_KEPT_MS);
   await db.deleteFrom('link_proofs').where('expires_at', '<=', before).execute();

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { Database } from '../database/database.ts';
 
-/** Lets a number be sold. Throws `OperatorRefusal` for one that is admitted, disputed, unknown or no US mobile number. */
+/** Puts a number on sale. Throws `OperatorRefusal` if it is admitted already, disputed, unknown, or not a US mobile number. */
 export async function admitNumber(db: Database, number: string): Promise<void> {
   const row = await db
     .selectFrom('numbers')
@@ -28,12 +28,12 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
   await db.updateTable('numbers').set(admitted).where('number', '=', number).execute();
 }
 
-/** Takes a number that cannot be sold off the market until an operator looks at it. */
+/** Takes a number that cannot be sold off the market until an operator admits it. */
 export async function withdrawAdmission(db: Database, number: string, now: Date): Promise<void> {
   await db.updateTable('numbers').set({ unadmitted_since: now }).where('number', '=', number).execute();
 }
 
-/** Makes room for an operator's list: what nodes reported of these numbers and SIMs, and nobody admitted, gives way. */
+/** Makes room for an operator's list: deletes unadmitted reports of nodes about these numbers and SIMs. */
 export async function clearUnadmitted(
   db: Database,
   rows: ReadonlyArray<{ number: string; iccid: string }>,

@@ -1,5 +1,5 @@
-// Numbers that SIMs of several nodes report and nobody has proven: none of the SIMs is sold before an operator or a probe says
-// which one it is.
+// Numbers that SIMs of several nodes report without proof. None of the SIMs is sold before an operator or a probe decides which one has the
+// number.
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../database/database.ts';
 
@@ -9,8 +9,8 @@ interface ReportedNumber {
 }
 
 /**
- * Notes SIMs of a node whose number is another node's SIM's. A number that is imported, admitted by an operator, probed, sold or
- * reserved is not disputed: it stays where it is. A node disputes a number with one SIM at most.
+ * Records SIMs of a node whose number is listed with a SIM of another node. A number that is imported, admitted by an operator, probed,
+ * sold or reserved is not disputed: it stays with its SIM. A node disputes a number with one SIM at most.
  */
 export async function disputeNumbers(
   trx: DatabaseTransaction,
@@ -43,7 +43,7 @@ export async function disputeNumbers(
     from disputed where numbers.number = disputed.number`.execute(trx);
 }
 
-/** Forgets what these SIMs disputed if they report another number now. */
+/** Drops disputes of these SIMs if they report another number now. */
 export async function dropOldRivals(
   trx: DatabaseTransaction,
   reported: readonly ReportedNumber[],

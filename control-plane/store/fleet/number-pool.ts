@@ -1,5 +1,5 @@
-// Numbers that can be sold: admitted, they and their slot in service, nobody has them, no payment has reserved them, their SIM is on
-// the network now and was swept since their last holder, who is forgotten.
+// Numbers that can be sold. They and their slot are in service, they are admitted, and they have no subscriber and no reservation. Their
+// SIM is on the network and was swept since the last holder, whose data is deleted.
 import { type ExpressionBuilder, sql } from 'kysely';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
@@ -7,10 +7,10 @@ import type { Tables } from '../database/tables.ts';
 import { isSwept } from './holdings.ts';
 import { withdrawAdmission } from './number-admission.ts';
 
-/** Any constant of our own will do. */
+/** Any constant that no other lock uses. */
 const RESERVATION_LOCK = 7_402_001;
 
-/** Reservations take turns until the transaction ends: a free number is seen by one at a time. */
+/** Reservations take turns until the transaction ends: only one at a time sees a free number. */
 export async function lockReservations(trx: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${RESERVATION_LOCK})`.execute(trx);
 }
@@ -29,7 +29,7 @@ export async function pickAvailable(trx: DatabaseTransaction, now: Date): Promis
   for (;;) {
     const number = await findAvailable(trx, now);
     if (number === undefined || isSellable(number)) return number;
-    // A row from before numbers were checked.
+    // The row is older than the check of numbers.
     await withdrawAdmission(trx, number, now);
   }
 }
@@ -47,7 +47,7 @@ async function findAvailable(trx: DatabaseTransaction, now: Date): Promise<strin
   return row?.number;
 }
 
-/** `evenUnswept`: also where only the sweep of its SIM is missing. */
+/** `evenUnswept`: includes numbers that lack only the sweep of their SIM. */
 export function isAvailable(
   eb: ExpressionBuilder<Tables, 'numbers'>,
   now: Date,

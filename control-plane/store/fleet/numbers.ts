@@ -1,4 +1,4 @@
-// What an operator sees of the numbers, and does with them: out of service, retired, brought in from a list.
+// Numbers as operators see and change them: out of service, retired, imported from a list.
 
 import { sql } from 'kysely';
 import { maskedWallet } from '../../domain/masked-wallet.ts';
@@ -17,27 +17,27 @@ export interface NumberRow {
   /** Where its SIM is; null when no node holds it. */
   node: string | null;
   slot: string | null;
-  /** Who has it, and until when. */
+  /** The subscriber's wallet, and until when it has paid. */
   wallet: string | null;
   expires_at: Date | null;
   /** Not sold before. */
   quarantined_until: Date | null;
-  /** Why it, or its slot, is out of service, or what it waits for. */
+  /** Why the number or its slot is out of service, or why the number is not on sale yet. */
   reason: string | null;
 }
 
-/** Null where it is over, or never was. */
+/** Null if the quarantine is over, or never was. */
 const quarantineEnd = (now: Date) =>
   sql<Date | null>`case when seen.quarantined_until > ${now}::timestamptz then seen.quarantined_until end`;
 
-/** Null where no other SIM reports the number. */
+/** Null if no other SIM reports the number. */
 const RIVALS = sql`(
   select 'disputed: also reported by ' || string_agg('SIM ' || number_rivals.iccid
     || coalesce(' in ' || held.node_id || '/' || held.slot, ''), ', ' order by number_rivals.iccid)
   from number_rivals left join sims as held on held.iccid = number_rivals.iccid
   where number_rivals.number = seen.number)`;
 
-/** Every number, its state, and who has it. */
+/** Every number with its state and subscriber. */
 const listed = (db: Database, now: Date) =>
   db
     .with('seen', (seen) =>
@@ -99,14 +99,14 @@ const listed = (db: Database, now: Date) =>
 
 export interface NumberQuery {
   state?: NumberState | undefined;
-  /** Only this one. */
+  /** Only this number. */
   number?: string | undefined;
-  /** The number that the page before ended with. */
+  /** The last number of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** One more than `limit` when there are more. By number. */
+/** Sorted by number; one more than `limit` when there are more. */
 export async function listNumbers(
   db: Database,
   { state, number, after, limit }: NumberQuery,
@@ -132,7 +132,7 @@ export async function countNumbers(db: Database, now: Date): Promise<Map<NumberS
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
-/** Takes a number off the market, or, without a reason, puts it back. Throws `OperatorRefusal`. */
+/** Takes a number off the market for `reason`; without a reason, puts it back. Throws `OperatorRefusal`. */
 export async function setOutOfService(
   db: Database,
   number: string,
@@ -150,7 +150,7 @@ export async function setOutOfService(
   if (row === undefined) throw await unknownOrRetired(db, number);
 }
 
-/** Ends the quarantine of a number. Throws `OperatorRefusal` for one that is in none. */
+/** Ends the quarantine of a number. Throws `OperatorRefusal` if it is in none. */
 export async function releaseNumber(db: Database, number: string, now: Date): Promise<void> {
   const row = await db
     .updateTable('numbers')
@@ -165,7 +165,7 @@ export async function releaseNumber(db: Database, number: string, now: Date): Pr
   throw await unknownOrRetired(db, number);
 }
 
-/** Takes a number that nobody has, and no payment waits for, out of the fleet. Throws `OperatorRefusal`. */
+/** Retires a number that has no subscriber and no reservation. Throws `OperatorRefusal`. */
 export async function retireNumber(db: Database, number: string, now: Date): Promise<void> {
   await inTransaction(db, async (trx) => {
     await lockReservations(trx);
@@ -206,18 +206,17 @@ async function unknownOrRetired(
 }
 
 export interface ImportedNumber {
-  /** Where it stands in the operator's list. */
+  /** Line in the operator's list. */
   line: number;
   number: string;
   iccid: string;
-  /** The only node that may hold its SIM first. */
+  /** The only node that may become the first holder of its SIM. */
   node?: string | undefined;
 }
 
 /**
- * Brings in all numbers, or, where one cannot be, none: throws `OperatorRefusal` with a line for each that cannot. One that
- * is there already with this SIM stays as it is, and a retired one comes back. A node that is named counts until it is
- * proven who holds the SIM.
+ * Imports all numbers or none: throws `OperatorRefusal` with a line for each number that cannot be imported. A number that exists with this
+ * SIM stays as it is, and a retired one returns. A named node counts until it is proven which node holds the SIM.
  */
 export async function importNumbers(
   db: Database,
@@ -247,7 +246,7 @@ export async function importNumbers(
           ),
         ]),
       )
-      // By number: two lists at once must not wait for each other.
+      // Sorted by number, so that two imports do not deadlock.
       .orderBy('number')
       .forUpdate()
       .execute();
@@ -295,7 +294,7 @@ export async function importNumbers(
   });
 }
 
-/** Whether the service has this number, whoever holds it. */
+/** Whether the service has this number, sold or not. */
 export async function isNumberKnown(db: Database, number: string): Promise<boolean> {
   const row = await db
     .selectFrom('numbers')
@@ -306,7 +305,7 @@ export async function isNumberKnown(db: Database, number: string): Promise<boole
   return row !== undefined;
 }
 
-/** Numbers whose last digits these are, `limit` at most. */
+/** Numbers that end with these digits, `limit` at most. */
 export async function findNumbersEnding(
   db: Database,
   digits: string,

@@ -1,4 +1,4 @@
-// When the pool was empty and is not any more: noted in the database, so that all instances and their restarts count alike.
+// Records when the pool stops being empty. It is in the database, so that all instances count the same openings, across restarts.
 import type { Selectable } from 'kysely';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PoolTable } from '../database/tables.ts';
@@ -8,16 +8,16 @@ export interface PoolState {
   isOpen: boolean;
   /** How often it has opened. */
   opening: number;
-  /** It was noted as empty until now. */
+  /** It was recorded as empty until now. */
   hasOpened: boolean;
 }
 
-/** Looks whether there is anything to sell, and notes it. */
+/** Checks whether any number is available, and records the result. */
 export async function notePool(db: Database, now: Date): Promise<PoolState> {
   const noted = await readPool(db);
   if ((await countAvailable(db, now)) > 0 === noted.is_open) return stateOf(noted);
   return db.transaction().execute(async (trx) => {
-    // Who was first has noted it; what was counted before is old.
+    // Another instance may have recorded it first; the earlier count is old.
     const locked = await readPool(trx, { isLocked: true });
     const isOpen = (await countAvailable(trx, now)) > 0;
     if (isOpen === locked.is_open) return stateOf(locked);

@@ -1,14 +1,14 @@
-// What is known of SIMs before a node holds them for sure: who may have them first, who has proven that it has them, and
-// how many a node shows that nobody knows.
+// Evidence about SIMs before a node holds them for certain: which node may hold them first, which node has proven that it has them, and how
+// many unknown SIMs a node reports.
 import { sql } from 'kysely';
 import { NEW_SIMS_MAX } from '../../domain/sim-claim.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endTenures } from './sim-tenures.ts';
 
-/** New SIMs of a node are counted for so long: a rack that starts anew shows the same ones. */
+/** New SIMs of a node count for this long: a rack that restarts reports the same ones again. */
 const NEW_SIMS_MS = 24 * 60 * 60_000;
 
-/** Of these SIMs, those that one node only may hold first: the node by SIM. */
+/** The SIMs of these that only one node may hold first: the node by SIM. */
 export async function readExpected(
   trx: DatabaseTransaction,
   iccids: readonly string[],
@@ -20,8 +20,8 @@ export async function readExpected(
 }
 
 /**
- * Notes SIMs that a node reports and nobody imported or admitted. Returns how many it has reported of late, as far as they
- * are counted; 0 for a node that an operator has approved with so many.
+ * Records SIMs of a node that were neither imported nor admitted. Returns how many it reported in the last `NEW_SIMS_MS`; the count stops
+ * above the limit. Returns 0 for a node that an operator has approved with so many.
  */
 export async function countNewSims(
   trx: DatabaseTransaction,
@@ -52,7 +52,7 @@ export async function countNewSims(
   return shown.length;
 }
 
-/** These SIMs are with the node that an operator has named for them. */
+/** Records that these SIMs are at the node that an operator named for them. */
 export async function proveExpected(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -64,14 +64,14 @@ export async function proveExpected(
     where iccid = any(${iccids}::text[]) and first_node = ${nodeId} and retired_at is null`.execute(trx);
 }
 
-/** An operator says who holds this SIM. */
+/** Records an operator's decision on which node holds the SIM. */
 export async function proveHolder(trx: DatabaseTransaction, iccid: string): Promise<void> {
   await sql`
     update numbers set first_node = null, unproven = nullif(unproven, 'holder')
     where iccid = ${iccid} and retired_at is null`.execute(trx);
 }
 
-/** Keeps changes of the tenures of these SIMs away until the transaction ends. Before any lock of numbers, as reports do it. */
+/** Locks the tenures of these SIMs until the transaction ends. Take this lock before any lock of numbers, as reports do. */
 export async function lockOpenTenures(trx: DatabaseTransaction, iccids: readonly string[]): Promise<void> {
   await sql`
     select iccid from sim_tenures where iccid = any(${iccids}::text[]) and until is null
@@ -79,8 +79,8 @@ export async function lockOpenTenures(trx: DatabaseTransaction, iccids: readonly
 }
 
 /**
- * Expects SIMs at these nodes, unless it is proven who holds them. A node that holds one and is not named loses it: it may
- * have guessed the ICCID. The tenures are locked.
+ * Expects SIMs at these nodes, unless it is proven which node holds them. A node that holds one and is not named loses it: it may have
+ * guessed the ICCID. The caller has locked the tenures.
  */
 export async function expectAt(
   trx: DatabaseTransaction,
@@ -105,7 +105,7 @@ export async function expectAt(
   for (const { holder, iccid, node } of rows) if (holder === node) await proveExpected(trx, node, [iccid]);
 }
 
-/** Notes what delivered texts, one each way with SIMs of other nodes, say of the present holders of SIMs. */
+/** Records the present holder of a SIM as proven if texts, one each way with SIMs of other nodes, were delivered. */
 export async function proveByProbes(db: Database): Promise<void> {
   const proof = (way: 'from' | 'to') => sql`exists (
     select from probes where kind = 'sms' and result = 'delivered' and from_node <> to_node

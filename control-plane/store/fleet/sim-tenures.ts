@@ -1,4 +1,4 @@
-// Which node holds a SIM and which ones held it: read and written as claims are decided.
+// Which node holds a SIM and which ones held it: read and written when claims are decided.
 import { sql } from 'kysely';
 import {
   CLAIM_KEPT_MS,
@@ -10,16 +10,16 @@ import {
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { countRefused } from './node-refusals.ts';
 
-/** Former holders of a SIM that are kept: cards move seldom. */
+/** Former holders that are kept per SIM: cards seldom move. */
 const FORMER_MAX = 8;
 
-/** A node that was away for longer has facts that nobody waits for. */
+/** After this, facts of a former holder are of no use. */
 const FORMER_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Facts that a node makes of a SIM that has just left: clocks differ, and parts of a text are waited for. */
+/** Slack for facts about a SIM that has just left: clocks differ, and the node waits for all parts of a text. */
 const TENURE_SLACK_MS = 2 * 60_000;
 
-/** The tenures of these SIMs, and all of the node, locked in the order of SIMs until the transaction ends. */
+/** The tenures of these SIMs and all tenures of the node, locked in the order of SIMs until the transaction ends. */
 export async function lockTenures(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -44,12 +44,12 @@ export async function lockTenures(
   return rows.map(({ aliveUntil, ...tenure }) => ({
     ...tenure,
     isLinked: isLinkedHere(tenure.nodeId) || (aliveUntil !== null && aliveUntil > now),
-    // Before this instance was there no node could come back to it.
+    // No node could reconnect to this instance before it started.
     awaySince: aliveUntil !== null && aliveUntil > servedSince ? aliveUntil : servedSince,
   }));
 }
 
-/** By SIM, since when claims of the node have been contested. */
+/** Since when claims of the node have been contested, by SIM. */
 export async function readContested(trx: DatabaseTransaction, nodeId: string): Promise<Map<string, Date>> {
   const rows = await trx
     .selectFrom('sim_claims')
@@ -63,8 +63,8 @@ export async function readContested(trx: DatabaseTransaction, nodeId: string): P
 }
 
 /**
- * Writes what a report changed. `locked`: the tenures that it was decided on. One that another node began since, of a SIM that had none,
- * stays. Returns the SIMs that were taken in vain: another node was first.
+ * Writes the changes of a report. `locked`: the tenures on which they were decided. If another node began a tenure since, of a SIM that had
+ * none, that tenure stays. Returns those SIMs.
  */
 export async function writeTenures(
   trx: DatabaseTransaction,
@@ -86,7 +86,7 @@ export async function writeTenures(
       ${taken.map(({ iccid }) => slotOf.get(iccid)?.slot ?? '')}::text[],
       ${taken.map(({ from }) => from)}::text[]) as claim (iccid, slot, taken_from)
     on conflict (iccid) where until is null do nothing returning iccid`.execute(trx);
-  // Whoever reported a SIM for so long has the card, also when its modem is lost later.
+  // A node that has reported a SIM for this long has the card, even if its modem is lost later.
   const settled = sql`case when sim_tenures.sighting <> 'present'
     or sighting_since > ${new Date(now.getTime() - CONTESTED_MS)}::timestamptz then taken_from end`;
   await sql`
@@ -104,10 +104,7 @@ export async function writeTenures(
   return taken.flatMap(({ iccid }) => (isBegun.has(iccid) ? [] : [iccid]));
 }
 
-/**
- * Ends tenures, which the transaction has locked. Of SIMs that nobody admitted nothing is kept: there are as many as a node makes
- * up.
- */
+/** Ends tenures, which the transaction has locked. Nothing is kept of unadmitted SIMs: a node can invent any number of them. */
 export async function endTenures(
   trx: DatabaseTransaction,
   iccids: readonly string[],
@@ -124,7 +121,7 @@ export async function endTenures(
         order by id desc offset ${FORMER_MAX} limit 1))`.execute(trx);
   await sql`
     delete from number_rivals where iccid = any(${iccids}::text[])`.execute(trx);
-  // A number that was disputed is kept: whoever reports it next must not be the first.
+  // A disputed number is kept: otherwise the next node to report it would be the first.
   await sql`
     delete from numbers where iccid = any(${iccids}::text[]) and unadmitted_since is not null and disputed_since is null
       and retired_at is null and out_of_service_at is null
@@ -133,7 +130,7 @@ export async function endTenures(
       and not exists (select from payments where payments.reserved_number = numbers.number)`.execute(trx);
 }
 
-/** Keeps the claims of a node that were refused, and counts new ones; forgets those that it has what it wanted. */
+/** Replaces the refused claims of a node, and counts new ones. Contested claims are kept for a while. */
 export async function writeClaims(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -175,7 +172,7 @@ export async function countTenures(db: Database, nodeId: string): Promise<number
   return row.count;
 }
 
-/** Which of these SIMs the node held once. */
+/** Which of these SIMs the node held before. */
 export async function readHeldBefore(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -192,10 +189,10 @@ export async function readHeldBefore(
   return new Set(rows.map(({ iccid }) => iccid));
 }
 
-/** Whether a node holds a SIM now, or held it at some other time. */
+/** Whether a node holds a SIM now, or held it at the time in question. */
 export type HeldAs = 'present holder' | 'former holder' | 'no holder';
 
-/** What the node is, or was at that time, to each of these SIMs: in their order. */
+/** The relation of the node to each of these SIMs, now or at its time; in their order. */
 export async function findHeldAs(
   db: Database,
   nodeId: string,

@@ -1,4 +1,4 @@
-// An operator's word on whose SIM it is.
+// An operator's decision on which node holds a SIM.
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { proveHolder } from './sim-proof.ts';
@@ -6,9 +6,9 @@ import { endTenures } from './sim-tenures.ts';
 import type { SlotPlace } from './slot-service.ts';
 
 /**
- * Gives the SIM that a slot reports to its node, whoever holds it; what waited for it counts once the node's slots are
- * stored again, within a heartbeat. Returns the node that held it. Throws `OperatorRefusal` for a slot whose claim was not
- * refused, and for a node that is revoked. Locks in the order of `replaceSlots`: the node, tenures, claims.
+ * Transfers the SIM that a slot reports to its node, from any holder. Waiting facts count once the node's slots are stored again, within a
+ * heartbeat. Returns the node that held it. Throws `OperatorRefusal` if no claim of the slot was refused, and for a revoked node. Locks in
+ * the order of `replaceSlots`: the node, tenures, claims.
  */
 export async function transferSim(
   db: Database,

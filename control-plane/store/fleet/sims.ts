@@ -1,4 +1,4 @@
-// The SIMs that nodes hold, where they sit, the numbers they bring, and the subscriptions they are bound to.
+// The SIMs that nodes hold: their slots, the numbers they report, and the subscriptions they are bound to.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
@@ -10,30 +10,30 @@ import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
 import { writeSlots } from './slots.ts';
 
-/** How claims of SIMs are judged. */
+/** Rules by which claims of SIMs are decided. */
 export interface ClaimRules {
-  /** Time in which a node whose link ended may come back before another one can take its SIMs. */
+  /** Time in which a node whose link ended may reconnect before another node can take its SIMs. */
   waitMs: number;
-  /** Since when this instance has taken links. */
+  /** When this instance began to accept links. */
   servedSince: Date;
-  /** Its link ends here, whatever the store says of it. */
+  /** Whether the node's link is at this instance, whatever the store says. */
   isLinkedHere(nodeId: string): boolean;
-  /** Numbers of SIMs never seen are on sale at once. */
+  /** Numbers of unknown SIMs are on sale at once. */
   admitsNew: boolean;
 }
 
 export interface SlotChange {
-  /** SIMs whose reported number another SIM has. */
+  /** SIMs whose reported number belongs to another SIM. */
   conflicts: Array<{ iccid: string; number: string }>;
   /** SIMs whose reported number cannot be sold. */
   unsellable: string[];
-  /** SIMs that the node holds since now. */
+  /** SIMs that the node has just become the holder of. */
   taken: string[];
-  /** How many it holds, seen or not. */
+  /** How many SIMs it holds, seen or not. */
   tenures: number;
   /** Claims of SIMs that it does not hold. */
   refused: number;
-  /** It takes nothing new until an operator approves it, since now. */
+  /** The report suspended the node: it gets no further SIMs until an operator approves it. */
   isSuspendedNow: boolean;
 }
 
@@ -47,10 +47,10 @@ const NO_CHANGE: SlotChange = {
 };
 
 /**
- * Replaces what is known of a node's slots, in one transaction, unless a newer link of the node has taken over. Only SIMs
- * that the node holds count (`decideClaims`). Slots that are not registered are kept on the node's row, for a SIM that is
- * locked or absent reports no ICCID; so are those whose claim was refused. A SIM that reports its own number brings that
- * number into the service. A SIM that sits elsewhere than before, or in no slot, is bound to nothing.
+ * Replaces the slots of a node in one transaction, unless a newer link of the node has taken over. Only SIMs that the node holds count
+ * (`decideClaims`). A slot that is not registered is stored without a SIM: a locked or absent SIM reports no ICCID. So is a slot whose
+ * claim was refused. A SIM that reports its own number adds that number to the service. A SIM that moved to another slot, or to none, loses
+ * its binding.
  */
 export async function replaceSlots(
   db: Database,
@@ -59,7 +59,7 @@ export async function replaceSlots(
   rules: ClaimRules & { now: Date },
 ): Promise<SlotChange> {
   const { admitsNew, now, waitMs } = rules;
-  const told = slots.map(storable);
+  const reported = slots.map(storable);
   return db.transaction().execute(async (trx) => {
     const node = await trx
       .selectFrom('nodes')
@@ -70,7 +70,7 @@ export async function replaceSlots(
       .forUpdate()
       .executeTakeFirst();
     if (node === undefined) return NO_CHANGE;
-    const iccids = told.flatMap(({ iccid }) => iccid ?? []);
+    const iccids = reported.flatMap(({ iccid }) => iccid ?? []);
     const tenures = await lockTenures(trx, nodeId, iccids, rules);
     const contested = await readContested(trx, nodeId);
     const heldBefore = await readHeldBefore(trx, nodeId, iccids);
@@ -79,7 +79,7 @@ export async function replaceSlots(
     const newSims = admitsNew ? 0 : await countNewSims(trx, nodeId, iccids, now);
     const decision = decideClaims({
       nodeId,
-      slots: told,
+      slots: reported,
       tenures,
       contested,
       heldBefore,
@@ -96,7 +96,7 @@ export async function replaceSlots(
     await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
     await writeHeld(trx, nodeId, held, now);
     const lost = decision.held.filter(({ iccid }) => beaten.has(iccid));
-    await writeSlots(trx, nodeId, told, new Set([...decision.refused, ...lost].map(({ slot }) => slot)));
+    await writeSlots(trx, nodeId, reported, new Set([...decision.refused, ...lost].map(({ slot }) => slot)));
     const isSuspendedNow = decision.isSuspended && !wasSuspended;
     if (isSuspendedNow)
       await trx.updateTable('nodes').set({ claims_suspended_at: now }).where('id', '=', nodeId).execute();
@@ -126,15 +126,15 @@ async function writeHeld(
   await sql`
     insert into sims (iccid, node_id, slot, device_id, state, operator, signal_dbm, model, usb_path, reason,
       storage_used, storage_total, swept_at, updated_at)
-    select told.iccid, ${nodeId}, told.slot, told.device_id, told.state, told.operator, told.signal_dbm,
-      told.model, told.usb_path, told.reason, told.storage_used, told.storage_total,
-      case when told.swept_at > ${now}::timestamptz then ${now}::timestamptz else told.swept_at end, ${now}::timestamptz
+    select reported.iccid, ${nodeId}, reported.slot, reported.device_id, reported.state, reported.operator, reported.signal_dbm,
+      reported.model, reported.usb_path, reported.reason, reported.storage_used, reported.storage_total,
+      case when reported.swept_at > ${now}::timestamptz then ${now}::timestamptz else reported.swept_at end, ${now}::timestamptz
     from unnest(${column('iccid')}::text[], ${column('slot')}::text[], ${column('device_id')}::text[],
       ${column('state')}::text[], ${column('operator')}::text[], ${column('signal_dbm')}::integer[],
       ${column('model')}::text[], ${column('usb_path')}::text[], ${column('reason')}::text[],
       ${storages.map((storage) => storage?.used ?? null)}::integer[],
       ${storages.map((storage) => storage?.total ?? null)}::integer[], ${column('swept_at')}::timestamptz[])
-      as told (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason, storage_used,
+      as reported (iccid, slot, device_id, state, operator, signal_dbm, model, usb_path, reason, storage_used,
         storage_total, swept_at)
     on conflict (iccid) do update set
       node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
@@ -160,16 +160,16 @@ const storable = (slot: Slot): Slot => ({
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
-/** A number that another SIM has stays with it; where nobody has proven that, it is not sold. */
+/** A number that another SIM has stays with it. Unless that is proven, the number is not sold. */
 async function introduceNumbers(
   db: DatabaseTransaction,
   nodeId: string,
   held: readonly SimSlot[],
   { now, admitsNew }: { now: Date; admitsNew: boolean },
 ): Promise<Pick<SlotChange, 'conflicts' | 'unsellable'>> {
-  const told = held.flatMap(({ iccid, number }) => (number === null ? [] : [{ iccid, number }]));
-  if (told.length === 0) return { conflicts: [], unsellable: [] };
-  const numbers = told.map(({ number }) => number);
+  const reported = held.flatMap(({ iccid, number }) => (number === null ? [] : [{ iccid, number }]));
+  if (reported.length === 0) return { conflicts: [], unsellable: [] };
+  const numbers = reported.map(({ number }) => number);
   const known = async (): Promise<Map<string, string>> => {
     const rows = await db
       .selectFrom('numbers')
@@ -179,7 +179,7 @@ async function introduceNumbers(
     return new Map(rows.map(({ number, iccid }) => [number, iccid]));
   };
   let owners = await known();
-  const fresh = told.filter(({ number }) => !owners.has(number));
+  const fresh = reported.filter(({ number }) => !owners.has(number));
   const sellable = fresh.filter(({ number }) => isSellable(number));
   if (sellable.length > 0) {
     const unadmitted_since = admitsNew ? null : now;
@@ -192,21 +192,20 @@ async function introduceNumbers(
       .execute();
     owners = await known();
   }
-  await dropOldRivals(db, told);
-  const foreign = told.filter(({ number, iccid }) => owners.has(number) && owners.get(number) !== iccid);
+  await dropOldRivals(db, reported);
+  const foreign = reported.filter(({ number, iccid }) => owners.has(number) && owners.get(number) !== iccid);
   if (foreign.length > 0) await disputeNumbers(db, nodeId, foreign, now);
   const unsellable = fresh.filter(({ number }) => !isSellable(number)).map(({ iccid }) => iccid);
   const isUnsellable = new Set(unsellable);
   return {
     unsellable,
-    conflicts: told.filter(({ number, iccid }) => !isUnsellable.has(iccid) && owners.get(number) !== iccid),
+    conflicts: reported.filter(
+      ({ number, iccid }) => !isUnsellable.has(iccid) && owners.get(number) !== iccid,
+    ),
   };
 }
 
-/**
- * The node that holds the SIM of a number now, and the subscription for which it confirmed that; undefined when no
- * node says so.
- */
+/** The node that holds the SIM of a number, and the subscription that the node confirmed for it; undefined when no node reports the SIM. */
 export async function locateNumber(
   db: Database,
   number: string,
@@ -219,7 +218,7 @@ export async function locateNumber(
     .executeTakeFirst();
 }
 
-/** IMEI of the modem that holds a SIM, or the name of its slot; undefined when no node says where it is. */
+/** IMEI of the modem that holds a SIM, or the name of its slot; undefined when no node reports the SIM. */
 export async function deviceOfSim(db: Database, iccid: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('sims')
@@ -229,7 +228,7 @@ export async function deviceOfSim(db: Database, iccid: string): Promise<string |
   return row?.device_id ?? row?.slot;
 }
 
-/** A subscription that waits for the node to confirm its SIM, and the place where the SIM was seen. */
+/** A subscription that waits for the node to confirm its SIM, and the slot of that SIM. */
 export interface Unbound {
   subscriptionId: string;
   iccid: string;

@@ -1,4 +1,4 @@
-// Slots that are in service or not: the number of a SIM in one that is not is not sold, and who holds it keeps it.
+// Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { Database } from '../database/database.ts';
@@ -9,25 +9,25 @@ export interface SlotPlace {
   slot: string;
 }
 
-/** A slot, what sits in it, and whether its number may be sold. */
+/** A slot, the SIM in it, and whether its number may be sold. */
 export interface SlotRow extends SlotPlace {
-  /** As its node told it last; `node_away` where that is not linked. */
+  /** From its node's last report; `node_away` if the node is not linked. */
   state: string;
   /** Why it is not registered. */
   trouble: string | null;
   carrier: string | null;
   number: string | null;
-  /** A wallet has that number. */
+  /** The number has a subscriber. */
   is_held: boolean;
   model: string | null;
-  /** Of the SIM that its node reports in it, also one that another node holds. */
+  /** The reported SIM, even if another node holds it. */
   iccid: string | null;
   out_of_service_at: Date | null;
   reason: string | null;
   by: 'operator' | 'probe' | null;
 }
 
-/** By node and slot; one more than `limit` when there are more. */
+/** Sorted by node and slot; one more than `limit` when there are more. */
 export async function listSlots(
   db: Database,
   query: { node?: string | undefined; after?: SlotPlace | undefined; limit: number },
@@ -51,8 +51,8 @@ export async function listSlots(
 }
 
 /**
- * Takes a slot out of service. By a probe only where it is in service: an operator's word stays. Throws `OperatorRefusal`
- * for a slot of which no node has told.
+ * Takes a slot out of service. A probe does so only if the slot is in service: it never overrides an operator. Throws `OperatorRefusal` for
+ * a slot that no node has reported.
  */
 export async function takeSlotOut(
   db: Database,
@@ -72,8 +72,8 @@ export async function takeSlotOut(
 }
 
 /**
- * Puts a slot in service again, also one that is. With `by`, only where that one took it out. What probes said before is
- * forgotten. Throws `OperatorRefusal` for a slot of which no node has told.
+ * Puts a slot back in service; it may be in service already. With `by`, only if that actor took it out. Earlier probes no longer count.
+ * Throws `OperatorRefusal` for a slot that no node has reported.
  */
 export async function putSlotIn(
   db: Database,
@@ -98,5 +98,5 @@ export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Pr
   );
   const [known] = rows;
   if (known?.is_node !== true) throw new OperatorRefusal(`there is no node "${node}"`);
-  if (!known.is_slot) throw new OperatorRefusal(`${node} has told of no slot "${slot}": see "slot list"`);
+  if (!known.is_slot) throw new OperatorRefusal(`${node} has reported no slot "${slot}": see "slot list"`);
 }

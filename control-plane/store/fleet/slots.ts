@@ -1,4 +1,4 @@
-// The slots of all nodes: written from the reports of nodes, and read here by lists, pages, alerts and metrics.
+// The slots of all nodes: written from reports, read by lists, pages, alerts and metrics.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
@@ -6,10 +6,10 @@ import type { DatabaseTransaction } from '../database/database.ts';
 /** The reason of a slot whose SIM another node holds. */
 export const CLAIM_REFUSED = 'claim_refused';
 
-/** A slot that serves no number now, and why as far as the node reports it. */
+/** A slot that serves no number now, and the reason if the node reports one. */
 export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
 
-/** Replaces the slots of a node by those that it reports. `refused`: slots whose SIM the node may not have. */
+/** Replaces the slots of a node by the reported ones. `refused`: slots whose SIM the node may not have. */
 export async function writeSlots(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -33,9 +33,9 @@ export async function writeSlots(
 }
 
 /**
- * Every slot that its node reported last (`is_reported`), and every one that is out of service: its `state`, the `trouble` that its
- * node names, the `reported_iccid`, the columns of the SIM where the node holds it, and since when, by whom and for what `reason` it
- * is out of service.
+ * Every slot of its node's last report (`is_reported`), and every slot that is out of service. Columns: its `state`; the `trouble` that the
+ * node reports; the `reported_iccid`; those of the SIM if the node holds it; since when, by whom and for what `reason` the slot is out of
+ * service.
  */
 export const SLOTS = sql`
   select coalesce(slots.node_id, taken.node_id) as node, coalesce(slots.slot, taken.slot) as slot,
@@ -48,7 +48,7 @@ export const SLOTS = sql`
     on taken.node_id = slots.node_id and taken.slot = slots.slot
   left join sims on sims.node_id = slots.node_id and sims.slot = slots.slot`;
 
-/** Of a row of `nodes`: those of its slots that serve no number. */
+/** For a row of `nodes`: its slots that serve no number. */
 export const UNREGISTERED_OF_NODE = sql<UnregisteredSlot[]>`(
   select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', reason) order by slot), '[]')
   from slots where slots.node_id = nodes.id and (state <> 'registered' or reason = ${sql.lit(CLAIM_REFUSED)}))`;

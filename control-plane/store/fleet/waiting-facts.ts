@@ -1,5 +1,5 @@
-// Facts of SIMs that their node does not hold. They are acknowledged, so that the node's other facts pass, and wait: a
-// node may have read its new SIM before the former holder let go.
+// Facts of SIMs that their node does not hold. They are acknowledged, so that the node's other facts pass, and stored: a node may have read
+// its new SIM before the former holder released it.
 import { sql } from 'kysely';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import { storableText } from '../../domain/storable-text.ts';
@@ -8,10 +8,10 @@ import { STAMP_LEAD_MAX_MS, ZONE_ERROR_MAX_MS } from './holdings.ts';
 import { countRefused } from './node-refusals.ts';
 import { findHeldAs } from './sim-tenures.ts';
 
-/** Of one node; what comes beyond is dropped. A SIM that moves brings a storage full of texts. */
+/** Per node; further ones are dropped. A SIM that moves brings a storage full of texts. */
 export const WAITING_FACTS_MAX = 512;
 
-/** An operator has so long to say whose SIM it is. */
+/** Time for an operator to decide which node has the SIM. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;
 
 /** A fact and its identity: "<node>/<journal>/<position>". */
@@ -21,8 +21,8 @@ export interface KeyedFact {
 }
 
 /**
- * The SIM that a fact is about and the latest time in it; undefined where its command says whose it is. The subscriber is
- * chosen by the time that a text was sent or a call began, so a former holder may report neither for later than it held the SIM.
+ * The SIM that a fact is about and the latest time in it; undefined if its command identifies the subscriber. Otherwise the time of the
+ * text or call identifies the subscriber, so a former holder may report neither for later than it held the SIM.
  */
 function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
   const latest = (...times: string[]): Date =>
@@ -42,22 +42,22 @@ function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
 }
 
 /**
- * When the service centre had a text. Null where its zone is wrong: the stamp is hours later than the text was read. Where it
- * is more than a day later, the clock of the node was wrong instead.
+ * When the service centre received a text. Null if its time zone is wrong: the stamp is hours later than the text was read. If it is more
+ * than a day later, the node's clock is wrong instead.
  */
 function stampOf({ sent_at: sentAt, received_at: receivedAt }: FactOf<'sms_received'>): string | null {
   const leadMs = sentAt === null ? 0 : Date.parse(sentAt) - Date.parse(receivedAt);
   return leadMs > STAMP_LEAD_MAX_MS && leadMs <= ZONE_ERROR_MAX_MS ? null : sentAt;
 }
 
-/** What counts of a fact from a former holder of the SIM. */
+/** The part of a fact from a former holder that counts. */
 function asOfFormerHolder(fact: Fact): Fact {
   if (fact.kind === 'sms_received') return { ...fact, sent_at: stampOf(fact) };
   const endsFirst = fact.kind === 'call_ended' && Date.parse(fact.ended_at) < Date.parse(fact.started_at);
   return endsFirst ? { ...fact, started_at: fact.ended_at } : fact;
 }
 
-/** The facts that the node may report, in their order; the others are put aside, and counted. */
+/** The facts that the node may report, in their order. The others are stored as waiting, and counted. */
 export async function keepOwnFacts<F extends KeyedFact>(
   trx: DatabaseTransaction,
   nodeId: string,
@@ -95,13 +95,13 @@ const isDue = (nodeId: string) => sql`node_id = ${nodeId} and exists (
   select from sim_tenures where sim_tenures.iccid = waiting_facts.iccid
     and sim_tenures.node_id = ${nodeId} and until is null)`;
 
-/** True if facts wait for SIMs that the node holds now. */
+/** Whether facts wait for SIMs that the node now holds. */
 export async function hasDueFacts(db: Database, nodeId: string): Promise<boolean> {
   const { rows } = await sql`select from waiting_facts where ${isDue(nodeId)} limit 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Takes the facts that waited for SIMs which the node holds now, oldest first. */
+/** Takes the waiting facts of SIMs that the node now holds, oldest first. */
 export async function takeWaitingFacts(
   trx: DatabaseTransaction,
   nodeId: string,

@@ -10,7 +10,7 @@ export interface CallQuery {
   /** Bounds on `started_at`, both inclusive. */
   since: Date | undefined;
   until: Date | undefined;
-  /** Only calls that come after this one in the order of the list. */
+  /** Only calls after this one in the order of the list. */
   after: { startedAt: Date; position: number } | undefined;
   limit: number;
 }

@@ -1,4 +1,4 @@
-// Calls from their first sign to their end. A row only goes forward, and has one end.
+// Calls from their first sign to their end. The state of a row only advances, and a call ends once.
 import { sql } from 'kysely';
 import type { CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
@@ -6,7 +6,7 @@ import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
 import { ownerOfCall } from '../operations/probe-calls.ts';
 
-/** A call that is up or on its way. */
+/** A call that is up or being set up. */
 export interface CallRow {
   callId: string;
   subscriptionId: string | null;
@@ -15,14 +15,14 @@ export interface CallRow {
   iccid: string;
   nodeId: string;
   direction: CallDirection;
-  /** Null where it is withheld. */
+  /** Null if it is withheld. */
   peer: string | null;
   state: LiveCallState;
   startedAt: Date;
   answeredAt: Date | null;
 }
 
-/** The end of a call, for whoever watches it. */
+/** The end of a call, for its client. */
 export interface EndedCall extends Omit<CallRow, 'state'> {
   endedAt: Date;
   reason: EndReason;
@@ -31,7 +31,7 @@ export interface EndedCall extends Omit<CallRow, 'state'> {
 
 const toValues = (call: CallRow, now: Date) => ({
   id: call.callId,
-  // Who held the number may have been purged since.
+  // The subscription may have been purged since.
   subscription_id: sql<string | null>`(select id from subscriptions where id = ${call.subscriptionId})`,
   number: call.number,
   iccid: call.iccid,
@@ -44,7 +44,7 @@ const toValues = (call: CallRow, now: Date) => ({
   seen_at: now,
 });
 
-/** Notes a call, or how far one has come. One that has ended, or is another node's, stays as it is. */
+/** Records a call, or its progress. A call that has ended, or belongs to another node, stays as it is. */
 export async function putCall(db: Database, call: CallRow, now: Date): Promise<void> {
   await db
     .insertInto('calls')
@@ -63,12 +63,12 @@ export async function putCall(db: Database, call: CallRow, now: Date): Promise<v
     .execute();
 }
 
-/** Forgets a call that was never tried. */
+/** Deletes a call that was never dialed. */
 export async function deleteUntriedCall(db: Database, callId: string): Promise<void> {
   await db.deleteFrom('calls').where('id', '=', callId).where('state', '=', 'dialing').execute();
 }
 
-/** What is known of a call whose subscription this is; undefined when there is none, or it is another's. */
+/** A call of this subscription; undefined when there is none. */
 export async function findCall(
   db: Database,
   callId: string,
@@ -82,7 +82,7 @@ export async function findCall(
     .executeTakeFirst();
 }
 
-/** Whose call of this node it is, as noted when it began; undefined when it is not noted, or has ended. */
+/** The subscription of a live call of this node, as recorded when it began; undefined when the call is not recorded, or has ended. */
 export async function findLiveCall(
   db: Database,
   callId: string,
@@ -97,7 +97,7 @@ export async function findLiveCall(
     .executeTakeFirst();
 }
 
-/** Inbound calls that ring since `after`, as far as the instances have noted them; a few at most. */
+/** Inbound calls that have rung since `after`; a few at most. */
 export async function findRinging(db: Database, subscriptionId: string, after: Date): Promise<CallRow[]> {
   const rows = await db
     .selectFrom('calls')
@@ -141,8 +141,7 @@ const toRow = (row: Pick<CallsTable, (typeof CALL_COLUMNS)[number]>): CallRow =>
 });
 
 /**
- * Ends a call as its node tells it, also one that was never seen before. Returns the end when nobody was told of one yet;
- * told again, it changes nothing.
+ * Ends a call as its node reports, even a call that was unknown. Returns the end if it is the first one; a repeated report changes nothing.
  */
 export async function endCall(
   trx: DatabaseTransaction,
@@ -151,7 +150,7 @@ export async function endCall(
   now: Date,
 ): Promise<EndedCall | undefined> {
   // The node's clock may be ahead.
-  const notAfterNow = (told: string): Date => new Date(Math.min(Date.parse(told), now.getTime()));
+  const notAfterNow = (reported: string): Date => new Date(Math.min(Date.parse(reported), now.getTime()));
   const known =
     (await lockCall(trx, fact.call_id)) ??
     (await insertMissed(trx, await missedCall(trx, nodeId, fact, notAfterNow(fact.started_at)), now));
@@ -184,7 +183,7 @@ const lockCall = (trx: DatabaseTransaction, callId: string) =>
     .forUpdate()
     .executeTakeFirst();
 
-/** Somebody else may note it at the same moment. */
+/** Another instance may record it at the same moment. */
 async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
   await trx
     .insertInto('calls')
@@ -204,7 +203,7 @@ async function missedCall(
   return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
 }
 
-/** Ends a call of which its node says nothing more; what it says later corrects that. Undefined when it has an end. */
+/** Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already. */
 export async function endLostCall(
   db: Database,
   callId: string,
@@ -220,13 +219,13 @@ export async function endLostCall(
   return row && { ...toRow(row), endedAt: now, reason, cause };
 }
 
-/** Says that an instance knows of these calls. */
+/** Records that an instance still has these calls. */
 export async function vouchForCalls(db: Database, callIds: readonly string[], now: Date): Promise<void> {
   if (callIds.length === 0) return;
   await db.updateTable('calls').set({ seen_at: now }).where('id', 'in', callIds).execute();
 }
 
-/** Calls without an end that no instance knows of since `before`. */
+/** Calls without an end for which no instance has vouched since `before`. */
 export async function findForgottenCalls(db: Database, before: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('calls')
@@ -238,7 +237,7 @@ export async function findForgottenCalls(db: Database, before: Date): Promise<st
   return rows.map(({ id }) => id);
 }
 
-/** One round does no more; the next one goes on. */
+/** Limit of one round; the next one continues. */
 const FORGOTTEN_MAX = 100;
 
 export async function setStreamStatistics(
@@ -253,7 +252,7 @@ export async function setStreamStatistics(
     .execute();
 }
 
-/** Deletes calls that nobody held, older than `before`: they are of use to an operator for a while only. */
+/** Deletes calls without a subscription, older than `before`: operators need them only for a while. */
 export async function deleteUnheldCalls(db: Database, before: Date): Promise<void> {
   await db
     .deleteFrom('calls')

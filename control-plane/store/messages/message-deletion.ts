@@ -1,19 +1,19 @@
-// Messages that are deleted: by their holder, or because their time is over. Facts that come again do not bring them back:
-// how far a journal is committed is known without them.
+// Deletes messages, at the holder's request or when their retention ends. Repeated facts do not restore them: the committed position of the
+// journal is stored separately.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 
-/** One statement does no more, so that none holds rows for long. */
+/** Limit of one statement, so that none locks rows for long. */
 const BATCH_ROWS = 10_000;
 const BATCHES_MAX = 10;
 
-/** Rows that others had locked, deleted one by one: whoever waits for a row must hold none. */
+/** Rows that others had locked are deleted one by one: a transaction that waits for a row must hold no other. */
 const LOCKED_ROWS_MAX = 100;
 
-/** How long every reading of the clock must say that a message is old. */
+/** For so long, every reading of the clock must show that a message is old. */
 const CONFIRMED_MS = 60 * 60 * 1000;
 
-/** False when the subscription has no such message. One that is being claimed is deleted after its claim. */
+/** False when the subscription has no such message. A message that is being claimed is deleted after its claim. */
 export async function deleteMessage(
   db: Database,
   { subscriptionId, id }: { subscriptionId: string; id: number },
@@ -35,8 +35,8 @@ export interface Deletion {
 }
 
 /**
- * Deletes the messages that were there when it began, and what could not be read of them. `hasMore` when there are more than
- * one request deletes.
+ * Deletes the messages, and records of unreadable ones, that existed when the request began. `hasMore` when there are more than one request
+ * deletes.
  */
 export async function deleteMessages(
   db: Database,
@@ -62,7 +62,7 @@ export async function deleteMessages(
   return { deleted, hasMore: left.rows.length > LOCKED_ROWS_MAX };
 }
 
-/** Nobody is shown them; all the same they came to this holder. */
+/** No list shows them, but they belong to this holder. */
 async function deleteUnreadable(db: Database, deletion: Deletion): Promise<void> {
   await sql`delete from unreadable_messages using numbers, subscriptions
     where numbers.iccid = unreadable_messages.iccid and subscriptions.number = numbers.number
@@ -80,8 +80,8 @@ async function deleteChosen(db: Database, chosen: RawBuilder<unknown>): Promise<
 }
 
 /**
- * Deletes messages that are older than `keepMs`, oldest first, a batch a round, and returns how many. What one reading of the
- * clock says is not believed: a message is old once it was so at all readings of an hour.
+ * Deletes messages that are older than `keepMs`, oldest first, one batch per round, and returns how many. A single reading of the clock is
+ * not trusted: a message must be old at every reading of an hour.
  */
 export async function purgeOldMessages(
   db: Database,
@@ -91,7 +91,7 @@ export async function purgeOldMessages(
   if (confirmedAt === null) return 0;
   const oldest = new Date(confirmedAt.getTime() - keepMs);
   await sql`delete from unreadable_messages where received_at < ${oldest}`.execute(db);
-  // Subscription by subscription, for which there is an index.
+  // One subscription at a time: there is an index for that.
   return deleteChosen(
     db,
     sql`select old.id from subscriptions cross join lateral (
@@ -102,8 +102,8 @@ export async function purgeOldMessages(
 }
 
 /**
- * A reading of the clock that no later one has contradicted for an hour; null while there is none. A reading that is before
- * the last one begins anew, on whichever instance.
+ * A reading of the clock that no later reading has contradicted for an hour; null if there is none. A reading that is earlier than the last
+ * one, at any instance, starts the hour again.
  */
 async function confirmedTime(db: Database, now: Date): Promise<Date | null> {
   const read = sql`${now}::timestamptz`;

@@ -1,4 +1,4 @@
-// Messages of subscriptions: what was sent and what came of it, what was received, and who claimed it.
+// Messages of subscriptions: sent ones with their outcome, received ones and whether a client has claimed them.
 import { sql } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
@@ -6,7 +6,7 @@ import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { MessagesTable } from '../database/tables.ts';
 import { holdingOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
 
-/** A row as read: `id` counts up over the whole service. */
+/** A row as read. `id` counts up over the whole service. */
 export type MessageRow = Pick<
   MessagesTable,
   | 'direction'
@@ -34,8 +34,8 @@ const MESSAGE_COLUMNS = [
 ] as const;
 
 /**
- * Claims up to `limit` undelivered messages, oldest first. One statement: parallel claims never get the
- * same row, and a claim that nobody reads is still in the history.
+ * Claims up to `limit` undelivered messages, oldest first. It is one statement: parallel claims never get the same row. If a client loses
+ * the response, the messages are still in the history.
  */
 export async function claimReceived(
   db: Database,
@@ -64,7 +64,7 @@ export async function claimReceived(
   return rows.sort((a, b) => a.id - b.id);
 }
 
-/** Messages that were claimed and given to nobody can be claimed again. */
+/** Makes messages that were claimed but not delivered claimable again. */
 export async function releaseReceived(
   db: Database,
   { subscriptionId, ids }: { subscriptionId: string; ids: readonly number[] },
@@ -78,7 +78,7 @@ export async function releaseReceived(
     .execute();
 }
 
-/** Those of the subscriptions that have messages to claim. */
+/** Returns the subscriptions that have messages to claim. */
 export async function findFilledInboxes(db: Database, subscriptionIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ subscription_id: string }>`
     select inbox.subscription_id from unnest(${subscriptionIds}::text[]) as inbox (subscription_id)
@@ -95,7 +95,7 @@ export interface HistoryQuery {
   /** Bounds on `created_at`, both inclusive. */
   since: Date | undefined;
   until: Date | undefined;
-  /** Only rows that come after this one in the order of the history. */
+  /** Only rows after this one in the order of the history. */
   after: { createdAt: Date; id: number } | undefined;
   limit: number;
 }
@@ -126,23 +126,23 @@ export interface ReceivedMessage {
   body: string;
   partial: boolean;
   receivedAt: Date;
-  /** When the service centre had it; null where its stamp is invalid or cannot be right. */
+  /** When the service centre received it; null if its stamp is invalid or implausible. */
   sentAt: Date | null;
   /** When the node read it, by its clock. */
   readAt: Date;
-  /** It reached the modem later than this; null where that is not known. */
+  /** The text reached the modem after this time; null if it is not known. */
   arrivedAfter: Date | null;
 }
 
-/** Texts that are kept for nobody, and are in no inbox. */
+/** Texts that belong to no subscription, and are in no inbox. */
 export interface UnassignedMessages {
-  /** Nobody had the number when the service centre had them. */
+  /** The number had no subscriber when the service centre received them. */
   unheld: number;
-  /** Nobody can say whether that was in the time of the holder. */
+  /** It is unknown whether the present subscriber had the number then. */
   undated: number;
 }
 
-/** Stores received SMS, in their order and in one statement, for whoever had the numbers of the SIMs when they were sent. */
+/** Stores received SMS in order, in one statement, for the subscribers that had the numbers of the SIMs when they were sent. */
 export async function insertReceived(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
@@ -159,7 +159,7 @@ export async function insertReceived(
     join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}
     where ${isOfHolding}
     order by fact.position
-    -- One that is being purged is waited for, and is no holder then.
+    -- Waits for a subscription that is being purged, which is no holder then.
     for key share of subscriptions
     on conflict (fact_key) do nothing
     returning subscription_id`.execute(trx);
@@ -196,8 +196,8 @@ async function countUnassignedMessages(
 }
 
 /**
- * Notes an SMS before any node hears of it. `commandId` names it from here to the modem. Without a node it
- * is `failed` from the start.
+ * Records an SMS before it is sent to a node. `commandId` identifies it all the way to the modem. Without a node it is `failed` from the
+ * start.
  */
 export async function insertSending(
   db: Database,
@@ -227,7 +227,7 @@ export async function insertSending(
     .execute();
 }
 
-/** The message id that carries the carrier's reference: `<command id>.<TP-MR of the first segment>`. */
+/** The message id that contains the carrier's reference: `<command id>.<TP-MR of the first segment>`. */
 export function messageIdOf(commandId: string, outcome: SmsOutcome & { status: 'accepted' }): string {
   return idWithReference(commandId, outcome.message_references[0]);
 }
@@ -237,10 +237,9 @@ function idWithReference(commandId: string, reference: number | undefined): stri
 }
 
 /**
- * Records what a node says became of a send. Only a message that is not settled yet changes; one that a report
- * has ended learns its id.
+ * Records the outcome of a send that a node reports. Only an unsettled message changes; one that a delivery report has ended gets its id.
  */
-export async function settleOutcome(
+export async function recordOutcome(
   db: Database | DatabaseTransaction,
   commandId: string,
   outcome: SmsOutcome,
@@ -249,7 +248,7 @@ export async function settleOutcome(
     await setUnsettled(db, commandId, { status: outcome.status === 'rejected' ? 'failed' : 'unknown' });
     return;
   }
-  // The carrier has it, whatever was concluded from silence before.
+  // The carrier has it, even if an earlier timeout suggested otherwise.
   await db
     .updateTable('messages')
     .set({
@@ -261,7 +260,7 @@ export async function settleOutcome(
     .execute();
 }
 
-/** Whether this node was asked to send it: no other one knows what became of it. */
+/** Whether this node was asked to send the message: no other node may report its outcome. */
 export async function isSentBy(db: Database, nodeId: string, commandId: string): Promise<boolean> {
   const row = await db
     .selectFrom('messages')
@@ -272,7 +271,7 @@ export async function isSentBy(db: Database, nodeId: string, commandId: string):
   return row !== undefined;
 }
 
-/** Records that nobody knows, or that it was never tried. Only a message that is not settled yet changes. */
+/** Records that the outcome is unknown, or that the send was never tried. Only an unsettled message changes. */
 export async function setUnsettled(
   db: Database | DatabaseTransaction,
   commandId: string,
@@ -286,7 +285,7 @@ export async function setUnsettled(
     .execute();
 }
 
-/** What the carrier reports of a segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
+/** The carrier's report on one segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
 export interface SegmentReport {
   status: 'delivered' | 'failed' | 'expired';
   /** TP-MR. */
@@ -296,8 +295,8 @@ export interface SegmentReport {
 }
 
 /**
- * Records a delivery report: a message is delivered when all of its segments are, and failed when one finally
- * is. The first end counts. It may be here before the node's word that the carrier took the message, and proves it.
+ * Records a delivery report. A message is delivered when all of its segments are, and failed when one finally is; the first end counts. A
+ * report may arrive before the node confirms the send, and proves it.
  */
 export async function recordReport(
   trx: DatabaseTransaction,
@@ -332,8 +331,8 @@ export interface UnsettledSend {
 }
 
 /**
- * Sends of a node, made between two instants, that are not settled: the node may know what became of them. Oldest
- * first, `UNSETTLED_MAX` at most, those behind `id` of the last one that is known.
+ * Unsettled sends of a node, made between two instants: the node may know their outcome. Oldest first, at most `UNSETTLED_MAX`, after the
+ * `id` of the last known one.
  */
 export async function findUnsettled(
   db: Database,
@@ -362,7 +361,7 @@ export async function findUnsettled(
   }));
 }
 
-/** Asked for in one go. */
+/** Requested at once. */
 export const UNSETTLED_MAX = 500;
 
 export async function insertUnreadable(

@@ -1,4 +1,5 @@
-// Who wants a mail when numbers are there again: one row an address, gone when it unsubscribes; and who had one lately.
+// Addresses that want a mail when numbers are available again: one row per address, deleted when it unsubscribes. Also the addresses that
+// had a mail within a week.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { MAIL_INTERVAL_MS } from '../../domain/waitlist-mail.ts';
@@ -10,9 +11,9 @@ const TOKEN_BYTES = 24;
 const randomText = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
 /**
- * Puts an address on the list, to be told of openings after `opening`; returns when it was first. One that is waiting
- * stays where it is, one that was mailed waits again. RFC 5321 §2.4 lets a host tell `Ann@` from `ann@`. None does, and
- * who mixes them up wants one mail: both are one address here, and the mail goes to what was written first.
+ * Puts an address on the list for openings after `opening`, and returns when it was first there. A waiting address keeps its place; one
+ * that was mailed waits again. RFC 5321 §2.4 lets a host distinguish `Ann@` from `ann@`. No host does, and the owner wants one mail: both
+ * are one address here, and the mail goes to the spelling that was entered first.
  */
 export async function register(
   db: Database,
@@ -46,8 +47,8 @@ export async function register(
 }
 
 /**
- * Forgets the address that the link of a mail belongs to, if it is still there. For the rest of a week after its last
- * mail a hash of it stays: whoever registers it again does not have it mailed earlier.
+ * Deletes the address of a mail's link, if it is still there. For the rest of a week after its last mail a hash stays, so that registering
+ * again does not bring an earlier mail.
  */
 export async function unsubscribe(db: Database, token: string, now: Date): Promise<void> {
   await sql`
@@ -67,7 +68,7 @@ const intervalBefore = (now: Date): Date => new Date(now.getTime() - MAIL_INTERV
 
 const hashOf = (emailKey: unknown) => sql<string>`encode(sha256(convert_to(${emailKey}, 'UTF8')), 'hex')`;
 
-/** One attempt to mail an entry of the list about an opening. */
+/** One attempt to mail an entry about an opening. */
 export interface MailAttempt {
   id: string;
   email: string;
@@ -78,9 +79,8 @@ export interface MailAttempt {
 }
 
 /**
- * Takes the first entry that is due, for `leaseMs`: others leave it alone, and take it when that is over and nothing was
- * noted. No entry is due while the pool is empty, nor within a week of its last mail; the attempts for one opening are
- * one mail.
+ * Leases the first entry that is due, for `leaseMs`. Another instance may take it after the lease if no result was recorded. No entry is
+ * due while the pool is empty, nor within a week of its last mail. All attempts for one opening count as one mail.
  */
 export async function claimDue(
   db: Database,
@@ -106,9 +106,9 @@ export async function claimDue(
   return rows[0];
 }
 
-/** The server has the mail: the entry is done. */
+/** The server has accepted the mail: the entry is done. */
 export async function noteNotified(db: Database, { id, opening }: MailAttempt, now: Date): Promise<void> {
-  // Also when the claim was over: the mail is out.
+  // Even if the lease has expired: the mail is out.
   await db
     .updateTable('waitlist')
     .set({ state: 'notified', notified_at: now, claimed_until: null })
@@ -118,11 +118,11 @@ export async function noteNotified(db: Database, { id, opening }: MailAttempt, n
     .execute();
 }
 
-/** The server does not know the address: it is mailed no more until it registers again. */
+/** The server does not know the address: it gets no mail until it registers again. */
 export const noteRefused = (db: Database, attempt: MailAttempt): Promise<void> =>
   endClaim(db, attempt, { state: 'refused' });
 
-/** Nothing more is tried for this opening. `maybeSentAt`: the server may have taken a mail. */
+/** Gives up on this opening. `maybeSentAt`: when the server may have accepted a mail. */
 export const noteGivenUp = (db: Database, attempt: MailAttempt, maybeSentAt?: Date): Promise<void> =>
   endClaim(db, attempt, { after_opening: attempt.opening, ...notified(maybeSentAt) });
 
@@ -139,7 +139,7 @@ const notified = (at: Date | undefined): { notified_at?: Date } =>
 export const releaseClaim = (db: Database, attempt: MailAttempt): Promise<void> =>
   endClaim(db, attempt, { attempts: attempt.attempt - 1 });
 
-/** Unless somebody else has claimed it since. */
+/** Unless another instance has claimed it since. */
 async function endClaim(
   db: Database,
   { id, opening, attempt }: MailAttempt,

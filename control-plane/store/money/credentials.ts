@@ -33,7 +33,7 @@ export async function insertNonce(db: Database, nonce: string, expiresAt: Date):
   await db.insertInto('nonces').values({ nonce, expires_at: expiresAt }).execute();
 }
 
-/** Uses a nonce up, in one statement. False when it was never issued, is used, or is over. */
+/** Consumes a nonce in one statement. False when it was never issued, is used, or has expired. */
 export async function consumeNonce(db: Database, nonce: string, now: Date): Promise<boolean> {
   const row = await db
     .deleteFrom('nonces')

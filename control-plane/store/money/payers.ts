@@ -1,29 +1,29 @@
-// What a payer's other payments mean for the next one: one may be open at a time, and code that is refused on the chain costs us gas.
+// Limits that a payer's other payments set for the next one: only one may be open at a time, and account code that rejects transfers costs
+// the service gas.
 import { sql } from 'kysely';
 import type { ClaimTerms } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { OPEN_STATES } from './payment-rows.ts';
 
-/** A payer asks again so soon while a payment is under way. */
+/** A payer with an open payment may ask again after this. */
 const RETRY_SECONDS = 10;
 
-/** A block that is mined as an authorization ends is seen so much later. */
+/** A block that was mined just as an authorization ends is seen this much later. */
 const EXPIRY_MARGIN_SECONDS = 10;
 
-/** Transfers of one payer that were mined and refused, within a day. */
+/** Transfers of one payer that may be mined and rejected within a day. */
 const REFUSALS_MAX = 3;
 const REFUSALS_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The same of all payers with code together, within an hour, with what is under way: their addresses cost nothing. It bounds what liars take from the relayer, and so
- * few of them can keep honest ones waiting.
+ * The same for all payers with code together, within an hour, including those under way: addresses cost nothing. The limit bounds the
+ * relayer's loss to fraud, and is high enough that a few fraudsters cannot block honest payers.
  */
 const CODE_REFUSALS_MAX = 100;
 const CODE_REFUSALS_MS = 60 * 60 * 1000;
 
 /**
- * The payment of a wallet that may still move money, and when to ask again. A refused one moves none once its authorization has
- * expired.
+ * The payment of a wallet that may still move money, and when to ask again. A rejected payment moves none after its authorization expired.
  */
 export async function openPaymentOf(
   db: Database | DatabaseTransaction,
@@ -51,7 +51,7 @@ export async function openPaymentOf(
   return { retryAfterSeconds: Math.max(RETRY_SECONDS, ...waits) };
 }
 
-/** The chain of the account that paid last, for a wallet without a subscription; undefined for one whose key paid, or nobody. */
+/** The chain of the account that paid last, for a wallet without a subscription; undefined if a key paid, or if it never paid. */
 export async function payingAccountChain(db: Database, wallet: string): Promise<number | undefined> {
   const last = await db
     .selectFrom('payments')
@@ -63,7 +63,7 @@ export async function payingAccountChain(db: Database, wallet: string): Promise<
   return last?.signed_by === 'account' ? last.chain_id : undefined;
 }
 
-/** Set while too many transfers of this payer, or of payers with code, were mined and refused lately. */
+/** Set while too many transfers of this payer, or of payers with code, were mined and rejected recently. */
 export async function refusalsOf(
   db: DatabaseTransaction,
   payer: string,
@@ -78,7 +78,7 @@ export async function refusalsOf(
   return ofAll === undefined ? undefined : { retryAfterSeconds: ofAll, isOfAll: true };
 }
 
-/** Transfers that run code of their payers and may still be refused. */
+/** Transfers that run code of their payers and may still be rejected. */
 async function countUnderWay(db: DatabaseTransaction): Promise<number> {
   const { count } = await db
     .selectFrom('payments')
@@ -89,7 +89,7 @@ async function countUnderWay(db: DatabaseTransaction): Promise<number> {
   return count;
 }
 
-/** Seconds until fewer than `max` refusals are left, of a payer or of all payers with code; undefined where there are fewer now. */
+/** Seconds until there are fewer than `max` rejections of a payer, or of all payers with code; undefined if there are fewer now. */
 async function secondsUntilFewer(
   db: DatabaseTransaction,
   { payer, withinMs, max, now }: { payer?: string; withinMs: number; max: number; now: Date },

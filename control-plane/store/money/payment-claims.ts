@@ -1,4 +1,4 @@
-// How an authorization becomes ours: once, and only while its payer has no other payment open and may pay for another year.
+// Claims an authorization: once, and only while its payer has no other open payment and may pay for another year.
 import { randomBytes } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import { extendedExpiry } from '../../domain/subscription.ts';
@@ -25,7 +25,7 @@ export async function findKnown(
   return row && { state: row.state, isSigned: row.transaction_hash !== null };
 }
 
-/** One at a time: claims hold the lock of the reservations until they end. */
+/** One claim at a time: each holds the lock of the reservations until it ends. */
 export async function claim(
   trx: DatabaseTransaction,
   authorization: TransferAuthorization,
@@ -109,7 +109,7 @@ async function claimed(
   return { kind: 'claimed', payment: toPayment(stored) };
 }
 
-/** The subscription of a wallet, which is not purged until this transaction ends. */
+/** The subscription of a wallet; it is not purged before this transaction ends. */
 export async function lockHolder(
   trx: DatabaseTransaction,
   payer: string,

@@ -1,23 +1,23 @@
-// The history of payments: what changes the state of one adds a line to it, in the same statement or transaction.
+// The history of payments: each change of state adds an event, in the same statement or transaction.
 import type { Updateable } from 'kysely';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 
 export interface PaymentEvent {
-  /** The state afterwards. */
+  /** The state after the event. */
   state: PaymentState;
   transactionHash: string | null;
   why: string | null;
   at: Date;
 }
 
-/** What `movePayment` sets; its history takes state, transaction, failure and time from here. */
+/** The columns that `movePayment` sets. The event takes state, transaction, failure and time from them. */
 type Move = Updateable<PaymentsTable> & { state: PaymentState; updated_at: Date };
 
 /**
- * Moves a payment out of one of `from`, and notes it in one statement with that, unless neither its state nor its
- * transaction is another one afterwards. False when it was in none of `from`.
+ * Changes a payment that is in one of the states `from`, and adds an event in the same statement if its state or transaction changed. False
+ * when it was in none of `from`.
  */
 export async function movePayment(
   db: Database,
@@ -71,7 +71,7 @@ export async function movePayment(
   return row !== undefined;
 }
 
-/** Adds a line to the history of a payment, in the transaction that changes it. */
+/** Adds an event to the history of a payment, in the transaction that changes it. */
 export async function addPaymentEvent(
   trx: DatabaseTransaction,
   id: string,
@@ -83,7 +83,7 @@ export async function addPaymentEvent(
     .execute();
 }
 
-/** Lines of one payment at most: one that is asked of a facilitator for a day has fewer. */
+/** Limit per payment: one that is checked with a facilitator for a day has fewer. */
 const EVENTS_MAX = 1_000;
 
 /** Oldest first. */

@@ -1,17 +1,17 @@
-// Payments as an operator sees them.
+// Payments as operators see them.
 import { sql } from 'kysely';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 
-/** Where nothing was put on the chain, or nothing came of it, for so long, somebody should look. */
+/** A payment that was not put on the chain, or made no progress, for so long needs an operator. */
 const STUCK_MS = 10 * 60_000;
 
 export interface PaymentQuery {
   state?: PaymentState | undefined;
-  /** Only those that somebody should look at. */
+  /** Only payments that need an operator. */
   isStuck?: boolean | undefined;
   wallet?: string | undefined;
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -27,7 +27,7 @@ export interface PaymentRow {
   payer: string;
   pay_to: string;
   nonce: string;
-  /** Seconds since the Unix epoch: the authorization is good until then. */
+  /** Seconds since the Unix epoch: the authorization is valid until then. */
   valid_before: string;
   /** Reserved for it, or bought with it. */
   number: string | null;
@@ -38,7 +38,7 @@ export interface PaymentRow {
   created_at: Date;
 }
 
-/** One more than `limit` when there are more. Newest first. */
+/** Newest first; one more than `limit` when there are more. */
 export async function listPayments(
   db: Database,
   { state, isStuck, wallet, after, limit }: PaymentQuery,
@@ -64,7 +64,7 @@ export async function listPayments(
     query = query.where(({ eb, and, or }) =>
       or([
         eb('payments.state', '=', 'refunding'),
-        // Until an operator takes off the year that nothing paid for.
+        // Until an operator removes the year that the lost payment had bought.
         and([eb('payments.state', '=', 'taken_back'), eb('subscriptions.expires_at', '>', now)]),
         and([
           eb('payments.state', 'in', ['in_flight', 'reverted', 'void']),

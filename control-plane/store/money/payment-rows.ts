@@ -1,11 +1,11 @@
-// Rows of payments, and the key and the open states of one.
+// Rows of payments: the key, and the open states.
 import type { Selectable } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { Payment, PaymentState } from '../../payments/payment.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 
-/** It may still be acted on. */
+/** The payment may still change. */
 export const OPEN_STATES: readonly PaymentState[] = ['claimed', 'in_flight', 'reverted'];
 
 export function keyOf(authorization: TransferAuthorization) {

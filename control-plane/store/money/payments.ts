@@ -1,4 +1,4 @@
-// The ledger of payments: one row per authorization, states that only move forward.
+// The ledger of payments: one row per authorization, with states that only advance.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
 import {
@@ -16,11 +16,11 @@ import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { OPEN_STATES, toPayment } from './payment-rows.ts';
 import { extendOrCreate } from './subscriptions.ts';
 
-/** A payment is checked in so many rounds, one a minute; after that each pause is twice as long as the one before, up to a limit. */
+/** A payment is checked in so many rounds, one a minute. After that each pause is twice as long as the one before, up to a limit. */
 const CHECKS_EACH_ROUND = 10;
 const CHECK_MINUTES_MAX = 15;
 
-/** Its money bought a year, or goes back to the payer. */
+/** Its money bought a year, or is refunded to the payer. */
 const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'taken_back', 'refunding', 'refunded']);
 
 export function createPaymentLedger(db: Database): PaymentLedger {
@@ -168,7 +168,7 @@ export async function countPayments(db: Database): Promise<Map<PaymentState, num
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
-/** Payments that may be acted on, by chain. */
+/** Open payments, by chain. */
 export async function countOpenPayments(db: Database): Promise<Map<number, number>> {
   const rows = await db
     .selectFrom('payments')
@@ -179,7 +179,7 @@ export async function countOpenPayments(db: Database): Promise<Map<number, numbe
   return new Map(rows.map(({ chain_id, count }) => [Number(chain_id), count]));
 }
 
-/** Moves a payment out of `from` and gives its number back. */
+/** Ends a payment that is in one of the states `from`, and releases its number. */
 async function end(
   db: Database,
   id: string,
@@ -224,11 +224,11 @@ async function apply(
   return applied;
 }
 
-/** The number of a wallet that has none, where the reserved one was given back. */
+/** A number for a wallet that has none and whose reservation was released. */
 async function numberFor(trx: DatabaseTransaction, payer: string, now: Date): Promise<string | undefined> {
   if ((await lockHolder(trx, payer)) !== undefined) return undefined;
   await lockReservations(trx);
   const number = await pickAvailable(trx, now);
-  if (number === undefined) throw new NumberMissing('the money came and no number is free');
+  if (number === undefined) throw new NumberMissing('the money arrived, but no number is free');
   return number;
 }

@@ -1,22 +1,22 @@
-// The end of a subscription: what it held is deleted, and its number goes back to the pool, after its quarantine.
+// The end of a subscription: its data is deleted, and its number returns to the pool after quarantine.
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { endByNow, endHolding } from '../fleet/holdings.ts';
 
-/** Housekeeping finds a subscription past its grace time for this long before anything is deleted. */
+/** Nothing is deleted before housekeeping has found a subscription past its grace period for this long. */
 const LAPSED_MS = 60 * 60 * 1000;
 
-/** One round does no more; the next one goes on. */
+/** Limit of one round; the next one continues. */
 const SUBSCRIPTIONS_MAX = 100;
 const ROWS_MAX = 10_000;
 
 /**
- * Purges subscriptions whose grace time is over, and returns their ids. One whose payment may still be applied is
- * left alone, and so is what one reading of the clock says: the clock may be set back before the hour is over.
+ * Purges subscriptions whose grace period is over, and returns their ids. A subscription with a payment that may still be applied stays. A
+ * single reading of the clock is not trusted: the clock may be set back within the hour.
  *
- * Messages and calls go first, then the rest at once with the number; each step may be the last that this process does, and other
- * instances may do the same.
+ * Messages and calls are deleted first, then the rest together with the number. The process may die after any step, and other instances may
+ * do the same work.
  */
 export async function purgeLapsed(
   db: Database,
@@ -38,7 +38,7 @@ export async function purgeLapsed(
   return purged;
 }
 
-/** Whoever paid since, or was past it by a clock that was ahead, begins anew. */
+/** A subscription that was paid since, or that only a fast clock found lapsed, starts the hour again. */
 async function noteLapsed(db: Database, expiredAt: Date, now: Date): Promise<void> {
   await sql`
     update subscriptions
@@ -103,14 +103,16 @@ async function deleteCalls(
   return Number(numDeletedRows);
 }
 
-/** Tokens go with it, and calls that came since. False when it was paid meanwhile, holds messages again or is gone. */
+/**
+ * Deletes a subscription with its tokens and with calls that came since. False when it was paid meanwhile, has messages again or is gone.
+ */
 async function deleteSubscription(
   db: Database,
   id: string,
   { expiredAt, quarantinedUntil, now }: { expiredAt: Date; quarantinedUntil: Date | null; now: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // Payments that claim or extend it, and messages that come in, hold its row: what they wrote is seen below.
+    // Payments that claim or extend it, and incoming messages, lock its row: the statements below see what they wrote.
     await trx.selectFrom('subscriptions').select('id').where('id', '=', id).forUpdate().execute();
     const deleted = await trx
       .deleteFrom('subscriptions')
@@ -139,8 +141,8 @@ async function deleteSubscription(
 }
 
 /**
- * Past its grace time, and no payment of its wallet is under way. One that was refused moves no money by itself: should it be sent by
- * somebody after all, it buys another number.
+ * Past its grace period, and without an open payment of its wallet. A rejected payment moves no money by itself: if someone sends it later,
+ * it buys another number.
  */
 function mayBePurged(eb: ExpressionBuilder<Tables, 'subscriptions'>, expiredAt: Date) {
   const unfinished = eb

@@ -1,4 +1,4 @@
-// Refunds in the database: one transaction for each payment, stored before it may be broadcast.
+// Refunds in the database: one transaction per payment, stored before it may be broadcast.
 import { sql } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
@@ -9,7 +9,7 @@ import { type Database, type DatabaseTransaction, inTransaction } from '../datab
 import type { RefundsTable } from '../database/tables.ts';
 import { addPaymentEvent } from './payment-events.ts';
 
-/** Where the money may have come and bought nothing. */
+/** States in which the money may have arrived and bought nothing. */
 const REFUNDABLE: ReadonlySet<PaymentState> = new Set(['in_flight', 'reverted', 'released', 'void']);
 
 export function createRefundLedger(db: Database, clockNow: () => Date): RefundLedger {
@@ -62,7 +62,7 @@ async function start(
   const stored = await storedRefund(trx, id);
   if (stored !== undefined) return stored;
   if (!REFUNDABLE.has(payment.state))
-    throw new OperatorRefusal(`${id} is ${payment.state} now: nothing was sent`);
+    throw new OperatorRefusal(`${id} is ${payment.state} now: no refund was sent`);
   await refuseTakenNonce(trx, payment.chain_id, refund);
   await trx
     .insertInto('refunds')
@@ -96,7 +96,7 @@ async function replace(
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`${id} is not being sent back`);
-  // Another operator was here first.
+  // Another operator was faster.
   if (row.transaction_hash !== hash) return toTransaction(row);
   await refuseTakenNonce(trx, row.chain_id, refund);
   await trx.updateTable('refunds').set(columnsOf(refund)).where('payment_id', '=', id).execute();
@@ -121,7 +121,7 @@ async function adopt(
   await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: mined, why, at: now });
 }
 
-/** Locks the payment: nothing else becomes of it in this transaction. */
+/** Locks the payment: no other transaction changes it before this one ends. */
 async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Promise<void> {
   const payment = await trx
     .selectFrom('payments')
@@ -130,7 +130,7 @@ async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Prom
     .forUpdate()
     .executeTakeFirst();
   if (payment?.state !== 'refunding')
-    throw new OperatorRefusal(`${id} is ${payment?.state ?? 'unknown'} now: nothing was sent`);
+    throw new OperatorRefusal(`${id} is ${payment?.state ?? 'unknown'} now: no refund was sent`);
 }
 
 async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {
@@ -153,7 +153,7 @@ async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): 
   await addPaymentEvent(trx, id, { state: 'refunded', transactionHash: hash, why: null, at: now });
 }
 
-// Two refunds that were signed at the same moment have the same nonce: one of them could never be mined.
+// Two refunds signed at the same moment have the same nonce: only one could be mined.
 async function refuseTakenNonce(
   trx: DatabaseTransaction,
   chainId: number,

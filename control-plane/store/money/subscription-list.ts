@@ -1,4 +1,4 @@
-// Subscriptions as an operator sees and ends them.
+// Subscriptions as operators see and end them.
 import type { ExpressionBuilder } from 'kysely';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
@@ -10,7 +10,7 @@ export interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -24,7 +24,7 @@ export interface SubscriptionRow {
   is_bound: boolean;
 }
 
-/** One more than `limit` when there are more. Newest first. */
+/** Newest first; one more than `limit` when there are more. */
 export async function listSubscriptions(
   db: Database,
   { state, wallet, number, after, limit }: SubscriptionQuery,
@@ -59,8 +59,9 @@ export async function listSubscriptions(
 }
 
 /**
- * Takes off the years whose payments the chain took back; where there are none, all of it. Where nothing is left the tokens are
- * refused, and the number is kept for the grace time. Resolves with the end. Of a transaction. Throws `OperatorRefusal` where it is over.
+ * Removes the years whose payments the chain reverted; if there are none, all years. If nothing is left, its tokens are rejected, and the
+ * number is kept for the grace period. Resolves with the new end. Runs in the transaction `trx`. Throws `OperatorRefusal` if the
+ * subscription is over.
  */
 export async function endSubscription(trx: Database, id: string, now: Date): Promise<Date> {
   const active = await trx
@@ -78,6 +79,6 @@ export async function endSubscription(trx: Database, id: string, now: Date): Pro
   return expiresAt;
 }
 
-/** A node has confirmed its SIM where it sits. */
+/** A node has confirmed its SIM in its present slot. */
 const isBound = (eb: ExpressionBuilder<Tables, 'subscriptions'>) =>
   eb.exists(eb.selectFrom('sims').select('sims.iccid').whereRef('sims.bound_to', '=', 'subscriptions.id'));

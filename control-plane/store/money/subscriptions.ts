@@ -29,10 +29,7 @@ export async function findSubscriptionByToken(db: Database, hash: Buffer): Promi
   return row && toSubscription(row);
 }
 
-/**
- * Makes the wallet's subscription on `number`, or extends the one it has. Two payments of one wallet are
- * two years, whichever is applied first.
- */
+/** Creates the wallet's subscription on `number`, or extends its present one. Two payments of one wallet are two years, in either order. */
 export async function extendOrCreate(
   trx: DatabaseTransaction,
   payment: { wallet: string; number: string | undefined; accountChainId: number | null; now: Date },

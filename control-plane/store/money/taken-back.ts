@@ -1,8 +1,8 @@
-// Payments that a reorganisation took back, whose years nothing paid for.
+// Payments that a reorganization reverted: their years are unpaid.
 import type { Database } from '../database/database.ts';
 import { movePayment } from './payment-events.ts';
 
-/** `taken_back` → `void`, of a subscription's payments, in a transaction. Resolves with how many years they had bought. */
+/** Moves a subscription's payments from `taken_back` to `void`, in a transaction. Resolves with how many years they had bought. */
 export async function closeTakenBack(
   trx: Database,
   subscriptionId: string,
@@ -16,7 +16,7 @@ export async function closeTakenBack(
     .where('state', '=', 'taken_back')
     .forUpdate()
     .execute();
-  // No transfer: there is nothing that an operator could send back.
+  // There was no transfer, so there is nothing to refund.
   const closed = { state: 'void', transfer_hash: null, failure: why, updated_at: now } as const;
   for (const { id } of payments) await movePayment(trx, id, ['taken_back'], closed);
   return payments.length;

@@ -1,4 +1,4 @@
-// What is told of alerts, on each channel by itself: messages one after the other, each claimed by one instance at a time.
+// Messages about alerts, separately for each channel: one after the other, each leased by one instance at a time.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AlertChannelName, AlertMessage, AlertRow } from '../../domain/alert.ts';
@@ -7,10 +7,10 @@ import type { Database } from '../database/database.ts';
 const COMPOSE_LOCK = 7_402_003;
 const ID_BYTES = 12;
 
-/** What is more than this comes in the next message. */
+/** Further alerts come in the next message. */
 const ALERTS_A_MESSAGE = 200;
 
-/** One attempt to tell a message. */
+/** One attempt to send a message. */
 export interface AlertAttempt {
   id: string;
   channel: AlertChannelName;
@@ -20,13 +20,13 @@ export interface AlertAttempt {
 }
 
 /**
- * Makes one message of all that was not told on the channel, unless one is under way or there is nothing. What is over
- * before it could be told is never told; what is over is told where its beginning, or that it became critical, was. That it
- * became critical is told once, and only where it was told as a warning.
+ * Composes one message of all unsent news for the channel, unless another message is open or there is no news. An alert that ended before
+ * it was sent is never sent. Its end is sent only if its beginning or its escalation was. Its escalation to critical is sent once, and only
+ * if it was sent as a warning before.
  */
 export async function composeMessage(db: Database, channel: AlertChannelName, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // By itself: the next statement sees what others composed until now.
+    // A statement of its own: the next one sees messages that others composed until now.
     await sql`select pg_advisory_xact_lock(${COMPOSE_LOCK})`.execute(trx);
     await sql`
       with news as (
@@ -43,8 +43,8 @@ export async function composeMessage(db: Database, channel: AlertChannelName, no
         union all
         select id, 'recovered', severity, summary, advice from alerts
         where recovered_at is not null and exists (
-          select from alert_tidings as told join alert_messages on alert_messages.id = message_id and state = 'sent'
-          where alert_id = alerts.id and change <> 'recovered' and told.channel = ${channel})
+          select from alert_tidings as sent join alert_messages on alert_messages.id = message_id and state = 'sent'
+          where alert_id = alerts.id and change <> 'recovered' and sent.channel = ${channel})
         and not exists (
           select from alert_tidings where alert_id = alerts.id and change = 'recovered' and channel = ${channel})
         order by id limit ${ALERTS_A_MESSAGE}
@@ -61,7 +61,7 @@ export async function composeMessage(db: Database, channel: AlertChannelName, no
   });
 }
 
-/** Takes the message of the channel that is due, for `leaseMs`. */
+/** Leases the message of the channel that is due, for `leaseMs`. */
 export async function claimMessage(
   db: Database,
   channel: AlertChannelName,
@@ -90,7 +90,7 @@ export async function claimMessage(
   return row;
 }
 
-/** What the message tells: the same whenever it is asked. */
+/** The content of the message: the same for every attempt. */
 export async function readMessage(db: Database, { id, createdAt }: AlertAttempt): Promise<AlertMessage> {
   const rows = await db
     .selectFrom('alert_tidings')
@@ -106,12 +106,12 @@ export async function readMessage(db: Database, { id, createdAt }: AlertAttempt)
   const of = (wanted: (typeof rows)[number]['change']): AlertRow[] =>
     rows
       .filter(({ change }) => change === wanted)
-      // What is over meanwhile is told by a message of its own.
+      // A separate message announces an end that came later.
       .map(({ change, ...row }) => (change === 'recovered' ? row : { ...row, recovered_at: null }));
   return { id, createdAt, raised: of('raised'), escalated: of('escalated'), recovered: of('recovered') };
 }
 
-/** The message was taken, or nothing more is tried; also when the claim was over. */
+/** The message was accepted, or is given up; applies even if the lease has expired. */
 export async function endMessage(db: Database, id: string, state: 'sent' | 'given_up'): Promise<void> {
   await db
     .updateTable('alert_messages')
@@ -121,7 +121,7 @@ export async function endMessage(db: Database, id: string, state: 'sent' | 'give
     .execute();
 }
 
-/** Unless somebody else has claimed it since. */
+/** Unless another instance has claimed it since. */
 export async function retryMessage(
   db: Database,
   { id, attempt }: AlertAttempt,

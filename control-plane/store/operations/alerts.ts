@@ -1,18 +1,18 @@
-// Troubles that were seen: those that go on, and those that are over and kept for a while.
+// Alerts: open ones, and ended ones for a while.
 import { type Selectable, sql } from 'kysely';
 import type { AlertRow, OpenAlert } from '../../domain/alert.ts';
 import type { AlertsTable } from '../database/alert-tables.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 
-/** Any constant of our own will do. */
-const BOOK_LOCK = 7_402_002;
+/** Any constant that no other lock uses. */
+const ALERTS_LOCK = 7_402_002;
 
-/** Alerts that are over are kept for so long. */
+/** Ended alerts are kept for this long. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Those that are not over; until the end of the transaction no other instance changes one. */
+/** Returns the open alerts, and locks them: no other instance changes one until the transaction ends. */
 export async function lockOpenAlerts(trx: DatabaseTransaction): Promise<OpenAlert[]> {
-  await sql`select pg_advisory_xact_lock(${BOOK_LOCK})`.execute(trx);
+  await sql`select pg_advisory_xact_lock(${ALERTS_LOCK})`.execute(trx);
   const rows = await trx.selectFrom('alerts').selectAll().where('recovered_at', 'is', null).execute();
   return rows.map(fromRow);
 }
@@ -33,7 +33,7 @@ const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
   recoveredAt: row.recovered_at,
 });
 
-/** Keeps each as it is now. */
+/** Stores the present state of each. */
 export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly OpenAlert[]): Promise<void> {
   if (alerts.length === 0) return;
   await trx
@@ -72,7 +72,7 @@ export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly Open
     .execute();
 }
 
-/** Forgets alerts that never counted, and those that were over long ago. */
+/** Deletes alerts that never counted, and those that ended long ago. */
 export async function forgetAlerts(
   trx: DatabaseTransaction,
   ids: readonly string[],
@@ -97,7 +97,7 @@ export async function forgetAlerts(
     .execute();
 }
 
-/** Newest first. `isAll`: those that are over, too. */
+/** Newest first. `isAll`: ended ones as well. */
 export function listAlerts(
   db: Database,
   { isAll, limit }: { isAll: boolean; limit: number },

@@ -1,4 +1,4 @@
-// The audit log: who asked for which change, when, and what came of it. Rows are only added, and given their end.
+// The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
 import { storableText } from '../../domain/storable-text.ts';
 import type { Database } from '../database/database.ts';
 import type { AuditResult } from '../database/operation-tables.ts';
@@ -18,7 +18,7 @@ export interface AuditRow extends Omit<AuditEntry, 'why'> {
   why: string | null;
 }
 
-/** Notes something, and returns the id of the entry. */
+/** Adds an entry, and returns its id. */
 export async function insertAudit(db: Database, entry: AuditEntry): Promise<number> {
   const row = await db
     .insertInto('audit_log')
@@ -36,7 +36,7 @@ export async function insertAudit(db: Database, entry: AuditEntry): Promise<numb
   return row.id;
 }
 
-/** Notes what came of something that was begun. */
+/** Records the result of an entry that was begun. */
 export async function endAudit(
   db: Database,
   id: number,
@@ -49,7 +49,7 @@ export async function endAudit(
     .execute();
 }
 
-/** Newest first, those before `after`; one more than `limit` when there are more. */
+/** Newest first, entries before `after`; one more than `limit` when there are more. */
 export async function listAudit(
   db: Database,
   { after, limit }: { after?: number | undefined; limit: number },

@@ -1,4 +1,4 @@
-// What happened lately, for who looks: events of slots, and all that befell one number. Of messages never the text.
+// Recent events for operators: of slots, and of one number. Never the text of a message.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 
@@ -10,7 +10,7 @@ export interface SlotEvent {
   at: Date;
 }
 
-/** The last events that nodes told, of all, of one node or of one slot. Newest first. */
+/** The last events that nodes reported: of all nodes, of one node or of one slot. Newest first. */
 export async function listSlotEvents(
   db: Database,
   { node, slot, limit }: { node?: string; slot?: string; limit: number },
@@ -25,13 +25,13 @@ export async function listSlotEvents(
     .execute();
 }
 
-/** One thing that befell a number. */
+/** One event in the history of a number. */
 export interface NumberEvent {
   at: Date;
   kind: 'sms_sent' | 'sms_received' | 'call' | 'payment';
   /** The far end of a message or a call. */
   peer: string | null;
-  /** State, status or reason, in the service's words. */
+  /** State, status or reason, in the service's terms. */
   outcome: string | null;
   direction: 'inbound' | 'outbound' | null;
   durationMs: number | null;

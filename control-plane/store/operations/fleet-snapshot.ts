@@ -1,4 +1,4 @@
-// Nodes, slots, payments and the pool at one moment, as alerts look at them.
+// Nodes, slots, payments and the pool at one moment, as alerts check them.
 import { sql } from 'kysely';
 import type { SlotState } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
@@ -6,7 +6,7 @@ import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOTS } from '../fleet/slots.ts';
 import { listPayments } from '../money/payment-list.ts';
 
-/** How things are, as the store and the chains told it last. */
+/** The last known state of the store and the chains. */
 export interface FleetSnapshot {
   now: Date;
   /** Enrolled and not revoked. */
@@ -19,9 +19,9 @@ export interface FleetSnapshot {
   };
   /** Numbers that can be sold now. */
   available: number;
-  /** By chain, transfers that the relayer has gas for; undefined where nobody could read it lately. */
+  /** By chain, transfers that the relayer has gas for; undefined if the balance could not be read recently. */
   gas: ReadonlyMap<number, number | undefined>;
-  /** Chains on which nothing is sold, as this instance sees them. */
+  /** Chains without sales, as this instance sees them. */
   closedChains: readonly ClosedChain[];
 }
 
@@ -34,16 +34,16 @@ export interface ClosedChain {
 export interface NodeReading {
   id: string;
   isLinked: boolean;
-  /** Facts that wait for an acknowledgement; null where the node does not tell. */
+  /** Facts without an acknowledgement; null if the node does not report it. */
   journalDepth: number | null;
   claims: {
-    /** SIMs that it reports and that other nodes hold, or shall hold first. */
+    /** SIMs that it reports and that other nodes hold, or must hold first. */
     sims: number;
-    /** Numbers of its SIMs that SIMs of other nodes report, too, and nobody has proven. */
+    /** Numbers of its SIMs that SIMs of other nodes report as well, without proof. */
     disputed: number;
-    /** Facts and calls of SIMs that it does not hold, ever; 0 where the last is long ago. */
+    /** Facts and calls of SIMs that it does not hold, in total; 0 if the last is long ago. */
     others: number;
-    /** It takes no new SIM until an operator approves it. */
+    /** The node gets no new SIM until an operator approves it. */
     isSuspended: boolean;
   };
 }
@@ -53,13 +53,13 @@ export interface SlotReading {
   slot: string;
   state: SlotState;
   reason: string | null;
-  /** Places of the message storage; null where the node does not tell. */
+  /** Capacity of the message storage; null if the node does not report it. */
   storage: { used: number; total: number } | null;
 }
 
 const PAYMENTS_MAX = 500;
 
-/** What a node claimed in vain is trouble for so long. */
+/** A refused claim is trouble for this long. */
 const CLAIM_TROUBLE_MS = 60 * 60_000;
 
 export async function readFleet(
@@ -81,10 +81,7 @@ export async function readFleet(
   };
 }
 
-/**
- * What waits for approval and has no SIM was never in service, or is not any more. One with SIMs is as far away as before
- * its new key.
- */
+/** A node that waits for approval and has no SIM is not in service. One with SIMs counts as away, as before its new key. */
 async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReading[]> {
   const since = new Date(now.getTime() - CLAIM_TROUBLE_MS);
   const { rows } = await sql<Omit<NodeReading, 'claims'> & NodeReading['claims']>`
@@ -105,7 +102,7 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
   return rows.map(({ id, isLinked, journalDepth, ...claims }) => ({ id, isLinked, journalDepth, claims }));
 }
 
-/** But for those that an operator took out of service. */
+/** Without slots that an operator took out of service. */
 async function readSlots(trx: DatabaseTransaction): Promise<SlotReading[]> {
   const { rows } = await sql<Omit<SlotReading, 'storage'> & { used: number | null; total: number | null }>`
     select node as "nodeId", slot, state, trouble as reason, storage_used as used, storage_total as total

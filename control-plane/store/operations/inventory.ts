@@ -1,4 +1,4 @@
-// How much there is of what, by state: what an operator's graphs show.
+// Counts by state for an operator's graphs.
 import { sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
@@ -8,13 +8,13 @@ import type { Database } from '../database/database.ts';
 import { countNumbers } from '../fleet/numbers.ts';
 import { countPayments } from '../money/payments.ts';
 
-/** Of a slot whose node is not linked, nothing is known. */
+/** The state of a slot whose node is not linked: unknown. */
 const AWAY = 'node_away';
 
 export const INVENTORY_STATES: InventoryStates = {
   payments: PAYMENT_STATES,
   numbers: NUMBER_STATES,
-  // A subscription that has expired has its number until its grace time is over.
+  // An expired subscription keeps its number until its grace period is over.
   subscriptions: ['bound', 'unbound', 'expired'],
   nodes: ['linked', 'away', 'pending', 'revoked', 'not_enrolled'],
   modems: [...slotStateSchema.options, AWAY],

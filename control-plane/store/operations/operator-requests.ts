@@ -1,4 +1,4 @@
-// What operators want of nodes whose link another instance has: left here by one, taken and answered by the other.
+// Requests of operators for nodes whose link is at another instance: one instance leaves them here, the other takes and answers them.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
@@ -9,13 +9,13 @@ export interface OperatorRequest {
   input: unknown;
 }
 
-/** Its answer, or why it was refused; undefined while there is none. */
+/** The answer, or why the request was refused; undefined while there is none. */
 export type RequestAnswer = { answer: unknown } | { refusal: string } | undefined;
 
-/** Times are those of the database: a command and the service may run on hosts whose clocks differ. */
+/** Times of the database: a command and the service may run on hosts whose clocks differ. */
 const NOW = sql<Date>`clock_timestamp()`;
 
-/** Leaves a request for whichever instance has the node's link, for `takeMs`; returns its id. */
+/** Leaves a request for the instance that has the node's link, for `takeMs`; returns its id. */
 export async function leaveRequest(
   db: Database,
   request: { node: string; call: string; input: unknown; takeMs: number },
@@ -30,7 +30,7 @@ export async function leaveRequest(
   return id;
 }
 
-/** Takes the requests for a node that somebody still waits for; no other instance gets them. */
+/** Takes the requests for a node that have not expired; no other instance gets them. */
 export async function takeRequests(db: Database, node: string): Promise<OperatorRequest[]> {
   return db
     .updateTable('operator_requests')
@@ -67,7 +67,7 @@ export async function findAnswer(db: Database, id: string): Promise<RequestAnswe
   return row.refusal === null ? { answer: row.answer } : { refusal: row.refusal };
 }
 
-/** Takes a request back. False when an instance has taken it. */
+/** Withdraws a request. False when an instance has taken it. */
 export async function withdrawRequest(db: Database, id: string): Promise<boolean> {
   const row = await db
     .deleteFrom('operator_requests')
@@ -78,7 +78,7 @@ export async function withdrawRequest(db: Database, id: string): Promise<boolean
   return row !== undefined;
 }
 
-/** Whoever asked has its answer by then, or waits no more. */
+/** By then the caller has its answer, or no longer waits. */
 export async function deleteOldRequests(db: Database): Promise<void> {
   await db
     .deleteFrom('operator_requests')

@@ -1,8 +1,8 @@
-// Who may sign in to the console, and who is signed in. Hashes only.
+// Operators that may sign in to the console, and their sessions. Hashes only.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 
-/** Of one operator; who signs in once more ends the oldest. */
+/** Per operator; one more sign-in ends the oldest session. */
 const SESSIONS_MAX = 20;
 
 export interface OperatorRow {
@@ -13,7 +13,7 @@ export interface OperatorRow {
   used_at: Date | null;
 }
 
-/** False when there is one of that name. */
+/** False when the name is taken. */
 export async function insertOperator(
   db: Database,
   { name, keyHash, now }: { name: string; keyHash: Buffer; now: Date },
@@ -27,7 +27,7 @@ export async function insertOperator(
   return row !== undefined;
 }
 
-/** Those are signed in whose session has not ended by `SessionLimits`. */
+/** Counts the sessions that have not ended by `SessionLimits`. */
 export async function listOperators(db: Database, limits: SessionLimits): Promise<OperatorRow[]> {
   const { rows } = await sql<OperatorRow>`
     select name, operators.created_at, count(hash)::int as sessions, max(used_at) as used_at
@@ -37,30 +37,30 @@ export async function listOperators(db: Database, limits: SessionLimits): Promis
   return rows;
 }
 
-/** His sessions end with him. False when there is none. */
+/** Deletes an operator and his sessions. False when there is none of that name. */
 export async function deleteOperator(db: Database, name: string): Promise<boolean> {
   const row = await db.deleteFrom('operators').where('name', '=', name).returning('name').executeTakeFirst();
   return row !== undefined;
 }
 
-/** Sessions that were used last, or began, before that are over. */
+/** Sessions that were last used, or that began, before these times are over. */
 export interface SessionLimits {
   usedAfter: Date;
   createdAfter: Date;
 }
 
-/** Of all operators, as `keyOfHash` writes them. */
+/** Keys of all operators, as `keyOfHash` writes them. */
 export async function operatorKeys(db: Database): Promise<Set<string>> {
   const rows = await db.selectFrom('operators').select('key_hash').execute();
   return new Set(rows.map(({ key_hash: hash }) => keyOfHash(Buffer.from(hash))));
 }
 
-/** Opens a session for the holder of a key, in one statement. Undefined when nobody has that key. */
+/** Opens a session for the operator with this key, in one statement. Undefined when no operator has it. */
 export async function openSession(
   db: Database,
   { keyHash, hash, now }: { keyHash: Buffer; hash: Buffer; now: Date },
 ): Promise<string | undefined> {
-  // What the index compares are hashes of what was shown: the time it takes says nothing of a key.
+  // The index compares hashes of the key: the time it takes reveals nothing about the key.
   const { rows } = await sql<{ operator: string }>`
     with holder as (select name from operators where key_hash = ${keyHash}), ended as (
       delete from operator_sessions where hash in (
@@ -101,7 +101,7 @@ export async function endSession(db: Database, hash: Buffer): Promise<void> {
   await db.deleteFrom('operator_sessions').where('hash', '=', hash).execute();
 }
 
-/** Those of `hashes` that have not ended, as `keyOfHash` writes them. */
+/** Those of `hashes` whose session has not ended, as `keyOfHash` writes them. */
 export async function openSessions(
   db: Database,
   hashes: readonly Buffer[],

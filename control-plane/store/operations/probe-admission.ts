@@ -1,4 +1,4 @@
-// Probes that prove a number of a SIM that no operator imported, and the numbers that they prove.
+// Probes that prove the number of a SIM that no operator imported, and the numbers they prove.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { ProbeSim } from './probe-pairs.ts';
@@ -20,9 +20,9 @@ const CANDIDATES = sql`
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Texts that are due between SIMs that are not admitted and admitted ones of other nodes, which proves more than a node's
- * own word: first one from the new SIM, and once it has arrived one to it, for its number may be a stranger's. Each is tried
- * again after `retryBefore` only. SIMs that were tried least lately come first, then those that wait longest.
+ * Texts that are due between unadmitted SIMs and admitted ones of other nodes, so that a number does not depend on one node's word. The
+ * first text is from the new SIM. Once that has arrived, one goes to it, for its number may be a stranger's. Each is retried only after
+ * `retryBefore`. The SIMs with the oldest attempts come first, then those that wait longest.
  */
 export async function findAdmissionTexts(
   db: Database,
@@ -80,10 +80,7 @@ export async function findAdmissionTexts(
   }));
 }
 
-/**
- * Admits the numbers that texts in both ways have proved since their SIM came to the node that holds it. Returns
- * them.
- */
+/** Admits the numbers that texts in both directions have proved since their SIM came to its present node. Returns them. */
 export async function admitProven(db: Database): Promise<string[]> {
   const proof = (way: 'from' | 'to') => sql`exists (
     select from probes where is_admission and result = 'delivered'

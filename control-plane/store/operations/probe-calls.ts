@@ -1,4 +1,4 @@
-// Calls of delivery probes: nobody's, also where the number was sold a moment ago.
+// Calls of delivery probes: they belong to no subscription, even if the number was sold a moment ago.
 
 import type { CallDirection } from '#shared/voice/call.ts';
 import { isTolerablySame } from '../../domain/probe-text.ts';
@@ -12,11 +12,11 @@ export interface OwnedCall {
   peer: string | null;
 }
 
-/** A call rings within this time after it was dialled. */
+/** A call rings within this time after it was dialed. */
 const RINGS_WITHIN_MS = 90_000;
 const CLOCK_ERROR_MAX_MS = 5_000;
 
-/** The number of a SIM, and whose call it is: of who holds the number, unless it is that of a probe. */
+/** The number of a SIM and the subscription that a call belongs to: the number's holder, or none if the call is a probe. */
 export async function ownerOfCall(
   db: Database,
   call: OwnedCall,

@@ -1,4 +1,4 @@
-// What an operator sees of probes: each of them, and how often and how quickly they arrive.
+// Probes as operators see them: the list, and how many arrive and how fast.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { ProbeEnd, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
@@ -32,7 +32,7 @@ const COLUMNS = [
 ] as const;
 
 export interface ProbeQuery {
-  /** At either end. */
+  /** The node at either end. */
   node?: string | undefined;
   slot?: string | undefined;
   result?: ProbeResult | undefined;
@@ -70,16 +70,16 @@ export async function findProbe(db: Database, id: string): Promise<ProbeRow | un
 export interface ProbeSummaryRow {
   kind: ProbeKind;
   carrier: string | null;
-  /** Of one slot; null in the summary by carrier. */
+  /** The node of the slot; null in the summary by carrier. */
   node: string | null;
   slot: string | null;
-  /** Whether it sent or called, or was sent to or called; null in the summary by carrier. */
+  /** Whether the slot sent or received the text or call; null in the summary by carrier. */
   role: 'sender' | 'recipient' | null;
   delivered: number;
   failed: number;
-  /** Counted as neither. */
+  /** Counted neither as delivered nor as failed. */
   abandoned: number;
-  /** From the command to the fact. Null where none was delivered. */
+  /** From the command to the fact. Null if none was delivered. */
   p50_ms: number | null;
   p99_ms: number | null;
 }
@@ -87,7 +87,7 @@ export interface ProbeSummaryRow {
 const SPAN_HOURS = { hour: 1, day: 24, week: 7 * 24 } as const;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A probe counts once for a carrier, at whichever end; a failure not for an end whose fault it cannot be. */
+/** A probe counts once per carrier, at either end. A failure does not count for an end that cannot have caused it. */
 export async function summarizeProbes(
   db: Database,
   { by, span, now }: { by: 'carrier' | 'slot'; span: keyof typeof SPAN_HOURS; now: Date },

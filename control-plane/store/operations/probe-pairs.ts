@@ -1,4 +1,4 @@
-// SIMs that may probe: nobody holds or reserves their number, and they are on the network in a linked node.
+// SIMs that may probe: their number has no subscriber and no reservation, and they are on the network in a linked node.
 import { sql } from 'kysely';
 import { maskedNumber } from '../../domain/masked-number.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
@@ -9,7 +9,7 @@ export interface ProbeSim {
   iccid: string;
   node: string;
   slot: string;
-  /** As its modem names the network. */
+  /** As its modem reports the network. */
   carrier: string | null;
 }
 
@@ -26,14 +26,14 @@ const PLACES = sql`
   left join slot_service on slot_service.node_id = sims.node_id and slot_service.slot = sims.slot
   where numbers.retired_at is null`;
 
-/** A spare SIM, and what is to be known before it is judged. */
+/** A spare SIM, with the facts needed to judge it. */
 export interface SpareSim extends ProbeSim {
   /** Probes took its slot out of service. */
   is_out: boolean;
   judged_from: Date | null;
 }
 
-/** Admitted ones; those whose number or slot an operator took out of service are left alone. One of each node in turn. */
+/** Admitted SIMs, without those whose number or slot an operator took out of service. The nodes take turns in the order. */
 export async function findSpareSims(db: Database, now: Date): Promise<SpareSim[]> {
   const { rows } = await sql<SpareSim>`
     select number, iccid, node, slot, carrier, slot_out_by is not null as is_out, judged_from
@@ -54,8 +54,8 @@ interface Place extends ProbeSim {
 }
 
 /**
- * The SIMs of two numbers that nobody has; with `inService` only where they and their slots are in service. Throws
- * `OperatorRefusal`, which says what is in the way.
+ * The SIMs of two unassigned numbers; with `inService` only if they and their slots are in service. Throws `OperatorRefusal` with the
+ * obstacle.
  */
 export async function findTestPair(
   db: Database,
@@ -87,7 +87,7 @@ const simOf = ({ number, iccid, node, slot, carrier }: Place): ProbeSim => ({
 });
 
 function problemOf(row: Place | undefined, inService: boolean): string | undefined {
-  if (row === undefined) return 'is no number of this service';
+  if (row === undefined) return 'is not a number of this service';
   if (row.is_held) return 'is held by a wallet';
   if (row.is_reserved) return 'is reserved for a payment';
   if (row.is_linked !== true) return 'has no linked node that holds its SIM';

@@ -1,4 +1,4 @@
-// What the last probes say of a slot, and its leaving and coming back by their word.
+// The last probes of a slot, and the changes of its service that they cause.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { ProbeKind } from '../database/operation-tables.ts';
@@ -11,16 +11,16 @@ export interface Trial {
   kind: ProbeKind;
   role: 'sender' | 'recipient';
   isDelivered: boolean;
-  /** Whose word it is: the node at the other end, or the slot there where both ends are of one node. */
+  /** The source of the evidence: the node at the other end, or its slot if both ends are on one node. */
   partner: string;
 }
 
-/** So many of each kind and role count, whichever partner's are left out. */
+/** How many trials of each kind and role count, without those of any one partner. */
 export const TRIALS_COUNTED = 2;
 
 /**
- * However many SIMs another node has, it is one partner: it may lie. About its own slots a node is believed, so that each of
- * its slots is a partner of the others.
+ * Another node is one partner, however many SIMs it has: it may lie. A node is trusted about its own slots, so each of its slots is a
+ * partner of the others.
  */
 export const partnerOf = (own: SlotPlace, { node, slot }: SlotPlace): string =>
   node === own.node ? `${node}/${slot}` : node;
@@ -29,8 +29,8 @@ export const partnerOf = (own: SlotPlace, { node, slot }: SlotPlace): string =>
 const TRIALS_READ = 2 * TRIALS_COUNTED;
 
 /**
- * The last trials of each kind and role, newest first: those that were delivered, and failures that may be this end's. At
- * most `TRIALS_COUNTED` of one partner, and `TRIALS_READ` in all.
+ * The last trials of each kind and role, newest first: delivered ones, and failures that this end may have caused. At most `TRIALS_COUNTED`
+ * of one partner, and `TRIALS_READ` in all.
  */
 export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]> {
   const { node, slot } = own;
@@ -60,15 +60,15 @@ export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]>
   }));
 }
 
-/** Spare slots of a carrier, and how many of them probes have taken out. */
+/** The spare slots of a carrier, and how many of them probes took out of service. */
 export const shareOf = (spares: readonly SpareSim[], carrier: string | null) => {
   const own = spares.filter((spare) => spare.carrier === carrier);
   return { slots: own.length, out: own.filter(({ is_out: isOut }) => isOut).length };
 };
 
 /**
- * Takes a slot out, or puts it in, with an entry in the audit log, if `decide` still says so of all spare slots. Changes of
- * this sort come one after the other: two at once must not take more out than either may.
+ * Takes a slot out of service or puts it back, with an entry in the audit log, if `decide` still says so for all spare slots. Such changes
+ * come one after the other: two at once must not take out more than one may.
  */
 export async function changeByProbe(
   db: Database,

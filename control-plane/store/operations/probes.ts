@@ -1,4 +1,4 @@
-// Delivery probes from their begin to their end. A row is there before anything is sent; it has one end.
+// Delivery probes from beginning to end. The row exists before anything is sent, and a probe ends once.
 import { sql } from 'kysely';
 import { isTolerablySame } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';
@@ -8,7 +8,7 @@ import type { ProbeSim } from './probe-pairs.ts';
 export interface Probe {
   id: string;
   kind: ProbeKind;
-  /** False: an operator asked for it. */
+  /** False if an operator requested the probe. */
   isScheduled: boolean;
   /** It proves the number of a SIM that is not admitted yet. */
   isAdmission: boolean;
@@ -16,17 +16,17 @@ export interface Probe {
   sender: ProbeSim;
   recipient: ProbeSim;
   startedAt: Date;
-  /** Then it has failed. */
+  /** The probe has failed if it has no result by then. */
   deadlineAt: Date;
 }
 
 export type ProbeOutcome =
   | { result: 'delivered'; latencyMs: number }
   | { result: 'failed'; failedEnd: ProbeEnd; why: string }
-  /** It tells nothing of either end. */
+  /** No evidence about either end. */
   | { result: 'abandoned'; why: string };
 
-/** Of an instance that died: others wait for longer than it would have. */
+/** Probes of an instance that died: others wait longer than that instance would have. */
 const OVERDUE_MS = 60_000;
 
 export async function insertProbe(db: Database, probe: Probe): Promise<void> {
@@ -56,10 +56,10 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
 }
 
 /**
- * Whether a received text is that of a probe, and its id; it is delivered then, unless it has an end already. To be asked for
- * texts that look like one.
+ * Whether a received text is that of a probe, and its id. The probe is then delivered, unless it has ended already. Call it for texts in
+ * the format of a probe.
  */
-export async function settleArrival(
+export async function recordArrival(
   trx: Database,
   text: { token: string; iccid: string; from: string },
   now: Date,
@@ -84,7 +84,7 @@ export async function settleArrival(
   return probe.id;
 }
 
-/** Notes the end of a probe, and returns its end: another one where that came first. */
+/** Records the end of a probe, and returns its end: an earlier one if there was one. */
 export async function endProbe(
   db: Database,
   id: string,
@@ -115,10 +115,10 @@ export async function endProbe(
   if (row?.result === 'delivered') return { result: 'delivered', latencyMs: row.latency_ms ?? 0 };
   if (row?.result === 'failed')
     return { result: 'failed', failedEnd: row.failed_end ?? 'either', why: row.why ?? '' };
-  return { result: 'abandoned', why: row?.why ?? 'it is known no more' };
+  return { result: 'abandoned', why: row?.why ?? 'its record is gone' };
 }
 
-/** Ends what a process that died has left. */
+/** Ends probes that a dead process left. */
 export async function abandonOverdue(db: Database, now: Date): Promise<void> {
   await db
     .updateTable('probes')
@@ -132,7 +132,7 @@ export async function deleteOldProbes(db: Database, before: Date): Promise<void>
   await db.deleteFrom('probes').where('started_at', '<', before).execute();
 }
 
-/** When one of these SIMs last sent a probe that was scheduled. */
+/** When one of these SIMs last sent a scheduled probe. */
 export async function lastScheduled(
   db: Database,
   kind: ProbeKind,

@@ -1,27 +1,27 @@
-// How the fleet was, minute by minute, for plots: taken once a minute by whichever instance is first, kept for eight days.
+// Samples of the fleet for plots: the first instance takes one each minute; they are kept for eight days.
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { FleetNode } from '../fleet/fleet-nodes.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Ends of messages come later than the messages: these minutes are counted again. */
+/** Messages end later than they begin: these minutes are counted again. */
 const RECOUNTED_MINUTES = 15;
 
 const KEPT_MS = 8 * 24 * 60 * MINUTE_MS;
 
 export interface Sample {
-  /** Where its span begins. */
+  /** When its span begins. */
   at: Date;
-  /** That were counted. */
+  /** Minutes with a sample. */
   minutes: number;
-  /** Means over the span; null where nobody looked. */
+  /** Means over the span; null if not measured. */
   slotsUp: number | null;
   slots: number | null;
   available: number | null;
   held: number | null;
   callsUp: number | null;
-  /** Sums. */
+  /** Sums over the span. */
   smsSent: number;
   smsDelivered: number;
   smsFailed: number;
@@ -95,7 +95,7 @@ async function takeSignals(db: Database, fleet: readonly FleetNode[], at: Date):
     .execute();
 }
 
-/** Counts what happened in the minutes before `at`, also in those in which no instance ran. */
+/** Counts the events of the minutes before `at`, also of minutes in which no instance ran. */
 async function countMinutes(db: Database, at: Date): Promise<void> {
   const first = new Date(at.getTime() - RECOUNTED_MINUTES * MINUTE_MS);
   await sql`
@@ -131,11 +131,11 @@ async function countMinutes(db: Database, at: Date): Promise<void> {
 export interface Span {
   since: Date;
   until: Date;
-  /** Of one sample. */
+  /** Length of one sample. */
   stepMs: number;
 }
 
-/** The samples of a span, one a step; steps without any are missing. Oldest first. */
+/** The samples of a span, one per step; steps without any are missing. Oldest first. */
 export async function readSamples(db: Database, { since, until, stepMs }: Span): Promise<Sample[]> {
   const { rows } = await sql<Sample>`
     select ${stepOf(stepMs)} as at, count(*)::int as minutes, avg(slots_up)::float as "slotsUp", avg(slots)::float as slots,
@@ -148,7 +148,7 @@ export async function readSamples(db: Database, { since, until, stepMs }: Span):
   return rows;
 }
 
-/** Mean signal of a slot in dBm, one a step. Oldest first. */
+/** Mean signal of a slot in dBm, one value per step. Oldest first. */
 export async function readSignal(
   db: Database,
   { node, slot }: { node: string; slot: string },

@@ -77,7 +77,7 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await until('its claims', async () => (await claims()).length === 5);
   await pass(2 * MINUTE_MS);
   t.same(hook.told(), ['+node_claims rogue']);
-  const summary = 'node rogue reports 5 SIMs of other nodes: it takes no new SIM';
+  const summary = 'node rogue reports 5 SIMs of other nodes: it gets no new SIM';
   t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
   await revokeNode(db, 'rogue', new Date());
   await pass(MINUTE_MS);
@@ -98,7 +98,7 @@ t.test(
     });
     await pass(2 * MINUTE_MS);
     t.same(hook.told().sort(), ['+node_claims rack-1', '+node_claims rogue']);
-    const summary = 'node rogue reports 1 number that SIMs of other nodes report, too: not sold';
+    const summary = 'node rogue reports 1 number that SIMs of other nodes also report: not sold';
     t.match(JSON.stringify(hook.taken), summary);
     const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
     t.teardown(() => operator.close());

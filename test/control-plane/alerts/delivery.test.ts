@@ -80,11 +80,11 @@ t.test(
     t.same(
       mail.taken.map(({ email }) => email.subject),
       [
-        'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places taken',
-        'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places taken',
+        'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places used',
+        'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places used',
       ],
     );
-    t.match(mail.taken[1]?.email.text, /What has become critical:\n\n- 20\S+ critical: .* 20 of 20/);
+    t.match(mail.taken[1]?.email.text, /Now critical:\n\n- 20\S+ critical: .* 20 of 20/);
     await full(0);
     await pass(MINUTE_MS);
     t.equal(hook.told().at(-1), '-storage_full rack-1/m1');
@@ -197,8 +197,8 @@ t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
     ],
   );
   const [raised, over] = mail.taken;
-  t.match(raised?.email.text, /What is wrong:.*rack-1 is offline.*power and network.*rack-2.*From "lab"/s);
-  t.match(over?.email.text, /What is over:.*over: node rack-1 is offline/s);
+  t.match(raised?.email.text, /New problems:.*rack-1 is offline.*power and the network.*rack-2.*From "lab"/s);
+  t.match(over?.email.text, /Resolved:.*over: node rack-1 is offline/s);
   t.match(raised?.messageId, /^<msg_[0-9a-f]{24}@numbers\.test>$/);
   t.equal(raised?.headers.get('auto-submitted'), 'auto-generated');
 });

@@ -6,7 +6,7 @@ import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault
 installFaultPoints();
 const { sql } = await import('kysely');
 const { AlertPost } = await import('#control-plane/alerts/alert-post.ts');
-const { lookForTroubles } = await import('#control-plane/alerts/alert-watch.ts');
+const { checkForTroubles } = await import('#control-plane/alerts/alert-watch.ts');
 const { createWebhook } = await import('#control-plane/alerts/webhook.ts');
 const { openDatabase } = await import('#control-plane/store/database/database.ts');
 const { silentLogger } = await import('#shared/log.ts');
@@ -43,7 +43,7 @@ const instanceOn = (database: typeof db) => {
   const parts = { db: database, clock, log: silentLogger };
   const post = new AlertPost({ ...parts, channel });
   return {
-    look: () => lookForTroubles({ ...parts, thresholds, gas: () => new Map(), closedChains: () => [] }),
+    look: () => checkForTroubles({ ...parts, thresholds, gas: () => new Map(), closedChains: () => [] }),
     tell: () => post.round(),
   };
 };

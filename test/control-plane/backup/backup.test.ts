@@ -79,7 +79,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), {
     status: 2,
-    stderr: /is there already/,
+    stderr: /exists: choose another name/,
   });
   const elsewhere = await rig.postgres.createDatabase();
   const restored = await control(['restore', file], { DATABASE_URL: elsewhere });
@@ -138,7 +138,7 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
   await service.stop();
   t.match(await control(['restore', file], env), {
     status: 2,
-    stderr: /is not empty, and nothing was changed/,
+    stderr: /is not empty\. Nothing was changed/,
   });
   const folder = temporaryFolder(t);
   t.match(await control(['restore', file], { DATA_DIR: folder }), { status: 0 });
@@ -179,7 +179,7 @@ t.test('a folder that is not there, or takes nothing: refused in one line', TIME
   writeFileSync(file, '');
   for (const [path, line] of [
     [join(folder, 'none', 'lab.backup'), `there is no folder ${join(folder, 'none')}`],
-    [join(file, 'lab.backup'), `${file} is no folder`],
+    [join(file, 'lab.backup'), `${file} is not a folder`],
     ['/proc/lab.backup', 'there is no folder /proc'],
   ] as const) {
     const refused = await control(['backup', path], { DATABASE_URL: databaseUrl });
@@ -196,7 +196,7 @@ t.test('three at once are whole, and the one who is first has the name', TIMEOUT
   const env = { DATABASE_URL: databaseUrl };
   const ran = await Promise.all([1, 2, 3].map(() => control(['backup', file], env)));
   t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
-  for (const { status, stderr } of ran) if (status === 2) t.match(stderr, /is there already/);
+  for (const { status, stderr } of ran) if (status === 2) t.match(stderr, /exists: choose another name/);
   t.same(readdirSync(folder), ['lab.backup'], 'nothing else is left');
   t.match(await verifyBackup(file), { format: 'simrack-backup' });
 });

@@ -43,7 +43,7 @@ t.test('cut or flipped anywhere: refused before anything is restored', TIMEOUT, 
   const again = (...written: string[]) => gzipSync(written.join('\n'));
   await refused(again(header, first.replace('d', 'e'), ...rest), 'a row that is another one');
   await refused(again(header, ...rest), 'a row that is gone');
-  await refused(again(...lines, 'more'), 'more behind its end');
+  await refused(again(...lines, 'more'), 'more after its end');
   await refused(again('{"not": "ours"}'), 'not ours');
   await refused(Buffer.from('a text'), 'no gzip');
   await refused(gzipSync(''), 'empty');
@@ -63,7 +63,11 @@ t.test('of a newer program, or of another one: refused in words', TIMEOUT, async
     t.match(await restore(other, databaseUrl), { status: 2, stdout: '', stderr: problem });
     t.equal(await relationsOf(databaseUrl), 0, 'it is as empty as it was');
   };
-  await changed('"version":1', '"version":2', /a newer Simrack wrote it \(format 2\).*nothing was restored/);
+  await changed(
+    '"version":1',
+    '"version":2',
+    /a newer version of Simrack wrote it \(format 2\).*nothing was restored/,
+  );
   await changed(/"migration":"[^"]+"/, '"migration":"9999-later"', /schema 9999-later.*a newer one/);
   await changed('"name":"nonces"', '"name":"guests"', /tables that are not of Simrack: guests/);
 });
@@ -108,5 +112,8 @@ t.test(
 
 t.test('a reader that sleeps does not hold the database for ever', TIMEOUT, async (t) => {
   const { db } = await backedUp(t, postgres, 50_000);
-  await t.rejects(writeBackup(db, new PassThrough(), new Date()), /nobody took the backup for 10 s/);
+  await t.rejects(
+    writeBackup(db, new PassThrough(), new Date()),
+    /the reader of the backup stalled for 10 s/,
+  );
 });

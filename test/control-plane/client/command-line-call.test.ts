@@ -86,7 +86,7 @@ t.test('a call that is not answered, refused, or not to be had is no success', a
   const busy = await simrack('dial', FAR_END, '--json');
   t.equal(busy.status, 1);
   t.match(busy.failure(), { error: 'phone_node_unreachable', reason: 'busy', cause: 17 });
-  t.match(await simrack('dial', FAR_END, '--press', '1x'), { status: 2, stderr: /keys are 0-9/ });
+  t.match(await simrack('dial', FAR_END, '--press', '1x'), { status: 2, stderr: /keys must be 0-9/ });
   const missing = await simrack('dial', FAR_END, '--say', join(folder, 'none.wav'));
   t.match(missing, { status: 2, stderr: /none.wav/ }, 'a bad file costs nobody a ring');
   t.match(await simrack('hangup', 'call-none', '--json'), { status: 1, stderr: /"call_not_found"/ });

@@ -35,7 +35,7 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
     [['subscribe', '--max', 'all'], /dollars, as 1800 or 0.50/],
     [['subscribe', '--wallet', '99'], /wallets 0 to 4/],
     [['number', '--print', 'colour'], /the answer has no colour, but number, /],
-    [['number', '--token-file', loose], /can be read by others: chmod 600/],
+    [['number', '--token-file', loose], /can be read by other users: run chmod 600/],
   ];
   // Two cores: two at a time.
   for (let index = 0; index < wrong.length; index += 2)
@@ -57,7 +57,7 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
     t.match(ran.failure(), { error: 'usage', message: /^(?!error)./ });
   }
   const lost = commandLine(t, NOWHERE, { env: { DATA_DIR: '/nonexistent', WALLET_KEY: '0x12' } });
-  t.match(await lost.simrack('availability'), { status: 2, stderr: /or npm start first/ });
+  t.match(await lost.simrack('availability'), { status: 2, stderr: /or run npm start first/ });
   const keyless = await lost.simrack('recover', '--url', NOWHERE);
   t.match(keyless, { status: 2, stderr: /64 hexadecimal digits/ });
   t.notMatch(keyless.stderr, /0x12/, 'a key is not shown, not even a wrong one');

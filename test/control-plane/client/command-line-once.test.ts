@@ -39,7 +39,7 @@ t.test('from another home', async (t) => {
   );
   const recovered = await second.simrack('subscribe');
   t.match(recovered.json(), { outcome: 'recovered', number: slotAt(1).number });
-  t.match(recovered.stderr, /nothing is paid; its older tokens are revoked/);
+  t.match(recovered.stderr, /paid nothing; its older tokens are revoked/);
   t.match(await first.simrack('number'), { status: 1, stderr: /unauthorized/ }, 'so they are');
   t.match((await second.simrack('subscribe')).json(), { outcome: 'unchanged' });
   t.equal(await paid(), 1n);

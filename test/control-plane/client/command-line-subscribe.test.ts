@@ -45,7 +45,7 @@ t.test('killed before the service has the payment: the same one is sent by the n
   t.equal(killed.status, null);
   t.ok(existsSync(kept(url, paymentFile)), 'the payment is kept');
   const bought = await simrack('subscribe');
-  t.match(bought, { status: 0, stderr: /earlier payment is looked after/ });
+  t.match(bought, { status: 0, stderr: /finishing an earlier payment/ });
   t.match(bought.json(), { outcome: 'bought', number: slotAt(1).number });
   t.equal(payments[1], payments[0]);
   t.equal(await paid(), 1n);
@@ -131,7 +131,7 @@ t.test('a kept payment that can move nothing is followed by one that does', asyn
   const file = kept(url, paymentFile);
   writeFileSync(file, JSON.stringify({ header: 'X-PAYMENT', value: 'AAAA' }), { mode: 0o600 });
   const anew = await simrack('subscribe', '--renew');
-  t.match(anew, { status: 0, stderr: /has moved nothing \(invalid_encoding\): paying anew/ });
+  t.match(anew, { status: 0, stderr: /moved no money \(invalid_encoding\): paying again/ });
   t.equal(await paid(), 2n);
   t.notOk(existsSync(file));
 });
@@ -148,7 +148,7 @@ t.test(
     t.equal((await simrack('subscribe', '--token-file', file)).status, 0);
     const token = tokenIn(file);
     const other = await simrack('subscribe', '--token-file', file, '--wallet', '1');
-    t.match(other, { status: 0, stderr: /token of the wallet before is in/ });
+    t.match(other, { status: 0, stderr: /token of the previous wallet is in/ });
     t.equal(tokenIn(`${folder}/tokens/${ALICE.address}.json`), token);
     t.not(tokenIn(file), token);
 

@@ -1,7 +1,7 @@
 // The inbox of the client library: one claim serves all who wait, and none of what it brings is lost.
 import t from 'tap';
 import { noAnswer } from '#control-plane/client/api-error.ts';
-import { type InboundMessage, Inbox } from '#control-plane/client/inbox.ts';
+import { ClaimedMessages, type InboundMessage } from '#control-plane/client/inbox.ts';
 import { until } from '../../fixtures/until.ts';
 
 const message = (id: number, from: string): InboundMessage => ({
@@ -24,7 +24,9 @@ interface Claim {
 /** Claims that the test answers, in their order. */
 function scripted() {
   const claims: Claim[] = [];
-  const inbox = new Inbox(() => new Promise((resolve, reject) => void claims.push({ resolve, reject })));
+  const inbox = new ClaimedMessages(
+    () => new Promise((resolve, reject) => void claims.push({ resolve, reject })),
+  );
   return { inbox, claims };
 }
 t.test('two who wait share a claim, and each gets what it waits for', async (t) => {

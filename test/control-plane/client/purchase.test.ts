@@ -119,7 +119,7 @@ t.test(
       settleTimeoutMs: 1,
       onSigned: (payment) => void kept.push(payment),
     });
-    await t.rejects(first, { code: 'settlement_pending', message: /do not pay again/ });
+    await t.rejects(first, { code: 'settlement_pending', message: /Do not pay again/ });
     t.equal(payments.length, 1);
     const next = new SimrackClient({ baseUrl: target });
     const bought = await next.subscribe({

@@ -48,7 +48,7 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   const gone = await ann.post('/actions/send-test', { from: String(FROM), to: '+12065559999' });
   t.equal(gone.status, 409, 'not to a number that is none of ours');
   t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'which nobody has to read');
-  t.match(await ann.page('/audit'), /refused.*\+1206…9999 is no number of this service/s);
+  t.match(await ann.page('/audit'), /refused.*\+1206…9999 is not a number of this service/s);
 });
 
 t.test('what was refused of a node is on its page; a SIM is transferred, a number admitted', async (t) => {

@@ -79,6 +79,6 @@ t.test('a node that reports a number elsewhere as its own gets nobody to text th
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
   t.teardown(close);
   const from = String(here.number);
-  await t.rejects(operator.call('sendTest', { from, to: number }), /is no number of this service/);
+  await t.rejects(operator.call('sendTest', { from, to: number }), /is not a number of this service/);
   t.same(node.commands('send_sms'), []);
 });

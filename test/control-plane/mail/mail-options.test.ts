@@ -11,9 +11,9 @@ t.test('the service does not start without the other half', async (t) => {
   const SMTP_URL = `smtp://shop:${PASSWORD}@mail.example.org`;
   const MAIL_FROM = 'Shop <shop@example.org>';
   for (const [env, problem] of [
-    [{ SMTP_URL }, 'give MAIL_FROM with SMTP_URL: the address that mail is from'],
-    [{ MAIL_FROM }, 'MAIL_FROM is of no use without SMTP_URL: give both or none'],
-    [{ SMTP_URL, MAIL_FROM }, 'give PUBLIC_URL with SMTP_URL: mails have links to it'],
+    [{ SMTP_URL }, 'SMTP_URL needs MAIL_FROM, the sender of the mail'],
+    [{ MAIL_FROM }, 'MAIL_FROM needs SMTP_URL: set both or neither'],
+    [{ SMTP_URL, MAIL_FROM }, 'SMTP_URL needs PUBLIC_URL, for the links in mails'],
     [
       { SMTP_URL: `http://${PASSWORD}`, MAIL_FROM },
       'error: SMTP_URL: must be smtp://user:password@host:port, or smtps://',

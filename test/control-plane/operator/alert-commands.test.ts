@@ -64,9 +64,9 @@ t.test('half of a channel, or a wrong one, is refused in words, without the secr
     environment: 'test',
   };
   const half = (given: object) => () => alertChannelsOf({ ...none, ...given });
-  t.throws(half({ alertWebhookUrl: url }), /give ALERT_WEBHOOK_SECRET with ALERT_WEBHOOK_URL/);
-  t.throws(half({ alertWebhookSecret: Buffer.alloc(32) }), /of no use without ALERT_WEBHOOK_URL/);
-  t.throws(half({ alertMailTo: 'ops@example.org' }), /give SMTP_URL and MAIL_FROM with ALERT_MAIL_TO/);
+  t.throws(half({ alertWebhookUrl: url }), /ALERT_WEBHOOK_URL needs ALERT_WEBHOOK_SECRET/);
+  t.throws(half({ alertWebhookSecret: Buffer.alloc(32) }), /ALERT_WEBHOOK_SECRET needs ALERT_WEBHOOK_URL/);
+  t.throws(half({ alertMailTo: 'ops@example.org' }), /ALERT_MAIL_TO needs SMTP_URL and MAIL_FROM/);
   const { alertWebhookUrl, alertWebhookSecret } = ALERT_OPTIONS;
   for (const wrong of ['ftp://x', 'https://me:hunter2@x', 'https://x/#there', 'x'])
     t.notOk(alertWebhookUrl.schema.safeParse(wrong).success, wrong);

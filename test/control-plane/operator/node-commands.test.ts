@@ -144,7 +144,7 @@ t.test('enrolment that cannot be says what to do, in one line', async (t) => {
   const enrol = (at: string, code: string) => run('node-daemon', ['enrol', at, code], { DATA_DIR: folder });
   const code = await nodeCode(url, 'lab');
   for (const [answer, line] of [
-    [await enrol(url, '00000-00000-00000-00000'), /unknown, was used or is too old/],
+    [await enrol(url, '00000-00000-00000-00000'), /unknown, used or expired/],
     [await enrol('http://127.0.0.1:1', code), /does not answer.*same command again/],
     [await enrol(`${url}/nope`, code), /base URL|nothing at/],
     [await enrol(url, 'abc'), /code.*20/],

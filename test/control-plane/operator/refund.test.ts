@@ -30,7 +30,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   t.match(keyless, { status: 2, stderr: /give the key of 0x/ });
   t.match(stranger, {
     status: 2,
-    stderr: `the key is that of ${PAY_TO.address}, and the money went to ${account.address}`,
+    stderr: `the key is that of ${PAY_TO.address}, but the money went to ${account.address}`,
   });
   t.match(elsewhere, { status: 1, stderr: /no RPC for chain 84532/ });
   await chain.setBalance({ address: account.address, value: 1n });
@@ -39,7 +39,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   await dollar.administer('blacklist', [ALICE.address]);
   const blocked = await control(order(id));
   await dollar.administer('unBlacklist', [ALICE.address]);
-  t.match(blocked, { status: 2, stderr: /the token refuses the transfer: .*blacklisted/ });
+  t.match(blocked, { status: 2, stderr: /the token rejects the transfer: .*blacklisted/ });
   await chain.writeContract({
     account,
     chain: null,
@@ -50,7 +50,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   });
   t.match(await control(order(id)), {
     status: 2,
-    stderr: /has 5 of 0x.*, and 1800000000 are to be sent back/,
+    stderr: /has 5 of 0x.*, and 1800000000 must be refunded/,
   });
   t.equal(await stateOf(id), 'reverted');
 });
@@ -80,7 +80,7 @@ for (const isEmbedded of [false, true]) {
     );
     const shown = (await control(['payment', 'show', id])).stdout;
     t.match(shown, /refunding +no number was free +0x[0-9a-f]{64}$/m);
-    t.match(shown, /reverted +the money came and no number is free +0x[0-9a-f]{64}$/m);
+    t.match(shown, /reverted +the money arrived, but no number is free +0x[0-9a-f]{64}$/m);
     t.notMatch(shown, /0x[0-9a-f]{130}/, 'no signature and no raw transaction');
   });
 }

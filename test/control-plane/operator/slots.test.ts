@@ -69,7 +69,10 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
         rest.rows.map(({ slot }) => slot),
         ['m2', 'm3'],
       );
-      await t.rejects(operator.call('putSlotInService', { node: 'lab', slot: 'm9' }), /told of no slot "m9"/);
+      await t.rejects(
+        operator.call('putSlotInService', { node: 'lab', slot: 'm9' }),
+        /reported no slot "m9"/,
+      );
       await t.rejects(
         operator.call('putSlotInService', { node: 'nowhere', slot: 'm2' }),
         /no node "nowhere"/,
@@ -134,7 +137,7 @@ t.test('the real daemon restarts a modem, and serves it again', { timeout: 180_0
   await until('it is away', async () => (await available()) === 1);
   await until('it is back', async () => (await available()) === 2, 60_000);
   t.equal(simulator.modems.length, 2);
-  await t.rejects(operator.call('restartModem', { node, slot: 'nothing' }), /told of no slot/);
+  await t.rejects(operator.call('restartModem', { node, slot: 'nothing' }), /reported no slot/);
 });
 
 t.test('the commands', { timeout: 180_000 }, async (t) => {
@@ -162,17 +165,17 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
     { number: '+12065550001' },
     { number: '+1206…0002', is_held: true },
   ]);
-  t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /told of no slot/ });
+  t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /reported no slot/ });
   t.match(await control('probe', 'send', '+12065550001', '+12065550001'), { status: 2, stderr: /two/ });
   t.match((await control('probe', 'list')).stdout, /AT +KIND/);
   t.match((await control('audit', 'list')).stdout, /command line +takeSlotOutOfService +lab\/m2 +ok/);
   t.match(await control('number', 'release', '+12065550001'), { status: 2, stderr: /in no quarantine/ });
   t.match(await control('probe', 'send', '+12065550001', '+13105550188'), {
     status: 2,
-    stderr: /no number of/,
+    stderr: /not a number of/,
   });
   const written = (await control('audit', 'list')).stdout;
-  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is no number of this service/);
+  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is not a number of this service/);
   t.match(written, /releaseNumber +\+1206…0001 +refused +\+1206…0001 is in no quarantine/);
   const whole = (await control('audit', 'list', '--full')).stdout;
   t.match(whole, /releaseNumber +\+12065550001 /);

@@ -120,7 +120,7 @@ t.test('an RPC that is dead at the start, and comes back', { timeout: 120_000 },
   const told = () => lines.filter(({ message }) => message.startsWith('payment network'));
   await passUntil(clock, 'the alert', () => hook.told().length > 0);
   t.same(hook.told(), ['+chain_unavailable 84532']);
-  t.match(told(), [{ level: 'warn', message: 'payment network closed: no answer' }]);
+  t.match(told(), [{ level: 'warn', message: 'payment network closed: its RPC does not respond' }]);
   t.equal(told().length, 1, 'once');
 
   rpc.interfere = undefined;
@@ -165,7 +165,7 @@ t.test('an RPC that goes later, and comes back', { timeout: 120_000 }, async (t)
   t.match(await subscribe(url, payment), { status: 200 });
   t.same(
     lines.filter(({ message }) => message.startsWith('payment network')).map(({ message }) => message),
-    ['payment network closed: no answer'],
+    ['payment network closed: its RPC does not respond'],
   );
 });
 
@@ -184,13 +184,15 @@ t.test('a chain that is found to be another one later stays closed', { timeout: 
     lines.filter(({ level }) => level === 'error'),
     [
       {
-        message: 'payment network closed: not what is configured',
+        message: 'payment network closed: the chain does not match the configuration',
         fields: { err: /serves chain 1, not 84532/ },
       },
     ],
   );
   await passUntil(clock, 'the alert', () => hook.told().length > 0);
-  t.match(hook.taken[0]?.body.data.raised, [{ severity: 'critical', summary: /is not what is configured/ }]);
+  t.match(hook.taken[0]?.body.data.raised, [
+    { severity: 'critical', summary: /does not match the configuration/ },
+  ]);
   for (let step = 0; step < 20; step += 1) {
     clock.advance(MINUTE_MS);
     t.match(await subscribe(url), NOTHING_SOLD);

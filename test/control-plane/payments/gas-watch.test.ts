@@ -46,11 +46,11 @@ t.test('a relayer that runs dry is warned of, then complained of, and shown in t
   await give(ENOUGH / BigInt(Math.ceil(transfers / 50)));
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
-  t.same(told(), ['the relayer runs out of gas soon: send it some'], 'once');
+  t.same(told(), ['relayer is low on gas: send it funds'], 'once');
 
   await give(1n);
   await shown('simrack_relayer_transfers_left', (left) => left === 0);
-  t.same(told().slice(1), ['the relayer cannot pay for gas: nobody can subscribe']);
+  t.same(told().slice(1), ['relayer cannot pay for gas: send it funds, or no payment settles']);
   t.notOk(JSON.stringify(lines).includes(relayerKey.slice(2)), 'the key is in no line');
 
   await give(ENOUGH);

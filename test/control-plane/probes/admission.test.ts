@@ -7,7 +7,7 @@ import { Fleet, type NodeLink } from '#control-plane/nodes/fleet.ts';
 import { Arrivals } from '#control-plane/probes/arrivals.ts';
 import { Prober } from '#control-plane/probes/prober.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { settleArrival } from '#control-plane/store/operations/probes.ts';
+import { recordArrival } from '#control-plane/store/operations/probes.ts';
 import { DEFAULT_DESTINATIONS, destinationListSchema } from '#shared/destination-list.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -55,7 +55,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
       if (from === undefined || target === undefined)
         return { status: 'rejected', code: 'cms_38', class: 'retry', message: 'no', at: now().toISOString() };
       const token = String(probeTokenIn(body));
-      const probeId = await settleArrival(db, { token, iccid: target[0], from }, now());
+      const probeId = await recordArrival(db, { token, iccid: target[0], from }, now());
       if (probeId !== undefined) bus.publish({ kind: 'probe_arrived', probeId });
       return { status: 'accepted', message_references: [7], at: now().toISOString() };
     },
@@ -110,7 +110,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
     /** A minute later. */
     look: async (): Promise<void> => {
       clock.advance(MINUTE_MS + 1);
-      await prober.look();
+      await prober.check();
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   lastScheduled,
   leaveTurn,
   type Probe,
-  settleArrival,
+  recordArrival,
   takeTurn,
 } from '#control-plane/store/operations/probes.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -64,12 +64,12 @@ for (const [name, where] of Object.entries(DATABASES)) {
   onDatabase('a text is a probe by its token, its SIM and its sender', async (t, db) => {
     await insertProbe(db, probe('a'));
     const text = { token: 'a'.repeat(20), iccid: sim('2').iccid, from: sim('1').number };
-    t.equal(await settleArrival(db, { ...text, token: 'b'.repeat(20) }, at(1)), undefined);
-    t.equal(await settleArrival(db, { ...text, iccid: sim('3').iccid }, at(1)), undefined);
-    t.equal(await settleArrival(db, { ...text, from: '+13105550188' }, at(1)), undefined);
+    t.equal(await recordArrival(db, { ...text, token: 'b'.repeat(20) }, at(1)), undefined);
+    t.equal(await recordArrival(db, { ...text, iccid: sim('3').iccid }, at(1)), undefined);
+    t.equal(await recordArrival(db, { ...text, from: '+13105550188' }, at(1)), undefined);
     const id = probe('a').id;
-    t.equal(await settleArrival(db, { ...text, from: '2065550001' }, at(3)), id, 'in national form');
-    t.equal(await settleArrival(db, text, at(9)), id, 'and again: it is nobody’s message');
+    t.equal(await recordArrival(db, { ...text, from: '2065550001' }, at(3)), id, 'in national form');
+    t.equal(await recordArrival(db, text, at(9)), id, 'and again: it is nobody’s message');
     const late = { result: 'failed', failedEnd: 'either', why: 'lost' } as const;
     t.same(await endProbe(db, id, late, at(10)), { result: 'delivered', latencyMs: 3_000 }, 'the first end');
     t.match(await listProbes(db, { limit: 10 }), [

@@ -1,4 +1,4 @@
-// The schema, by room. Frozen once a service runs on it: a change is a new migration.
+// The schema, by topic. Frozen once a service uses it: a change is a new migration.
 import { type Kysely, sql } from 'kysely';
 import { FLEET } from './0001-schema/fleet.ts';
 import { MESSAGES } from './0001-schema/messages.ts';

@@ -1,7 +1,7 @@
-// Nodes, the SIMs that they hold, and numbers.
+// Nodes, the SIMs they hold, and numbers.
 
 export const FLEET = [
-  // One enrollment code a node: a new one voids the one before. code_key says for which key it was used.
+  // One enrolment code per node: a new code voids the previous one. code_key is the key that used it.
   `create table nodes (
     id text primary key,
     link_id text,
@@ -44,7 +44,7 @@ export const FLEET = [
     received_at timestamptz not null
   )`,
   'create index node_events_by_node on node_events (node_id, id)',
-  // A number is a SIM (ICCID), wherever the SIM sits.
+  // A number belongs to a SIM (ICCID), in whichever node or slot it is.
   `create table numbers (
     number text primary key,
     iccid text not null,
@@ -58,9 +58,9 @@ export const FLEET = [
     first_node text,
     disputed_since timestamptz
   )`,
-  // The SIM of a retired number may be given another one.
+  // The SIM of a retired number may get another number.
   'create unique index numbers_by_iccid on numbers (iccid) where retired_at is null',
-  // SIMs of other nodes that report a number which nobody has proven.
+  // SIMs of other nodes that report the same number without proof.
   `create table number_rivals (
     iccid text primary key,
     number text not null references numbers (number) on delete cascade,
@@ -86,7 +86,7 @@ export const FLEET = [
     swept_at timestamptz
   )`,
   'create index sims_by_node on sims (node_id)',
-  // Every slot that a node reported last, with a SIM or without. What is known of a SIM that the node holds is in sims.
+  // Every slot of each node's last report, with or without a SIM. Details of a SIM that the node holds are in sims.
   `create table slots (
     node_id text not null references nodes (id) on delete cascade,
     slot text not null,
@@ -135,7 +135,7 @@ export const FLEET = [
     received_at timestamptz not null
   )`,
   'create index waiting_facts_of_sim on waiting_facts (node_id, iccid)',
-  // Until when former subscribers had a number and its SIM.
+  // When former subscribers had a number and its SIM.
   `create table former_holdings (
     number text not null,
     iccid text not null,
@@ -154,7 +154,7 @@ export const FLEET = [
     primary key (node_id, slot),
     check ((out_of_service_at is null) = (reason is null) and (reason is null) = (by is null))
   )`,
-  // Signal in dBm, by slot.
+  // Signal in dBm by slot.
   `create table node_samples (
     node_id text not null,
     at timestamptz not null,

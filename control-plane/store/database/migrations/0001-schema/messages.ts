@@ -33,7 +33,7 @@ export const MESSAGES = [
     reason text not null,
     received_at timestamptz not null
   )`,
-  // One row for all instances: since when the clock says that messages are old.
+  // One row for all instances: readings of the clock that decide which messages are old.
   `create table message_retention (
     read_at timestamptz,
     confirmed_at timestamptz

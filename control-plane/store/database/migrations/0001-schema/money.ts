@@ -69,7 +69,7 @@ export const MONEY = [
   )`,
   'create index payment_events_by_payment on payment_events (payment_id, id)',
   "create index payment_refusals on payment_events (at) where state = 'reverted'",
-  // A payment is sent back by one transaction, and a nonce of an account serves one refund.
+  // One transaction refunds a payment, and each nonce of an account serves one refund.
   `create table refunds (
     payment_id text primary key references payments (id),
     chain_id bigint not null,

@@ -1,7 +1,7 @@
-// What operators do and see: audit, alerts, probes, samples; the waitlist.
+// Tables for operators: audit log, alerts, probes, samples. Also the waitlist.
 
 export const OPERATIONS = [
-  // Keys that all instances share and nobody configures.
+  // Generated keys that all instances share.
   `create table secrets (
     name text primary key,
     value text not null
@@ -94,7 +94,7 @@ export const OPERATIONS = [
     claimed_until timestamptz,
     retry_at timestamptz
   )`,
-  // One after the other: an end is never reported before its beginning.
+  // One open message per channel: the end of an alert is never sent before its beginning.
   "create unique index alert_messages_open on alert_messages (channel) where state = 'open'",
   `create table alert_tidings (
     alert_id text not null references alerts (id) on delete cascade,
@@ -146,7 +146,7 @@ export const OPERATIONS = [
     held_until timestamptz
   )`,
   'insert into probe_turn default values',
-  // A row a minute.
+  // One row per minute.
   `create table fleet_samples (
     at timestamptz primary key,
     slots_up integer,

@@ -1,32 +1,32 @@
-// What facts say of messages and calls, once they are committed, for whoever looks on.
+// Metric events about committed facts: messages and calls.
 import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
-import { observe } from '../metrics/observation.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
 import type { UnassignedMessages } from '../store/messages/messages.ts';
 
-export function observeFacts(
+export function emitFactMetrics(
   facts: readonly Fact[],
   { events, unheld, undated }: { events: readonly BusEvent[] } & UnassignedMessages,
 ): void {
   const received = facts.filter(({ kind }) => kind === 'sms_received').length;
   const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;
-  observe({
+  emitMetric({
     kind: 'sms_received',
     result: 'stored',
     count: Math.max(0, received - unheld - undated - probes),
   });
-  observe({ kind: 'sms_received', result: 'unheld', count: unheld });
-  observe({ kind: 'sms_received', result: 'undated', count: undated });
-  observe({ kind: 'sms_received', result: 'probe', count: probes });
+  emitMetric({ kind: 'sms_received', result: 'unheld', count: unheld });
+  emitMetric({ kind: 'sms_received', result: 'undated', count: undated });
+  emitMetric({ kind: 'sms_received', result: 'probe', count: probes });
   for (const fact of facts) {
-    if (fact.kind === 'sms_unreadable') observe({ kind: 'sms_received', result: 'unreadable', count: 1 });
-    else if (fact.kind === 'sms_report') observe({ kind: 'sms_reported', status: fact.status });
+    if (fact.kind === 'sms_unreadable') emitMetric({ kind: 'sms_received', result: 'unreadable', count: 1 });
+    else if (fact.kind === 'sms_report') emitMetric({ kind: 'sms_reported', status: fact.status });
     else if (fact.kind === 'call_ended' && fact.audio !== null)
-      observe({ kind: 'audio_carried', frames: framesOf(fact.audio) });
+      emitMetric({ kind: 'audio_carried', frames: framesOf(fact.audio) });
   }
   for (const event of events)
-    if (event.kind === 'call_ended') observe({ kind: 'call_ended', call: event.call });
+    if (event.kind === 'call_ended') emitMetric({ kind: 'call_ended', call: event.call });
 }
 
 function framesOf({

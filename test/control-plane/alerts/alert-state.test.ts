@@ -1,6 +1,6 @@
 // When a trouble counts and when it is over: swinging values, short troubles, and gaps between checks.
 import t from 'tap';
-import { afterLook } from '#control-plane/alerts/alert-book.ts';
+import { afterCheck } from '#control-plane/alerts/alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from '#control-plane/alerts/conditions.ts';
 import { keyOf, type OpenAlert } from '#control-plane/domain/alert.ts';
 import type { FleetSnapshot, SlotReading } from '#control-plane/store/operations/fleet-snapshot.ts';
@@ -47,7 +47,7 @@ function book() {
       const about = before ?? found.get(key);
       if (about === undefined) continue;
       const rule = rulesOf(THRESHOLDS)[about.kind];
-      const next = afterLook(before, found.get(key), { isKnown: findings.isKnown(about), rule, now });
+      const next = afterCheck(before, found.get(key), { isKnown: findings.isKnown(about), rule, now });
       if (next?.raisedAt != null && before?.raisedAt == null) told.push(`${second} +${about.kind}`);
       else if (before?.severity === 'warning' && next?.severity === 'critical')
         told.push(`${second} !${about.kind}`);

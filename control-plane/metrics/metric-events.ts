@@ -6,11 +6,11 @@ import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { AlertChannelName } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
 
-/** How a payer paid; `none` where no payment came. */
+/** How a request paid; `none` if it had no payment. */
 export const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-/** How a paid request ended. `invalid`: it was no payment; `failed`: by a fault of ours. */
+/** The outcome of a paid request. `invalid`: it was not a payment; `failed`: an internal error. */
 export const PAYMENT_OUTCOMES = [
   ...(['settled', 'rejected', 'pending', 'already_used', 'pool_exhausted', 'unavailable'] as const),
   ...(['paid_ahead', 'refused_for_a_while'] as const),
@@ -18,7 +18,7 @@ export const PAYMENT_OUTCOMES = [
 ] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-/** `rejected` by the carrier or the modem, `refused` by the node, `offline`: no node to ask. */
+/** `rejected` by the carrier or the modem, `refused` by the node, `offline`: the node has no link. */
 export const SEND_OUTCOMES = [
   'accepted',
   'rejected',
@@ -30,8 +30,8 @@ export const SEND_OUTCOMES = [
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * Not stored: `unheld`, the number had no subscriber when the service centre had the message; `undated`, the message
- * does not show whether that was in the time of the subscriber. `probe`: one of our own probes.
+ * Not stored: `unheld`, the number had no subscriber when the service centre received the message; `undated`, the message does not show
+ * whether the present subscriber had the number then. `probe`: one of the service's probes.
  */
 export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
 
@@ -55,10 +55,10 @@ export const TASKS = [
 ] as const;
 export type Task = (typeof TASKS)[number];
 
-export type Observation =
+export type MetricEvent =
   /** `route`: the template of the path, never the path. */
   | { kind: 'answered'; route: string; method: string; status: number; seconds: number }
-  /** Answered before it was a request. */
+  /** Refused before it could be parsed as a request. */
   | { kind: 'malformed'; status: number }
   | { kind: 'refused'; code: RefusalCode }
   | { kind: 'rate_limited'; limit: Limit }
@@ -72,28 +72,28 @@ export type Observation =
   | { kind: 'sms_reported'; status: string }
   | { kind: 'sms_claimed'; seconds: number }
   | { kind: 'sms_given_back'; count: number }
-  | { kind: 'call_ended'; call: ObservedCall }
-  /** Of a call that has ended: frames of 20 ms, by what became of them. */
+  | { kind: 'call_ended'; call: CallMetric }
+  /** Frames (20 ms) of an ended call, by what happened to them. */
   | { kind: 'audio_carried'; frames: Readonly<Record<string, number>> }
   | { kind: 'mail_tried'; outcome: string }
-  /** `open`: the kind of each alert that is not over. */
-  | { kind: 'alerts_looked_at'; open: readonly AlertKind[] }
-  | { kind: 'alerts_told'; channel: AlertChannelName; outcome: string }
-  | ({ kind: 'probed' } & ObservedProbe)
+  /** `open`: the kind of each open alert. */
+  | { kind: 'alerts_checked'; open: readonly AlertKind[] }
+  | { kind: 'alerts_sent'; channel: AlertChannelName; outcome: string }
+  | ({ kind: 'probed' } & ProbeMetric)
   | { kind: 'queried'; seconds: number }
   /** `errorClass`: the first two characters of SQLSTATE, or `connection`. */
   | { kind: 'query_failed'; errorClass: string }
   | { kind: 'housekept'; task: Task; isDone: boolean; atMs: number };
 
-export interface ObservedCall {
+export interface CallMetric {
   direction: CallDirection;
   reason: EndReason;
   answeredAt: Date | null;
   endedAt: Date;
 }
 
-/** A probe that has ended. A failure names the ends whose fault it may be. */
-export interface ObservedProbe {
+/** An ended probe. For a failure, `ends` has the ends that may have caused it. */
+export interface ProbeMetric {
   probe: 'sms' | 'call';
   result: 'delivered' | 'failed' | 'abandoned';
   ends: readonly { role: 'sender' | 'recipient'; node: string; slot: string; carrier: string | null }[];
@@ -101,15 +101,15 @@ export interface ObservedProbe {
   seconds: number | undefined;
 }
 
-const OBSERVATIONS = channel('simrack.observations');
+const METRIC_EVENTS = channel('simrack.metric-events');
 
-export function observe(observation: Observation): void {
-  if (OBSERVATIONS.hasSubscribers) OBSERVATIONS.publish(observation);
+export function emitMetric(event: MetricEvent): void {
+  if (METRIC_EVENTS.hasSubscribers) METRIC_EVENTS.publish(event);
 }
 
-/** Calls `listener` for all that happens in this process, until what it returns is called. */
-export function onObservation(listener: (observation: Observation) => void): () => void {
-  const subscriber = (message: unknown): void => listener(message as Observation);
-  OBSERVATIONS.subscribe(subscriber);
-  return () => void OBSERVATIONS.unsubscribe(subscriber);
+/** Calls `listener` for every metric event of this process. The returned function stops that. */
+export function onMetricEvent(listener: (event: MetricEvent) => void): () => void {
+  const subscriber = (message: unknown): void => listener(message as MetricEvent);
+  METRIC_EVENTS.subscribe(subscriber);
+  return () => void METRIC_EVENTS.unsubscribe(subscriber);
 }

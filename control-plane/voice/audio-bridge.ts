@@ -15,52 +15,50 @@ import {
 import { Pace } from './pace.ts';
 import { PlayoutQueue } from './playout-queue.ts';
 
-/** Capture frames, and so 20 ms each, after which a begun frame is played with silence behind it. */
+/** Capture frames, each 20 ms, after which an incomplete frame is padded with silence and played. */
 const REST_WAIT_FRAMES = 2;
 
 /** A client that sends too fast is notified once a second. */
 const OVERFLOW_EVERY_FRAMES = 50;
 
-/** A line from which nothing came for so long takes nothing either: it has no audio yet, or its modem is away. */
+/** A line from which nothing came for this long accepts no audio either: it has none yet, or its modem is away. */
 const LINE_IDLE_MS = 1_000;
-/**
- * Frames then kept of a client that speaks in real time: any more would delay the audio by that much for the whole call.
- */
+/** Frames then kept of a client that speaks in real time. More would delay the audio of the whole call by as much. */
 const LIVE_FRAMES_MAX = 5;
 
-/** That wait for their answer; a clear is answered within the time of a frame or two. */
+/** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
 
-/** Times that keys were pressed before there was a link. */
+/** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;
 
 export interface Cleared {
-  /** Of what came since the clear before this one, or since the beginning. */
+  /** Audio since the previous clear, or since the beginning. */
   playedMs: number;
   droppedMs: number;
   /** Marks that were not reached. */
   marks: readonly string[];
 }
 
-/** The holder of a call's stream. */
+/** The client of a call's stream. */
 export interface AudioListener {
-  /** 20 ms of the far end; good until the call returns. */
+  /** 20 ms of the far end; valid until the call returns. */
   audio(frame: Uint8Array): void;
   mark(name: string): void;
   cleared(what: Cleared): void;
   /** A key that the far end pressed. */
   digit(digit: string): void;
-  /** So much of the oldest audio fell out of the queue since the last report. */
+  /** Duration of audio that was dropped from the queue since the last report. */
   overflow(droppedMs: number): void;
 }
 
 interface PendingClear {
   marks: string[];
-  /** Frames that were thrown away here. */
+  /** Frames that were dropped here. */
   dropped: number;
 }
 
-export class CallAudio {
+export class AudioBridge {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #onLinkClosed: (code: number) => void;
@@ -68,23 +66,23 @@ export class CallAudio {
   readonly #pace = new Pace();
   #listener: AudioListener | undefined;
   #link: WebSocket | undefined;
-  /** Of the link, as in shared/voice/media.ts. */
+  /** Frame counters of the link, as in shared/voice/media.ts. */
   #sent = 0;
   #granted = 0;
   #played = 0;
-  /** On this and earlier links, since the last clear. */
+  /** Frames on this and earlier links, since the last clear. */
   #playedSinceClear = 0;
-  /** Of marks whose audio was sent: the frames to be played before. */
+  /** Marks whose audio was sent, with the number of frames to be played before. */
   #marksSent: Array<{ name: string; below: number }> = [];
   readonly #clears = new Map<number, PendingClear>();
   #clearId = 0;
-  /** Pressed before there was a link. */
+  /** Keys pressed before there was a link. */
   #keys: string[] = [];
   #restFrames = 0;
   #capturedAtMs = 0;
-  /** Frames that fell out of the queue, of the whole call; and those of them not yet reported. */
+  /** Frames dropped from the queue during the whole call; `#overflowUnreported`: those not yet reported. */
   overflowFrames = 0;
-  #overflowUntold = 0;
+  #overflowUnreported = 0;
   #framesToOverflow = 0;
 
   constructor(options: {
@@ -103,7 +101,7 @@ export class CallAudio {
     return this.#link !== undefined;
   }
 
-  /** Another client begins with an empty queue; the same one, come back, finds its own. */
+  /** Another client begins with an empty queue; the same client finds its own after a reconnect. */
   listen(listener: AudioListener | undefined, { isOther }: { isOther: boolean }): void {
     this.#listener = undefined;
     if (isOther) {
@@ -122,7 +120,7 @@ export class CallAudio {
       dropped += this.#queue.cut(LIVE_FRAMES_MAX);
     if (dropped > 0) {
       this.overflowFrames += dropped;
-      this.#overflowUntold += dropped;
+      this.#overflowUnreported += dropped;
     }
     this.#pump();
   }
@@ -131,35 +129,35 @@ export class CallAudio {
   mark(name: string): void {
     this.#queue.mark(name);
     this.#noteMarks();
-    this.#tellMarks();
+    this.#reportMarks();
   }
 
-  /** Keys that come before there is a link are pressed when there is one. */
+  /** Keys that are pressed before there is a link are sent when there is one. */
   press(digits: string): void {
-    if (this.#link !== undefined) this.#say({ type: 'dtmf', digits });
+    if (this.#link !== undefined) this.#send({ type: 'dtmf', digits });
     else if (this.#keys.length < KEYS_MAX) this.#keys.push(digits);
-    else this.#log.warn({}, 'keys were not pressed: the call has no audio yet, and too many wait');
+    else this.#log.warn({}, 'keys not pressed: the call has no audio yet, and too many keys wait');
   }
 
-  /** Throws away the audio not played yet, here and at the node, and reports to the listener how much was played. */
+  /** Drops the audio not played yet, here and at the node, and reports to the listener how much was played. */
   clear(): void {
     const { frames: dropped, marks } = this.#queue.clear();
     const pending = { marks: [...this.#marksSent.map(({ name }) => name), ...marks], dropped };
     this.#marksSent = [];
     if (this.#link === undefined || this.#sent === this.#played || this.#clears.size >= CLEARS_MAX) {
-      this.#tellCleared(pending, 0);
+      this.#reportCleared(pending, 0);
       return;
     }
     this.#clearId += 1;
     this.#clears.set(this.#clearId, pending);
-    this.#say({ type: 'clear', id: this.#clearId });
+    this.#send({ type: 'clear', id: this.#clearId });
   }
 
-  /** Takes the link that the node opened, in place of the one it had. */
+  /** Uses the link that the node opened, instead of any earlier one. */
   connect(link: WebSocket): void {
     this.#disconnect()?.close(MEDIA_CLOSE.replaced, 'a newer media link');
     this.#link = link;
-    for (const digits of this.#keys.splice(0)) this.#say({ type: 'dtmf', digits });
+    for (const digits of this.#keys.splice(0)) this.#send({ type: 'dtmf', digits });
     link.on('message', (data: Buffer, isBinary) => {
       if (this.#link !== link) return;
       try {
@@ -179,7 +177,7 @@ export class CallAudio {
     });
   }
 
-  /** Ends it, and closes the link with that. */
+  /** Ends it, and closes the link with this code. */
   stop(code: number, reason: string): void {
     this.#listener = undefined;
     this.#disconnect()?.close(code, reason);
@@ -189,7 +187,7 @@ export class CallAudio {
   #disconnect(): WebSocket | undefined {
     const link = this.#link;
     this.#link = undefined;
-    // The audio on its way is lost: no report will say that it was played.
+    // The audio under way is lost: no report will say that it was played.
     for (const [id, pending] of this.#clears) this.#endClear(id, pending, 0);
     for (const { name } of this.#marksSent.splice(0)) this.#listener?.mark(name);
     this.#sent = 0;
@@ -207,7 +205,7 @@ export class CallAudio {
       this.#queue.pad();
     this.#pump();
     this.#framesToOverflow -= 1;
-    if (this.#overflowUntold > 0 && this.#framesToOverflow <= 0) this.#tellOverflow();
+    if (this.#overflowUnreported > 0 && this.#framesToOverflow <= 0) this.#reportOverflow();
     this.#listener?.audio(audio);
   }
 
@@ -225,13 +223,13 @@ export class CallAudio {
     this.#endClear(message.id, pending, dropped);
   }
 
-  #progress(told: number): void {
-    // A node that reports more than it was given is not believed.
-    const played = Math.min(told, this.#sent);
+  #progress(reported: number): void {
+    // Bounded: a node may report more than it was sent.
+    const played = Math.min(reported, this.#sent);
     if (played <= this.#played) return;
     this.#playedSinceClear += played - this.#played;
     this.#played = played;
-    this.#tellMarks();
+    this.#reportMarks();
   }
 
   #pump(): void {
@@ -246,12 +244,12 @@ export class CallAudio {
     }
   }
 
-  /** Marks with nothing of the queue before them wait for what was sent. */
+  /** Marks without audio before them in the queue now wait for the audio that was sent. */
   #noteMarks(): void {
     for (const name of this.#queue.takeMarks()) this.#marksSent.push({ name, below: this.#sent });
   }
 
-  #tellMarks(): void {
+  #reportMarks(): void {
     while ((this.#marksSent[0]?.below ?? Number.POSITIVE_INFINITY) <= this.#played) {
       const mark = this.#marksSent.shift();
       if (mark !== undefined) this.#listener?.mark(mark.name);
@@ -260,23 +258,23 @@ export class CallAudio {
 
   #endClear(id: number, pending: PendingClear, dropped: number): void {
     this.#clears.delete(id);
-    this.#tellCleared(pending, dropped);
+    this.#reportCleared(pending, dropped);
   }
 
-  #tellCleared({ marks, dropped }: PendingClear, droppedAtNode: number): void {
+  #reportCleared({ marks, dropped }: PendingClear, droppedAtNode: number): void {
     const playedMs = this.#playedSinceClear * FRAME_MS;
     this.#playedSinceClear = 0;
     this.#listener?.cleared({ playedMs, droppedMs: (dropped + droppedAtNode) * FRAME_MS, marks });
   }
 
-  #tellOverflow(): void {
-    const droppedMs = this.#overflowUntold * FRAME_MS;
-    this.#overflowUntold = 0;
+  #reportOverflow(): void {
+    const droppedMs = this.#overflowUnreported * FRAME_MS;
+    this.#overflowUnreported = 0;
     this.#framesToOverflow = OVERFLOW_EVERY_FRAMES;
     this.#listener?.overflow(droppedMs);
   }
 
-  #say(message: ServerMediaMessage): void {
+  #send(message: ServerMediaMessage): void {
     if (this.#link?.readyState === this.#link?.OPEN) this.#link?.send(JSON.stringify(message));
   }
 }

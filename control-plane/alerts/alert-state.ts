@@ -1,14 +1,14 @@
-// The next state of an alert after each check. Pure; the store keeps the result.
+// The next state of an alert after each check. Pure: the store saves the result.
 import { randomBytes } from 'node:crypto';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 
-/** After a longer time without a check, earlier findings say nothing of the time between. */
+/** After a longer time without a check, earlier findings prove nothing about the time between. */
 const GAP_MS = 60_000;
 
 const ID_BYTES = 12;
 
-/** The alert after a check; undefined where there is none, or one that was not raised is over. */
-export function afterLook(
+/** The alert after a check. Undefined if there is no trouble, or if one that was not raised has ended. */
+export function afterCheck(
   alert: OpenAlert | undefined,
   found: Trouble | undefined,
   { isKnown, rule, now }: { isKnown: boolean; rule: AlertRule; now: Date },
@@ -31,7 +31,7 @@ export function afterLook(
   return pendingOrRaised(seen, rule, now);
 }
 
-/** How a trouble that was raised is now. It counts as critical when it is so for as long as a trouble must last. */
+/** The present form of a raised trouble. It counts as critical after being so for as long as a trouble must last. */
 function asItIs(
   alert: OpenAlert,
   found: Trouble,

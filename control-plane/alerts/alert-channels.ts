@@ -5,7 +5,7 @@ import type { AlertChannel } from './alert-channel.ts';
 import { createAlertMail } from './alert-mail.ts';
 import { createWebhook } from './webhook.ts';
 
-export interface ChannelOptions {
+interface ChannelOptions {
   alertWebhookUrl: string | undefined;
   alertWebhookSecret: Buffer | undefined;
   alertMailTo: string | undefined;

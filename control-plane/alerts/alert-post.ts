@@ -19,7 +19,7 @@ const LEASE_MS = 3 * 60_000;
 /** A message that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
-export interface AlertPostParts {
+interface AlertPostParts {
   db: Database;
   clock: Clock;
   log: Logger;

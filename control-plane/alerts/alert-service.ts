@@ -13,13 +13,13 @@ import { GasReadings } from './gas-readings.ts';
 const CHECK_MS = 10_000;
 const POST_MS = 5_000;
 
-export interface AlertService {
+interface AlertService {
   /** Called with every reading of a relayer's balance. */
   onFunds(chainId: number, funds: { transfers: number }): void;
   stop(): Promise<void>;
 }
 
-export interface AlertServiceParts {
+interface AlertServiceParts {
   db: Database;
   clock: Clock;
   log: Logger;

@@ -10,7 +10,7 @@ import { readFleet } from '../store/operations/fleet-snapshot.ts';
 import { afterCheck } from './alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 
-export interface AlertWatchParts {
+interface AlertWatchParts {
   db: Database;
   clock: Clock;
   log: Logger;

@@ -5,7 +5,7 @@ import { alertBody, type Sender } from './alert-message.ts';
 
 const TIMEOUT_MS = 10_000;
 
-export interface WebhookSettings {
+interface WebhookSettings {
   url: string;
   /** Key of the signature. */
   secret: Buffer;

@@ -8,7 +8,7 @@ import type { Contents } from './backup-format.ts';
 
 const ROWS_A_FETCH = 500;
 
-export interface DumpSink {
+interface DumpSink {
   begin(contents: Contents): Promise<void>;
   /** Rows in the order of the tables, one line each. */
   rows(rows: readonly string[]): Promise<void>;

@@ -20,11 +20,11 @@ const PAYLOAD = /^(\S+) (.*)$/s;
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
 
-export interface SharedBus extends Bus {
+interface SharedBus extends Bus {
   stop(): Promise<void>;
 }
 
-export interface SharedBusParts {
+interface SharedBusParts {
   url: string;
   db: Database;
   clock: Clock;

@@ -2,9 +2,9 @@
 import { refusalSchema } from '#shared/api/answers.ts';
 
 /** No valid response: the service is unreachable, the response came too late, or it does not follow the API. `status` is 0 then. */
-export type NoAnswerCode = 'unreachable' | 'timeout' | 'invalid_answer';
+type NoAnswerCode = 'unreachable' | 'timeout' | 'invalid_answer';
 
-export interface ApiErrorParts {
+interface ApiErrorParts {
   status: number;
   code: string;
   message: string;

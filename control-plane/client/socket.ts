@@ -10,7 +10,7 @@ const REFUSAL_BYTES_MAX = 64 * 1024;
 /** The service pings every 25 s: a peer that is silent for this long is gone. */
 const SILENCE_MS = 60_000;
 
-export interface SocketParts {
+interface SocketParts {
   /** An HTTP URL. */
   url: string;
   token: string;

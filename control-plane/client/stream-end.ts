@@ -4,7 +4,7 @@ import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 const CALL_ENDED = 4000;
 const CAUSE_MAX = 127;
 
-export type StreamEndKind =
+type StreamEndKind =
   | 'call_ended'
   | 'unauthorized'
   | 'call_not_found'

@@ -8,7 +8,7 @@ const SLOW_TIMEOUT_MS = 120_000;
 const TIMEOUT_MS = 30_000;
 const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
 
-export interface RequestParts<O extends Operation> {
+interface RequestParts<O extends Operation> {
   body?: BodyOf<O>;
   query?: Partial<NonNullable<QueryOf<O>>>;
   params?: ParamsOf<O>;

@@ -17,7 +17,7 @@ import { ConsoleView } from './view.ts';
 
 const MINUTE_MS = 60_000;
 
-export interface ConsoleParts {
+interface ConsoleParts {
   db: Database;
   bus: Bus;
   clock: Clock;
@@ -26,7 +26,7 @@ export interface ConsoleParts {
   operatorFor: (operator: string) => Operator;
 }
 
-export type ConsoleOptions = SiteOptions &
+type ConsoleOptions = SiteOptions &
   RefundOptions &
   Omit<HttpOptions, 'host' | 'port' | 'log' | 'isBehindProxy'> & {
     consolePort: number | undefined;

@@ -30,7 +30,7 @@ const EVENTS_SHOWN = 12;
 const STUCK_SHOWN_MAX = 100;
 const ALERTS_SHOWN_MAX = 100;
 
-export interface ViewParts {
+interface ViewParts {
   db: Database;
   bus: Bus;
   clock: Clock;

@@ -1,7 +1,7 @@
 // The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): read before a client connects.
 
 /** Newest first. */
-export const MCP_REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
+const MCP_REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 export function serverCard({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }) {
   const domain = new URL(baseUrl).hostname.split('.').reverse().join('.');

@@ -3,7 +3,7 @@
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Lifetime without opening a page or performing an action. */
-export const SESSION_IDLE_MS = 12 * HOUR_MS;
+const SESSION_IDLE_MS = 12 * HOUR_MS;
 
 /** Maximum lifetime. */
 export const SESSION_LIFETIME_MS = 7 * 24 * HOUR_MS;

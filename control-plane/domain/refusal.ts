@@ -1,7 +1,7 @@
 // An expected rejection of a request, with a stable code for the API.
 import type { RefusalCode } from '#shared/api/refusals.ts';
 
-export interface RefusalOptions {
+interface RefusalOptions {
   /** Extra keys of the error body. */
   details?: Record<string, unknown>;
   /** Extra headers of the answer. */

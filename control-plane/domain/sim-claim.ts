@@ -3,7 +3,7 @@
 import type { Slot } from '#shared/link/messages.ts';
 
 /** An honest node loses a SIM before it appears elsewhere, or seconds later. More contested SIMs than this at once are guesses. */
-export const CONTESTED_MAX = 3;
+const CONTESTED_MAX = 3;
 
 /**
  * Unknown SIMs that a node may report in a day: a full rack and some exchanged cards. A node that guesses the ICCIDs of imported cards

@@ -5,7 +5,7 @@ import { type CatalogParts, filesByName } from './catalog.ts';
 import { demo } from './demo.ts';
 import { availability, type SubscribeParts } from './subscription.ts';
 
-export type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 'sale'>;
+type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 'sale'>;
 
 export async function landing(parts: LandingParts): Promise<string> {
   const { baseUrl, files, sale, serviceName } = parts;

@@ -18,7 +18,7 @@ const PROGRESS_EVERY_MS = 5_000;
 /** Retry time for a caller with too many waits. */
 const RETRY_AFTER_SECONDS = 5;
 
-export interface SmsWaitsParts {
+interface SmsWaitsParts {
   inbox: InboxClaims;
   bus: Bus;
   clock: Clock;

@@ -21,7 +21,7 @@ export interface SubscribeParts extends CheckoutParts {
   provision(number: string): Promise<void>;
 }
 
-export type SubscribeResult =
+type SubscribeResult =
   | { kind: 'challenge'; challenge: Challenge }
   | {
       kind: 'subscribed';

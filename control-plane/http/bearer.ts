@@ -21,7 +21,7 @@ const PROVEN_MAX = 100_000;
  */
 export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Subscription>;
 
-export interface BearerParts {
+interface BearerParts {
   db: Database;
   bus: Bus;
   clock: Clock;

@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/;
 /** Text that is not an address is cut to this length and counted: a client may have written it. */
 const TEXT_LENGTH_MAX = 64;
 
-export interface ClientNetwork {
+interface ClientNetwork {
   /** The IPv4 address itself; or the /64 of an IPv6 address, the least that a subscriber has (RFC 6177 §2). */
   network: string;
   /** The /48 around an IPv6 address: a site may have that many /64s. */

@@ -22,7 +22,7 @@ export interface RequestLimit {
 }
 
 /** At most `max` requests per key in any `withinMs`. `name` is used in the headers and in the metrics. */
-export interface LimitOptions {
+interface LimitOptions {
   name: Limit;
   max: number;
   withinMs: number;

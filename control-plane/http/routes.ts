@@ -28,7 +28,7 @@ import { serveTools } from './tool-route.ts';
 import { untilGone } from './until-gone.ts';
 import { routeWaitlistPages } from './waitlist-pages.ts';
 
-export interface RouteLimits {
+interface RouteLimits {
   /** Requests per subscription, over all of its tokens. */
   tokenRequestsPerMinute: number;
   noncesPerMinute: number;
@@ -36,7 +36,7 @@ export interface RouteLimits {
   waitlistPerMinute: number;
 }
 
-export type RouteParts = Omit<AnswerParts, 'limits'> &
+type RouteParts = Omit<AnswerParts, 'limits'> &
   AuthParts &
   SubscribeParts &
   SmsParts &

@@ -9,7 +9,7 @@ const SLOTS = 12;
 const KEYS_MAX = 10_000;
 
 /** A window that a key may use `max` times. */
-export interface WindowOptions {
+interface WindowOptions {
   clock: Clock;
   max: number;
   withinMs: number;

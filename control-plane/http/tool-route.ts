@@ -18,7 +18,7 @@ import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
 import { untilGone } from './until-gone.ts';
 
-export interface ToolRouteParts extends AnswerParts {
+interface ToolRouteParts extends AnswerParts {
   baseUrl: string;
   clock: Clock;
   log: Logger;

@@ -14,7 +14,7 @@ import { sendPage } from './pages.ts';
 import { readForm } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';
 
-export type WaitlistPagesParts = WaitlistParts & Pick<CatalogParts, 'files' | 'serviceName'>;
+type WaitlistPagesParts = WaitlistParts & Pick<CatalogParts, 'files' | 'serviceName'>;
 
 const unsubscribeSchema = z.object({
   token: z.string('must be that of a link').regex(/^[\w-]{1,64}$/, 'must be that of a link'),

@@ -3,7 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import type { MailAddress } from '../config/mail-options.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
 
-export interface OpeningMail {
+interface OpeningMail {
   from: MailAddress;
   to: string;
   date: Date;

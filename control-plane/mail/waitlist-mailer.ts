@@ -34,7 +34,7 @@ const MAILS_A_SESSION = 50;
 /** A mail that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
-export interface MailerParts extends MailSettings {
+interface MailerParts extends MailSettings {
   db: Database;
   clock: Clock;
   log: Logger;

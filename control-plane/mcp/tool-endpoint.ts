@@ -26,7 +26,7 @@ export interface ToolEndpointParts extends SmsToolParts, ServicesParts, VoicePar
 }
 
 /** A request that has passed the checks of HTTP. */
-export interface ToolRequest {
+interface ToolRequest {
   request: Request;
   /** The parsed body. */
   message: unknown;

@@ -7,7 +7,7 @@ import type { AlertChannelName } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
 
 /** How a request paid; `none` if it had no payment. */
-export const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;
+const PAYMENT_METHODS = ['x402_v1', 'x402_v2', 'mpp', 'none'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 /** The outcome of a paid request. `invalid`: it was not a payment; `failed`: an internal error. */
@@ -85,7 +85,7 @@ export type MetricEvent =
   | { kind: 'query_failed'; errorClass: string }
   | { kind: 'housekept'; task: Task; isDone: boolean; atMs: number };
 
-export interface CallMetric {
+interface CallMetric {
   direction: CallDirection;
   reason: EndReason;
   answeredAt: Date | null;
@@ -93,7 +93,7 @@ export interface CallMetric {
 }
 
 /** An ended probe. For a failure, `ends` has the ends that may have caused it. */
-export interface ProbeMetric {
+interface ProbeMetric {
   probe: 'sms' | 'call';
   result: 'delivered' | 'failed' | 'abandoned';
   ends: readonly { role: 'sender' | 'recipient'; node: string; slot: string; carrier: string | null }[];

@@ -15,7 +15,7 @@ import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 
 /** The state that is read at each scrape. */
-export interface ServiceView extends CallView {
+interface ServiceView extends CallView {
   inventory(): Promise<Inventory>;
   inventoryStates: InventoryStates;
   /** Claims that wait for a message. */

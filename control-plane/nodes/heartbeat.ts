@@ -4,7 +4,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 /** A link is dead after so many beats without a response. */
 const MISSED_MAX = 2;
 
-export interface HeartbeatParts {
+interface HeartbeatParts {
   clock: Clock;
   intervalMs: number;
   /** Requests a sign of life from the peer. */

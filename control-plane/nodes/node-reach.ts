@@ -38,7 +38,7 @@ const TAKEN_MS = 3_000;
 const ANSWER_MS = 20_000;
 const POLL_MS = 100;
 
-export interface NodeReachParts {
+interface NodeReachParts {
   db: Database;
   clock: Clock;
   /** Undefined outside of the service. */

@@ -8,7 +8,7 @@ import { answerRequest, type OperatorRequest, takeRequests } from '../store/oper
 import type { Fleet } from './fleet.ts';
 import type { NodeRequest, ServeNode } from './node-reach.ts';
 
-export interface NodeRequestsParts {
+interface NodeRequestsParts {
   db: Database;
   bus: Bus;
   log: Logger;

@@ -15,7 +15,7 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** Nodes keep outcomes for a week. A node that does not know a command within a day never had it. */
 const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
 
-export interface OpenSendsParts {
+interface OpenSendsParts {
   db: Database;
   log: Logger;
 }

@@ -8,9 +8,9 @@ import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
 import type { UnregisteredSlot } from '../store/fleet/slots.ts';
 
 /** An operator reaches the rack within a day. */
-export const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
+const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-export interface NodeCode {
+interface NodeCode {
   /** Shown once; only its hash is stored. */
   code: string;
   expires_at: string;

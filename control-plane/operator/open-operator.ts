@@ -11,14 +11,14 @@ import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
 import { findService } from './operator-socket.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
-export interface OperatorOptions {
+interface OperatorOptions {
   databaseUrl: string | undefined;
   dataDir: string;
   /** Base URL that nodes are given, where no running service has one. */
   url: string;
 }
 
-export type OpenOperator = Operator & { close(): Promise<void> };
+type OpenOperator = Operator & { close(): Promise<void> };
 
 /**
  * Opens it. With `mayCreate` it makes the database where there is none; else it throws `OperatorRefusal`: an empty one would

@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 /** A round begins at most this much late; without rounds there is only little to tidy up. */
 const LOOK_MS = 10_000;
 
-export interface OperationsParts {
+interface OperationsParts {
   db: Database;
   bus: Bus;
   clock: Clock;

@@ -9,7 +9,7 @@ import type { Context, ControlPlaneProcedure } from './procedures/procedure.ts';
 /** The actor of every command: a person with a shell on the host of the service. */
 export const COMMAND_LINE = 'command line';
 
-export type OperatorApiParts = Omit<Context, 'now'> & {
+type OperatorApiParts = Omit<Context, 'now'> & {
   clock: Clock;
   /** The operator's name in the audit log. */
   actor: string;

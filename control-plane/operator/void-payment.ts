@@ -8,7 +8,7 @@ import { type Chain, connectChain } from '../payments/chain/chain.ts';
 import type { RpcOptions } from '../payments/chain/rpc.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
-export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
+type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
   readonly rpcTimeoutMs: number;
   readonly safeDepthBlocks: number;
 };

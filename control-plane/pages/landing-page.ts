@@ -3,7 +3,7 @@ import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { Html, html } from '#shared/html.ts';
 import { page } from './page.ts';
 
-export interface LandingPageParts {
+interface LandingPageParts {
   baseUrl: string;
   serviceName: string;
   /** Formatted for people: "1,800 USDC". */

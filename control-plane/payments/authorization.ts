@@ -45,7 +45,7 @@ export const authorizationSchema = z.object({
 });
 
 /** An authorization as the payer signed it, for any token. */
-export type SignedAuthorization = z.output<typeof authorizationSchema> & { signature: string };
+type SignedAuthorization = z.output<typeof authorizationSchema> & { signature: string };
 
 /** Throws `PaymentRejected` unless it pays the offer's payee exactly the offer's amount. */
 export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer): void {

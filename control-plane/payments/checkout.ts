@@ -27,7 +27,7 @@ export interface SettlementNetwork {
 }
 
 /** Which networks are open now. */
-export interface OpenNetworks {
+interface OpenNetworks {
   isOpen(chainId: number): boolean;
   readonly openOffers: readonly Offer[];
   /** Whether every configured token has been read, or is known from the options. */

@@ -27,7 +27,7 @@ const settleSchema = z.object({
     .catch(undefined),
 });
 
-export interface FacilitatorParts {
+interface FacilitatorParts {
   url: string;
   sale: Sale;
   ledger: PaymentLedger;

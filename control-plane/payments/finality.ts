@@ -9,7 +9,7 @@ import type { Payment, PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX } from './round.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
 
-export interface FinalityParts {
+interface FinalityParts {
   chain: Chain;
   submitter: Submitter;
   ledger: PaymentLedger;

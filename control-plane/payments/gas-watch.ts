@@ -3,13 +3,13 @@ import type { Logger } from '#shared/log.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 
 /** A relayer's balance. */
-export interface RelayerFunds {
+interface RelayerFunds {
   balanceWei: bigint;
   /** Transfers that it can pay for at the present fee. */
   transfers: number;
 }
 
-export interface GasWatchParts {
+interface GasWatchParts {
   /** By chain id. */
   wallets: ReadonlyMap<number, RelayerWallet>;
   /** Closed chains are not read. */

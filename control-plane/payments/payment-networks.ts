@@ -3,7 +3,7 @@ import { type ClosedReason, type ConnectionParts, NetworkConnection } from './ne
 import type { Offer, PaymentNetwork } from './offer.ts';
 
 /** A network without sales. */
-export interface ClosedNetwork {
+interface ClosedNetwork {
   chainId: number;
   reason: ClosedReason;
   since: Date;

@@ -40,7 +40,7 @@ export interface RefundLedger {
   end(id: string, hash: Hex): Promise<void>;
 }
 
-export interface RefundParts {
+interface RefundParts {
   ledger: RefundLedger;
   clock: Clock;
   /** The payee's account on the chain of the payment. Used only when something is to be done there. */
@@ -51,7 +51,7 @@ export interface RefundParts {
   waitMs: number;
 }
 
-export interface RefundOrder {
+interface RefundOrder {
   reason: string;
   /** The transaction that transferred the money, if the service has not recorded it. */
   transferHash: Hex | undefined;

@@ -29,7 +29,7 @@ export const REJECTIONS = {
     'The subscription of this wallet was bought with a key, or by an account on another network. Pay from there.',
 } as const satisfies Record<string, string>;
 
-export type RejectionCode = keyof typeof REJECTIONS;
+type RejectionCode = keyof typeof REJECTIONS;
 
 /** Not a 402: the payment itself is valid. */
 export const unavailable = (cause?: unknown): Refusal =>

@@ -11,7 +11,7 @@ import type { Submission, Submitter } from './submitter.ts';
 /** After this time every node behind an RPC has a transaction that one of them accepted, unless it was dropped. */
 const NONCE_MEMORY_MS = 30_000;
 
-export interface RelayerParts {
+interface RelayerParts {
   chain: Chain;
   wallet: RelayerWallet;
   ledger: PaymentLedger;

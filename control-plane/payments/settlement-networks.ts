@@ -14,7 +14,7 @@ import { Settlement } from './settlement.ts';
 import type { Submitter } from './submitter.ts';
 
 /** The shared parts of all networks. */
-export interface SharedParts {
+interface SharedParts {
   sale: Sale;
   ledger: PaymentLedger;
   clock: Clock;

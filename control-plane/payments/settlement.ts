@@ -22,7 +22,7 @@ const SETTLING_MARGIN_MS = 10_000;
 /** A used authorization keeps its number for this long after its end if the chain does not show the use. */
 const NUMBER_HELD_S = 15n * 60n;
 
-export type SettlementResult =
+type SettlementResult =
   /** `transaction`: the one that moved the money. `isOurs`: as far as the chain shows, no third party sent it. */
   | { kind: 'applied'; applied: Applied; transaction: Hex; isOurs: boolean }
   /** Nothing was signed, and the claim is released. */
@@ -34,7 +34,7 @@ export type SettlementResult =
   /** Not known yet; the reconciler will finish it. */
   | { kind: 'pending' };
 
-export interface SettlementParts {
+interface SettlementParts {
   chain: Chain;
   submitter: Submitter;
   ledger: PaymentLedger;

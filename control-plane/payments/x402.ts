@@ -41,7 +41,7 @@ const envelopeV2Schema = z.object({
   payload: payloadSchema,
 });
 
-export interface X402Credential {
+interface X402Credential {
   version: 1 | 2;
   authorization: TransferAuthorization;
   offer: Offer;

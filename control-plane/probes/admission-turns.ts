@@ -5,7 +5,7 @@ import type { AdmissionText } from '../store/operations/probe-admission.ts';
  * Texts to and from SIMs of one node in 24 hours, without those for SIMs that were proven. A rack of 64 working SIMs is admitted at once;
  * of 64 broken ones each is tried every other day.
  */
-export const UNPROVEN_TEXTS_MAX = 32;
+const UNPROVEN_TEXTS_MAX = 32;
 
 /** Limit of one round, so that the scheduled probes do not wait for long. */
 const ROUND_MAX = 8;

@@ -35,7 +35,7 @@ const TEXTS_AT_ONCE = 4;
 /** Concurrent tests of operators. */
 const TESTS_MAX = 16;
 
-export interface ProberParts extends CallParts, JudgeParts, TextParts {
+interface ProberParts extends CallParts, JudgeParts, TextParts {
   /** Time between two rounds; undefined: there are no rounds. */
   periodMs: number | undefined;
   withCalls: boolean;

@@ -16,7 +16,7 @@ const THREADS_MAX = Math.min(4, Math.max(1, availableParallelism() - 1));
 /** By then the waiting jobs are done. */
 const RETRY_AFTER_SECONDS = 1;
 
-export interface SignerJob {
+interface SignerJob {
   signer: Address;
   /** Digests of the texts that may have been signed. */
   digests: readonly Hex[];

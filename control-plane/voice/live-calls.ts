@@ -43,7 +43,7 @@ const ENDED_MAX = 10_000;
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
-export interface LiveCallsParts extends CallSessionParts {
+interface LiveCallsParts extends CallSessionParts {
   db: Database;
   bus: Bus;
 }

@@ -10,7 +10,7 @@ const TICKET_LIFETIME_MS = 10_000;
 /** Tickets that wait for their node. There are no more calls than SIMs. */
 const TICKETS_MAX = 10_000;
 
-export type OnMediaLink = (socket: WebSocket) => void;
+type OnMediaLink = (socket: WebSocket) => void;
 
 export class MediaTickets {
   readonly #clock: Clock;

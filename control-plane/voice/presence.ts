@@ -18,7 +18,7 @@ const RINGING_SEEN_MS = 3 * 60_000;
 /** Remembered events, so that each is sent once: a node that reconnects reports its calls again. */
 const SENT_MAX = 10_000;
 
-export interface PresenceParts {
+interface PresenceParts {
   live: LiveCalls;
   db: Database;
   bus: Bus;

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 
 /** Common proxies end connections that are silent for 30 or 60 s. */
-export const PING_MS = 25_000;
+const PING_MS = 25_000;
 
 /** Pings until the socket is closed. A peer that has not responded to the last ping is cut off. */
 export function keepAlive(socket: WebSocket, clock: Clock): void {

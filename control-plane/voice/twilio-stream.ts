@@ -19,7 +19,7 @@ const MU_LAW_HZ = 8_000;
 const eventSchema = z.object({ event: z.string() });
 const EVENTS: readonly string[] = twilioClientFrameSchema.options.map(({ shape }) => shape.event.value);
 
-export interface TwilioStreamOptions {
+interface TwilioStreamOptions {
   callId: string;
   accountId: string;
   call: StreamedCall;

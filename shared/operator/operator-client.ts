@@ -8,7 +8,7 @@ import type { AnswerOf, InputOf, OperatorClient, Procedures } from './procedure.
 
 const HEADERS = { [VERSION_HEADER]: OPERATOR_API_VERSION, 'Content-Type': 'application/json' };
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly socketPath: string;
   /** The program's name in messages: "the daemon". */
   readonly program: string;

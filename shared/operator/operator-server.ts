@@ -30,7 +30,7 @@ export type OperatorStream = (
   options: { signal: AbortSignal; query: URLSearchParams },
 ) => Promise<void>;
 
-export interface OperatorServerParts {
+interface OperatorServerParts {
   readonly path: string;
   /** Of the socket's file, 0600 without it. */
   readonly mode?: number;

@@ -21,7 +21,7 @@ export function prepare({ say, record }: ConversationOptions) {
   };
 }
 
-export interface Conversation {
+interface Conversation {
   answered: boolean;
   end: StreamEnd;
   recorded_ms?: number;

@@ -13,7 +13,7 @@ const credentialsSchema = z.object({
   token: z.string(),
   number: z.string().optional(),
 });
-export type Credentials = z.infer<typeof credentialsSchema>;
+type Credentials = z.infer<typeof credentialsSchema>;
 
 /** Names of this machine: a payment that is stored under one of them is found under the others. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;

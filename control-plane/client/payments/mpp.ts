@@ -25,7 +25,7 @@ const requestSchema = z.object({
   methodDetails: z.object({ chainId: z.number(), credentialTypes: z.array(z.string()).optional() }),
 });
 
-export interface MppOffer {
+interface MppOffer {
   offer: Offer;
   challenge: z.output<typeof challengeSchema>;
 }

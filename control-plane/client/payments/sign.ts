@@ -6,7 +6,7 @@ import type { PaymentWay, SignedPayment } from './signed-payment.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
 
-export interface SignOptions extends SpendLimit {
+interface SignOptions extends SpendLimit {
   account: LocalAccount;
   way: PaymentWay;
   now: Date;

@@ -20,7 +20,7 @@ export interface SignedTransfer {
   };
 }
 
-export interface TransferTerms {
+interface TransferTerms {
   nowSeconds: number;
   /** Set if the protocol prescribes them. */
   nonce?: Hex;

@@ -19,7 +19,7 @@ const requirementsSchema = z.looseObject({
 
 const requiredV2Schema = z.object({ resource: z.unknown(), accepts: z.array(z.unknown()) });
 
-export interface X402Offer {
+interface X402Offer {
   offer: Offer;
   /** The entry as it is in the challenge. */
   entry: unknown;

@@ -1,6 +1,6 @@
 // The console's actions in words: on the button, as a question, and the consequence.
 
-export interface ActionWords {
+interface ActionWords {
   verb: string;
   /** The consequence, for the operator who is about to act. */
   consequence: string;

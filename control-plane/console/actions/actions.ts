@@ -6,7 +6,7 @@ import { type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-export interface ActionParts {
+interface ActionParts {
   operator: Operator;
   /** Where the service has a key for it. */
   refunds: RefundSender | undefined;

@@ -19,7 +19,7 @@ const FILES = {
   'uplot.js': uplot('uPlot.iife.min.js'),
 } as const;
 
-export type AssetName = keyof typeof FILES;
+type AssetName = keyof typeof FILES;
 
 interface Asset {
   path: string;

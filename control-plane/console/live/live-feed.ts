@@ -30,7 +30,7 @@ const OLD_MS = 3 * TICK_MS;
 /** Topics that are remembered while they have no viewers. */
 const TOPICS_MAX = 200;
 
-export interface LiveFeedParts {
+interface LiveFeedParts {
   clock: Clock;
   log: Logger;
   sessions: Pick<Sessions, 'stillOpen'>;

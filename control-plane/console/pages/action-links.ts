@@ -4,7 +4,7 @@ import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 
 export type ActionLink = readonly [name: ActionName, fields: Readonly<Record<string, string>>];
 
-export const actionPath = (name: ActionName, fields: Readonly<Record<string, string>>): string =>
+const actionPath = (name: ActionName, fields: Readonly<Record<string, string>>): string =>
   `/actions/${name}?${new URLSearchParams(fields).toString()}`;
 
 export const actionLinks = (links: readonly ActionLink[]): Html =>

@@ -24,7 +24,7 @@ interface Trouble {
   what: Html | string;
 }
 
-export interface Attention {
+interface Attention {
   fleet: readonly FleetNode[];
   stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */

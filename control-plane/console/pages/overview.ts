@@ -16,7 +16,7 @@ import { plain } from './shown.ts';
 import type { Range } from './span.ts';
 import { type TileFacts, tiles } from './tiles.ts';
 
-export interface Overview extends TileFacts {
+interface Overview extends TileFacts {
   alerts: readonly Json<AlertRow>[];
   samples: readonly Sample[];
   span: Span;

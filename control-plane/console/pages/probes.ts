@@ -8,7 +8,7 @@ import type { Page } from '../../operator/procedures/procedure.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
 import { listTable, nextPage, nothing } from './listing.ts';
 
-export interface ShownProbes {
+interface ShownProbes {
   span: (typeof PROBE_SPANS)[number];
   carriers: readonly ProbeSummaryRow[];
   slots: readonly ProbeSummaryRow[];

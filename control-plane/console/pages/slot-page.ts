@@ -17,7 +17,7 @@ import { signalBars } from './signs.ts';
 import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-status.ts';
 import type { Range } from './span.ts';
 
-export interface SlotHistory {
+interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
   span: Span;
   events: readonly SlotEvent[];

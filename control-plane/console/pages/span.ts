@@ -3,7 +3,7 @@ import type { Span } from '../../store/operations/samples.ts';
 
 const MINUTE_MS = 60_000;
 
-export const RANGES = {
+const RANGES = {
   hour: { lengthMs: 60 * MINUTE_MS, stepMs: MINUTE_MS },
   day: { lengthMs: 24 * 60 * MINUTE_MS, stepMs: 10 * MINUTE_MS },
   week: { lengthMs: 7 * 24 * 60 * MINUTE_MS, stepMs: 60 * MINUTE_MS },

@@ -15,7 +15,7 @@ const CHECKS_MAX = 1_000;
 /** By then another instance is running, or this one again. */
 const RETRY_AFTER_SECONDS = 1;
 
-export interface NodeUpgrades {
+interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
   /** Open links of nodes. */
   open(): number;

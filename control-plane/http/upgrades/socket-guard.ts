@@ -22,7 +22,7 @@ const ASK_AGAIN_MS = 1_000;
 /** Retry time for a client that opens too many sockets. */
 const RETRY_AFTER_SECONDS = 5;
 
-export interface SocketGuardParts {
+interface SocketGuardParts {
   authenticate: Authenticate;
   /** Address of the client. */
   addressOf: (request: IncomingMessage) => string;

@@ -18,7 +18,7 @@ export interface UpgradeHandlers {
 const VOICE_PATH = /^\/voice\/(stream|presence)\/([^/]+)$/;
 
 /** Limits refused proofs of nodes and refused tickets per address. Tokens have a limit of their own. */
-export interface LinkLimit {
+interface LinkLimit {
   limit: RequestLimit;
   addressOf(request: IncomingMessage): string;
 }

@@ -24,13 +24,13 @@ const PRESENCE_MESSAGE_BYTES_MAX = 1024;
 
 const STOP_TIMEOUT_MS = 1_000;
 
-export interface VoiceUpgradeParts extends OpenStreamParts {
+interface VoiceUpgradeParts extends OpenStreamParts {
   guard: SocketGuard;
   tickets: MediaTickets;
   presence: Presence;
 }
 
-export type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
+type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
   /** Open sockets by kind. */
   open(): Record<'media' | 'stream' | 'presence', number>;
   /** Closes all remaining sockets, within a limited time. */

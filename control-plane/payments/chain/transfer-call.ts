@@ -19,7 +19,7 @@ export const DEPLOYMENT_GAS_MAX = 500_000n;
  */
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
-export interface TransferCall {
+interface TransferCall {
   to: Address;
   data: Hex;
   /** The gas limit of the transfer. */

@@ -24,7 +24,7 @@ export interface AlertsTable {
 }
 
 /** A message on one channel. Its content is in `alert_tidings`. */
-export interface AlertMessagesTable {
+interface AlertMessagesTable {
   id: string;
   channel: AlertChannelName;
   state: 'open' | 'sent' | 'given_up';
@@ -36,7 +36,7 @@ export interface AlertMessagesTable {
   retry_at: ColumnType<Date | null, undefined, Date | null>;
 }
 
-export interface AlertTidingsTable {
+interface AlertTidingsTable {
   alert_id: string;
   change: 'raised' | 'escalated' | 'recovered';
   channel: AlertChannelName;

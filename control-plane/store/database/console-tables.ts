@@ -1,7 +1,7 @@
 // Kysely types of the console's tables: operators, their sessions, and the samples that its plots show.
 import type { ColumnType } from 'kysely';
 
-export interface OperatorsTable {
+interface OperatorsTable {
   name: string;
   /** SHA-256 of the key. */
   key_hash: Buffer;
@@ -9,7 +9,7 @@ export interface OperatorsTable {
 }
 
 /** Open sessions of the console. */
-export interface OperatorSessionsTable {
+interface OperatorSessionsTable {
   /** SHA-256 of the session token in the browser's cookie. */
   hash: Buffer;
   operator: string;
@@ -18,7 +18,7 @@ export interface OperatorSessionsTable {
 }
 
 /** The state of the fleet in one minute. A column is null if it was not measured. */
-export interface FleetSamplesTable {
+interface FleetSamplesTable {
   /** When the minute begins. */
   at: Date;
   slots_up: number | null;
@@ -38,7 +38,7 @@ export interface FleetSamplesTable {
   audio_gaps: number;
 }
 
-export interface NodeSamplesTable {
+interface NodeSamplesTable {
   node_id: string;
   at: Date;
   /** Signal in dBm by slot. */

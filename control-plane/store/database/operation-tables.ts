@@ -5,7 +5,7 @@ import type { ColumnType, Generated } from 'kysely';
 export type AuditResult = 'begun' | 'ok' | 'refused' | 'failed';
 
 /** Every change that was requested, with its result. */
-export interface AuditLogTable {
+interface AuditLogTable {
   id: Generated<number>;
   at: Date;
   /** Who asked: "command line", the name of an operator, or "probe". */
@@ -22,7 +22,7 @@ export interface AuditLogTable {
 }
 
 /** Slots that are, or once were, out of service. */
-export interface SlotServiceTable {
+interface SlotServiceTable {
   node_id: string;
   slot: string;
   /** Set while the number in the slot is not sold. A current subscriber keeps it. */
@@ -40,7 +40,7 @@ export type ProbeResult = (typeof PROBE_RESULTS)[number];
 export type ProbeEnd = 'sender' | 'recipient' | 'either';
 
 /** One text or call between two SIMs of the service. */
-export interface ProbesTable {
+interface ProbesTable {
   /** Also the id of its command and of its call. */
   id: string;
   /** Counts up in the order in which probes began. */
@@ -76,14 +76,14 @@ export interface ProbesTable {
 }
 
 /** One row: the instance that runs a round of probes. */
-export interface ProbeTurnTable {
+interface ProbeTurnTable {
   id: Generated<boolean>;
   held_by: string | null;
   held_until: Date | null;
 }
 
 /** A request of an operator for a node whose link is at another instance. */
-export interface OperatorRequestsTable {
+interface OperatorRequestsTable {
   id: string;
   node_id: string;
   call: string;

@@ -4,7 +4,7 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { RefusalCause, Sighting } from '../../domain/sim-claim.ts';
 
 /** Which node holds a SIM and which nodes held it before: the newest few per SIM. */
-export interface SimTenuresTable {
+interface SimTenuresTable {
   id: Generated<number>;
   iccid: string;
   node_id: string;
@@ -20,7 +20,7 @@ export interface SimTenuresTable {
 }
 
 /** SIMs that a node reports but another node holds. */
-export interface SimClaimsTable {
+interface SimClaimsTable {
   node_id: string;
   iccid: string;
   slot: string;
@@ -37,7 +37,7 @@ export interface SimClaimsTable {
  */
 export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers';
 
-export interface NodeRefusalsTable {
+interface NodeRefusalsTable {
   node_id: string;
   reason: NodeRefusal;
   count: number;
@@ -45,7 +45,7 @@ export interface NodeRefusalsTable {
 }
 
 /** Facts of SIMs that their node does not hold. They count if the node becomes the holder in time. */
-export interface WaitingFactsTable {
+interface WaitingFactsTable {
   fact_key: string;
   position: Generated<number>;
   node_id: string;
@@ -55,7 +55,7 @@ export interface WaitingFactsTable {
 }
 
 /** Slots of each node's last report, with or without a SIM. */
-export interface SlotsTable {
+interface SlotsTable {
   node_id: string;
   slot: string;
   state: string;

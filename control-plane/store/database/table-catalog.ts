@@ -5,13 +5,13 @@ import type { Database } from './database.ts';
 /** Tables of Kysely itself. */
 const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
 
-export interface CatalogTable {
+interface CatalogTable {
   name: string;
   columns: string[];
 }
 
 /** A column with an automatic counter. */
-export interface CatalogSequence {
+interface CatalogSequence {
   table: string;
   column: string;
   sequence: string;

@@ -22,7 +22,7 @@ export interface SubscriptionsTable {
   account_chain_id: ColumnType<number | null, number | null | undefined, number | null>;
 }
 
-export interface NumbersTable {
+interface NumbersTable {
   number: string;
   /** Unique among numbers that are not retired. */
   iccid: string;
@@ -47,24 +47,24 @@ export interface NumbersTable {
   first_node: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
-export type Unproven = 'holder' | 'number';
+type Unproven = 'holder' | 'number';
 
 /** SIMs that report, without proof, a number that is listed with another SIM. */
-export interface NumberRivalsTable {
+interface NumberRivalsTable {
   iccid: string;
   number: string;
   since: Date;
 }
 
 /** The last ended holding of a number on a SIM. */
-export interface FormerHoldingsTable {
+interface FormerHoldingsTable {
   number: string;
   iccid: string;
   held_from: Date;
   held_until: Date;
 }
 
-export interface SimsTable {
+interface SimsTable {
   iccid: string;
   node_id: string;
   slot: string;
@@ -86,7 +86,7 @@ export interface SimsTable {
   updated_at: Date;
 }
 
-export interface NodesTable {
+interface NodesTable {
   id: string;
   /** Set while a link is up; a newer link of the same node overwrites it. */
   link_id: string | null;
@@ -120,13 +120,13 @@ export interface NodesTable {
   unheld_messages: ColumnType<number, number | undefined, number>;
 }
 
-export interface LinkProofsTable {
+interface LinkProofsTable {
   node_id: string;
   random: string;
   expires_at: Date;
 }
 
-export interface NodeEventsTable {
+interface NodeEventsTable {
   id: Generated<number>;
   node_id: string;
   slot: string;
@@ -136,19 +136,19 @@ export interface NodeEventsTable {
   received_at: Date;
 }
 
-export interface JournalsTable {
+interface JournalsTable {
   node_id: string;
   journal_id: string;
   acknowledged: number;
 }
 
-export interface TokensTable {
+interface TokensTable {
   hash: Buffer;
   subscription_id: string;
   created_at: Date;
 }
 
-export interface NoncesTable {
+interface NoncesTable {
   nonce: string;
   expires_at: Date;
 }
@@ -186,7 +186,7 @@ export interface PaymentsTable {
 }
 
 /** The history of payments, by id: the state after each change, and why. */
-export interface PaymentEventsTable {
+interface PaymentEventsTable {
   id: Generated<number>;
   payment_id: string;
   state: PaymentState;
@@ -229,14 +229,14 @@ export interface MessagesTable {
 }
 
 /** One row. */
-export interface MessageRetentionTable {
+interface MessageRetentionTable {
   /** A reading of the clock that later readings confirm or contradict. */
   read_at: Date | null;
   /** The newest reading that was confirmed. */
   confirmed_at: Date | null;
 }
 
-export interface UnreadableMessagesTable {
+interface UnreadableMessagesTable {
   fact_key: string;
   iccid: string;
   pdu: string;
@@ -283,7 +283,7 @@ export interface CallsTable {
   seen_at: Date;
 }
 
-export interface SecretsTable {
+interface SecretsTable {
   name: string;
   value: string;
 }
@@ -295,7 +295,7 @@ export interface PoolTable {
   opening: number;
 }
 
-export interface WaitlistTable {
+interface WaitlistTable {
   id: string;
   /** As it was first entered. */
   email: string;
@@ -320,7 +320,7 @@ export interface WaitlistTable {
 }
 
 /** Addresses that left the waitlist, for a week after their last mail. */
-export interface WaitlistMailedTable {
+interface WaitlistMailedTable {
   /** SHA-256 of the `email_key`, in hexadecimal. */
   email_hash: string;
   mailed_at: Date;

@@ -9,14 +9,14 @@ import { type Refusals, readRefusals } from './node-refusals.ts';
 import { SLOTS } from './slots.ts';
 
 /** `pending`: enrolled, and waits for an operator's approval. */
-export type FleetNodeState = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
+type FleetNodeState = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
 
 /**
  * Whether the number of a slot is sold or on sale. The first that applies: `held` or `reserved`, in service or not; `out_of_service`, the
  * number or its slot; `quarantined`; `unadmitted`; `unswept`, not sold until its SIM is swept; `on_sale`; `offline`, its SIM is not on the
  * network or not in a linked node.
  */
-export type NumberUse =
+type NumberUse =
   | ('held' | 'reserved' | 'out_of_service' | 'quarantined')
   | ('unadmitted' | 'unswept' | 'on_sale' | 'offline');
 

@@ -97,7 +97,7 @@ const listed = (db: Database, now: Date) =>
         ]),
     );
 
-export interface NumberQuery {
+interface NumberQuery {
   state?: NumberState | undefined;
   /** Only this number. */
   number?: string | undefined;

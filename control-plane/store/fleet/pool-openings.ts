@@ -4,7 +4,7 @@ import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PoolTable } from '../database/tables.ts';
 import { countAvailable } from './number-pool.ts';
 
-export interface PoolState {
+interface PoolState {
   isOpen: boolean;
   /** How often it has opened. */
   opening: number;

@@ -190,7 +190,7 @@ export async function readHeldBefore(
 }
 
 /** Whether a node holds a SIM now, or held it at the time in question. */
-export type HeldAs = 'present holder' | 'former holder' | 'no holder';
+type HeldAs = 'present holder' | 'former holder' | 'no holder';
 
 /** The relation of the node to each of these SIMs, now or at its time; in their order. */
 export async function findHeldAs(

@@ -229,7 +229,7 @@ export async function deviceOfSim(db: Database, iccid: string): Promise<string |
 }
 
 /** A subscription that waits for the node to confirm its SIM, and the slot of that SIM. */
-export interface Unbound {
+interface Unbound {
   subscriptionId: string;
   iccid: string;
   slot: string;

@@ -9,7 +9,7 @@ import { countRefused } from './node-refusals.ts';
 import { findHeldAs } from './sim-tenures.ts';
 
 /** Per node; further ones are dropped. A SIM that moves brings a storage full of texts. */
-export const WAITING_FACTS_MAX = 512;
+const WAITING_FACTS_MAX = 512;
 
 /** Time for an operator to decide which node has the SIM. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;

@@ -4,7 +4,7 @@ import type { CallDirection } from '#shared/voice/call.ts';
 import type { Database } from '../database/database.ts';
 import type { CallsTable } from '../database/tables.ts';
 
-export interface CallQuery {
+interface CallQuery {
   subscriptionId: string;
   direction: CallDirection | 'both';
   /** Bounds on `started_at`, both inclusive. */

@@ -26,7 +26,7 @@ export async function deleteMessage(
   return numDeletedRows > 0n;
 }
 
-export interface Deletion {
+interface Deletion {
   subscriptionId: string;
   direction: 'sent' | 'received' | 'both';
   /** Bounds on `created_at`, both inclusive. */

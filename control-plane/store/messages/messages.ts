@@ -89,7 +89,7 @@ export async function findFilledInboxes(db: Database, subscriptionIds: readonly 
   return rows.map((row) => row.subscription_id);
 }
 
-export interface HistoryQuery {
+interface HistoryQuery {
   subscriptionId: string;
   direction: 'sent' | 'received' | 'both';
   /** Bounds on `created_at`, both inclusive. */
@@ -286,7 +286,7 @@ export async function setUnsettled(
 }
 
 /** The carrier's report on one segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
-export interface SegmentReport {
+interface SegmentReport {
   status: 'delivered' | 'failed' | 'expired';
   /** TP-MR. */
   reference: number;

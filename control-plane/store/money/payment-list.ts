@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 /** A payment that was not put on the chain, or made no progress, for so long needs an operator. */
 const STUCK_MS = 10 * 60_000;
 
-export interface PaymentQuery {
+interface PaymentQuery {
   state?: PaymentState | undefined;
   /** Only payments that need an operator. */
   isStuck?: boolean | undefined;

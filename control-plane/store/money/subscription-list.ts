@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { closeTakenBack } from './taken-back.ts';
 
-export interface SubscriptionQuery {
+interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;

@@ -10,7 +10,7 @@ export interface OperatorRequest {
 }
 
 /** The answer, or why the request was refused; undefined while there is none. */
-export type RequestAnswer = { answer: unknown } | { refusal: string } | undefined;
+type RequestAnswer = { answer: unknown } | { refusal: string } | undefined;
 
 /** Times of the database: a command and the service may run on hosts whose clocks differ. */
 const NOW = sql<Date>`clock_timestamp()`;

@@ -44,7 +44,7 @@ export async function deleteOperator(db: Database, name: string): Promise<boolea
 }
 
 /** Sessions that were last used, or that began, before these times are over. */
-export interface SessionLimits {
+interface SessionLimits {
   usedAfter: Date;
   createdAfter: Date;
 }
@@ -74,7 +74,7 @@ export async function openSession(
   return rows[0]?.operator;
 }
 
-export interface OpenSession {
+interface OpenSession {
   operator: string;
   usedAt: Date;
 }

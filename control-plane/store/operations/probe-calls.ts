@@ -5,7 +5,7 @@ import { isTolerablySame } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';
 import { holderOfSim } from '../fleet/call-holder.ts';
 
-export interface OwnedCall {
+interface OwnedCall {
   callId: string;
   iccid: string;
   direction: CallDirection;

@@ -31,7 +31,7 @@ const COLUMNS = [
   ...(['result', 'failed_end', 'why', 'latency_ms'] as const),
 ] as const;
 
-export interface ProbeQuery {
+interface ProbeQuery {
   /** The node at either end. */
   node?: string | undefined;
   slot?: string | undefined;

@@ -5,7 +5,7 @@ import { readPdu } from '../../modem/sms/sms-pdu.ts';
 import type { FoundInStorage } from '../../modem/sms/sms-storage.ts';
 
 /** A message that lies in a storage of the modem or the card. */
-export interface StoredSms {
+interface StoredSms {
   readonly storage: string;
   readonly index: number;
   readonly status: 'unread' | 'read' | 'unsent' | 'sent';

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-old-space-size=512
-// `node-daemon …`, as `npm run build` made it. No module itself: modules are read by the thread pool, whose size is fixed by its first
-// use, and ports that hang must leave threads for the journal. The limit of the heap is one that the program never needs; without it
-// V8 lets garbage lie around for long.
+// Starts the build of `node-daemon …`. This file is not a module: the thread pool loads modules, and its size is fixed at its first use.
+// Ports that hang must leave threads for the journal. The program never needs this much heap, but without a limit V8 collects garbage
+// late.
 process.env.UV_THREADPOOL_SIZE ??= '64';
 process.setSourceMapsEnabled(true);
 import('../dist/node-daemon/main.js');

@@ -1,4 +1,4 @@
-// The commands beside the daemon, in the order of `--help`.
+// The commands of node-daemon besides the daemon, in the order of `--help`.
 import { SIMULATE_COMMAND } from './daemon/simulate-command.ts';
 import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
 import { ENROL_COMMAND } from './link/enrol-command.ts';

@@ -1,4 +1,4 @@
-// The node daemon's program: reads its options and runs until a signal; and the operator's commands beside it.
+// The program node-daemon: runs an operator's command, or the daemon until a signal.
 import { systemClock } from '#shared/clock.ts';
 import { helpOf, runCommand } from '#shared/process/commands.ts';
 import { createLogger } from '#shared/process/logger.ts';
@@ -34,7 +34,7 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
       async stop() {
         await daemon.stop();
         manager.stopped();
-        // An exit waits for every thread, and no signal but this one ends those that hang in a port.
+        // An exit waits for every thread, and only this signal ends threads that hang in a port.
         if (daemon.hasHangingPorts()) process.kill(process.pid, 'SIGKILL');
       },
     };

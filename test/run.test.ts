@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { SHARED_SERVER } from './fixtures/postgres.ts';
 import { temporaryFolder } from './fixtures/started-stack.ts';
 
 // The compiled one where this file is compiled.
@@ -10,12 +11,13 @@ const { filename } = import.meta;
 const RUNNER = join(dirname(filename), `run${extname(filename)}`);
 const LOADER = extname(filename) === '.ts' ? [`--import=${import.meta.resolve('tsx')}`] : [];
 
-function run(t: Test, tests: Readonly<Record<string, string>>, ...args: string[]) {
+/** With the Postgres of this run, where there is one. */
+function run(t: Test, tests: Readonly<Record<string, string>>, args: string[], env = process.env) {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, '.tests/test'), { recursive: true });
   for (const [name, source] of Object.entries(tests))
     writeFileSync(join(folder, '.tests/test', name), source);
-  return spawnSync(process.execPath, [...LOADER, RUNNER, ...args], { cwd: folder, encoding: 'utf8' });
+  return spawnSync(process.execPath, [...LOADER, RUNNER, ...args], { cwd: folder, env, encoding: 'utf8' });
 }
 
 const FAILS = "console.log('not ok 1 - a claim'); console.log('1..1'); process.exitCode = 1;";
@@ -25,18 +27,23 @@ const SAYS_NOTHING = '';
 
 for (const reporter of ['tap', 'terse']) {
   t.test(`with the reporter ${reporter}`, async (t) => {
-    const status = (tests: Record<string, string>): number | null =>
-      run(t, tests, `--reporter=${reporter}`).status;
+    const status = (tests: Record<string, string>, env?: NodeJS.ProcessEnv): number | null =>
+      run(t, tests, [`--reporter=${reporter}`], env).status;
     t.equal(status({ 'a.test.js': PASSES }), 0);
-    t.equal(status({ 'a.test.js': PASSES, 'b.test.js': FAILS }), 1);
+    const { [SHARED_SERVER]: _, ...withoutServer } = process.env;
+    t.equal(
+      status({ 'a.test.js': PASSES, 'b.test.js': FAILS }, withoutServer),
+      1,
+      'also with a server of its own',
+    );
     t.equal(status({ 'a.test.js': CRASHES, 'b.test.js': PASSES }), 1);
   });
 }
 
 t.test('some of the tests, by the path of their source', async (t) => {
   const tests = { 'a.test.js': FAILS, 'b.test.js': PASSES, 'c.test.js': SAYS_NOTHING };
-  t.equal(run(t, tests, '--reporter=tap', 'test/b.test.ts').status, 0);
-  t.match(run(t, tests, '--reporter=tap', 'test/none.test.ts'), {
+  t.equal(run(t, tests, ['--reporter=tap', 'test/b.test.ts']).status, 0);
+  t.match(run(t, tests, ['--reporter=tap', 'test/none.test.ts']), {
     status: 1,
     stderr: /no test at test\/none/,
   });

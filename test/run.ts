@@ -14,7 +14,7 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
 
   FILE            a test, such as test/tidy/imports.test.ts; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
-  --jobs N        so many files at the same time (default: 2)
+  --jobs N        so many files at the same time (default: 3)
   --whole         every case of the tests that sweep over many, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
@@ -27,7 +27,8 @@ const { values, positionals } = parseArgs({
   options: {
     help: { type: 'boolean', short: 'h' },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
-    jobs: { type: 'string', default: '2' },
+    // Of two processors: many tests wait more than they work.
+    jobs: { type: 'string', default: '3' },
     whole: { type: 'boolean', default: false },
   },
 });
@@ -49,14 +50,20 @@ async function testsAt(paths: readonly string[]): Promise<string[]> {
 const sweeps = async (file: string): Promise<boolean> =>
   (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
 
-async function run(): Promise<void> {
-  const all = await testsAt(positionals);
-  const swept = await Promise.all(all.map(sweeps));
-  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+/** Stops at the end of the run. Returns its URL. */
+async function startSharedServer(): Promise<string> {
   const postgres = await startPostgres(['max_connections=400']);
   t.teardown(() => postgres.stop());
   // Makes the template before the first test asks for it.
   await postgres.createMigrated();
+  return postgres.url;
+}
+
+async function run(): Promise<void> {
+  const all = await testsAt(positionals);
+  const swept = await Promise.all(all.map(sweeps));
+  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+  const postgresUrl = process.env[SHARED_SERVER] ?? (await startSharedServer());
   // Postgres' package ends the process with 0.
   process.once('exit', () => {
     if (!t.passing()) process.exitCode = 1;
@@ -67,7 +74,7 @@ async function run(): Promise<void> {
   const timeoutMs = whole ? WHOLE_TIMEOUT_MS : TIMEOUT_MS;
   const env = {
     ...process.env,
-    [SHARED_SERVER]: postgres.url,
+    [SHARED_SERVER]: postgresUrl,
     TAP_TIMEOUT: String(timeoutMs / 1000),
     ...(whole ? { [IS_WHOLE]: '1' } : {}),
   };

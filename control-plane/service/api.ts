@@ -20,8 +20,6 @@ import type { Telephony } from './telephony.ts';
 
 const MINUTE_MS = 60_000;
 
-export type Api = ReturnType<typeof serveApi>;
-
 interface ApiParts {
   sales: Sales;
   telephony: Telephony;

@@ -84,7 +84,7 @@ const indications = forms({
       ds: numberParameter(command, 3, { min: 0, max: 2, fallback: now.ds }),
       bfr: numberParameter(command, 4, { min: 0, max: 1, fallback: now.bfr }),
     };
-    equipment.inbox.onIndicationsSet();
+    equipment.smsReceiver.onIndicationsSet();
     equipment.wakeCarrier();
     return ok();
   },
@@ -103,7 +103,7 @@ const acknowledgement = forms({
 });
 
 function acknowledge({ equipment }: CommandContext, isAccepted: boolean) {
-  return equipment.inbox.acknowledge(isAccepted) ? ok() : cms(CMS.noAcknowledgementExpected);
+  return equipment.smsReceiver.acknowledge(isAccepted) ? ok() : cms(CMS.noAcknowledgementExpected);
 }
 
 const serviceCentre = forms({

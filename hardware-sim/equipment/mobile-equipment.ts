@@ -7,11 +7,10 @@ import type { FaultSet } from '../faults/fault-set.ts';
 import type { Publish } from '../state/event-feed.ts';
 import type { RackJournal } from '../state/rack-journal.ts';
 import type { RackRecord, StoredMessage, WaitingMessage } from '../state/records.ts';
+import type { HostDevice } from '../voice/host-audio.ts';
 import { Voice, type VoiceNetwork, type VoiceTraits } from '../voice/voice.ts';
-import type { HostDevice } from '../voice/voice-line.ts';
 import { Boot } from './boot.ts';
 import type { ModemIdentity, SimIdentity } from './identity.ts';
-import { Inbox } from './inbox.ts';
 import { type Capacities, MessageStores } from './message-stores.ts';
 import type { ModemModel } from './modem-model.ts';
 import { capacitiesUnder, reportPolicyUnder, timePolicyUnder } from './policies.ts';
@@ -20,6 +19,7 @@ import type { Registration } from './registration.ts';
 import type { SimCard } from './sim-card.ts';
 import { SimChange } from './sim-change.ts';
 import { SimReader } from './sim-reader.ts';
+import { SmsReceiver } from './sms-receiver.ts';
 
 /** How it behaves while no fault is on. */
 export interface EquipmentTraits extends VoiceTraits {
@@ -60,7 +60,7 @@ export class MobileEquipment implements Subscriber {
   readonly faults: FaultSet;
   readonly sim = new SimReader();
   readonly stores: MessageStores;
-  readonly inbox: Inbox;
+  readonly smsReceiver: SmsReceiver;
   readonly radio: Radio;
   /** Calls and their voice. */
   readonly voice: Voice;
@@ -116,7 +116,7 @@ export class MobileEquipment implements Subscriber {
       port: options.voicePort,
       card: options.soundCard,
     });
-    this.inbox = new Inbox({
+    this.smsReceiver = new SmsReceiver({
       imei,
       journal,
       clock,
@@ -195,7 +195,7 @@ export class MobileEquipment implements Subscriber {
     this.#boot.stop();
     this.voice.restart();
     this.settings = defaultModemSettings();
-    this.inbox.restart();
+    this.smsReceiver.restart();
   }
 
   /** As `ModemOptions.restart`. */
@@ -213,7 +213,7 @@ export class MobileEquipment implements Subscriber {
   /** Replaces the card. With `isAnnounced` the modem notices and reports it. */
   insertCard(card: SimCard | undefined, { isAnnounced }: { isAnnounced: boolean }): void {
     if (isAnnounced && this.sim.card !== undefined) this.#simChange.reportRemoved();
-    this.inbox.restart();
+    this.smsReceiver.restart();
     this.voice.calls.drop({ isReported: isAnnounced });
     this.sim.insert(card);
     if (isAnnounced && this.sim.state === 'ready') this.#simChange.reportInserted();
@@ -262,7 +262,7 @@ export class MobileEquipment implements Subscriber {
   }
 
   receive(message: WaitingMessage, also: () => RackRecord[]): 'taken' | 'later' {
-    return this.inbox.receive(message, also);
+    return this.smsReceiver.receive(message, also);
   }
 
   /** The carrier tries again to deliver: there is room, or a network, again. */

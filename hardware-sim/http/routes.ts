@@ -6,9 +6,9 @@ import { FaultError, parseFault } from '../faults/fault-set.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
 import { type SimCards, UnknownCardError } from '../modem/sim-cards.ts';
 import type { EventFeed } from '../state/event-feed.ts';
-import { CallAudio } from './call-audio.ts';
 import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
+import { FarEndAudioServer } from './far-end-audio.ts';
 import { HttpError } from './http-error.ts';
 import { checked, readJson } from './json-body.ts';
 import type { Answers, Route, RouteRequest } from './route.ts';
@@ -39,7 +39,7 @@ const swapSchema = z.strictObject({
 /** Answers of the routes, and what to close at the end. */
 export function answersOf(rack: Rack): Answers {
   const streams = new EventStreams(rack.feed);
-  const audio = new CallAudio(rack.calls);
+  const audio = new FarEndAudioServer(rack.calls);
   const { simCards, carrier } = rack;
   const ofModem = (handle: (modem: SimulatedModem, request: RouteRequest) => unknown): Route['handle'] => {
     return (request) => handle(modemOf(rack, request.parameter), request);

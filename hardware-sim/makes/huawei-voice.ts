@@ -39,9 +39,9 @@ export const huaweiVoice: MakeVoice = {
 const voicePort = forms({
   set: ({ value }, { equipment }) => {
     if (value !== '2') return cme(CME.incorrectParameters);
-    return equipment.voice.line.switchTo('serial') ? ok() : cme(CME.operationNotAllowed);
+    return equipment.voice.hostAudio.switchTo('serial') ? ok() : cme(CME.operationNotAllowed);
   },
-  read: (_, { equipment }) => ok(`^DDSETEX:${equipment.voice.line.route === undefined ? 0 : 2}`),
+  read: (_, { equipment }) => ok(`^DDSETEX:${equipment.voice.hostAudio.route === undefined ? 0 : 2}`),
   test: () => ok('^DDSETEX:(0-3)'),
 });
 

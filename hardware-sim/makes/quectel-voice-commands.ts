@@ -7,7 +7,7 @@ import { hangUp } from '../behaviours/calls.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { pressKeys } from '../behaviours/keys.ts';
 import { CAUSE_MAX } from '../calls/cause.ts';
-import type { VoiceRoute } from '../voice/voice-line.ts';
+import type { VoiceRoute } from '../voice/host-audio.ts';
 import { nmeaPort } from './quectel-voice.ts';
 
 /** <port> of +QPCMV; 1 is the debug UART, which leads nowhere here. */
@@ -28,12 +28,12 @@ function pcmVoice({ parameters }: AtCommand, { equipment }: CommandContext): Ans
   if (!/^[01]$/.test(isOn ?? '') || !(port in ROUTES)) return cme(CME.incorrectParameters);
   const route = isOn === '1' ? ROUTES[port] : undefined;
   if (route === 'usb' && !equipment.hasSoundCard) return cme(CME.operationNotAllowed);
-  return equipment.voice.line.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
+  return equipment.voice.hostAudio.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
 }
 
 /** The two values of +QPCMV?. */
 function pcmVoiceState({ equipment }: CommandContext): string {
-  const { route } = equipment.voice.line;
+  const { route } = equipment.voice.hostAudio;
   return route === undefined ? '0,0' : `1,${PORTS[route]}`;
 }
 

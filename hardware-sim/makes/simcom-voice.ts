@@ -49,13 +49,13 @@ export const simcomVoice: MakeVoice = {
 
 /** On during a call only; off with the flag that stops, a bare 0 is refused. */
 function pcmRegister({ value }: AtCommand, { equipment }: CommandContext): Answer {
-  const { line, calls } = equipment.voice;
+  const { hostAudio, calls } = equipment.voice;
   if (value.replaceAll(' ', '') === '0,1') {
-    line.switchTo(undefined);
+    hostAudio.switchTo(undefined);
     return ok();
   }
   if (value !== '1') return cme(CME.incorrectParameters);
-  if (calls.active === undefined || !line.switchTo('serial')) return cme(CME.operationNotAllowed);
+  if (calls.active === undefined || !hostAudio.switchTo('serial')) return cme(CME.operationNotAllowed);
   return ok();
 }
 
@@ -73,7 +73,7 @@ export const simcomVoiceCommands = commandFamily('SIMCom voice', {
   }),
   '+CPCMREG': forms({
     set: pcmRegister,
-    read: (_, { equipment }) => ok(`+CPCMREG: ${equipment.voice.line.route === undefined ? 0 : 1}`),
+    read: (_, { equipment }) => ok(`+CPCMREG: ${equipment.voice.hostAudio.route === undefined ? 0 : 1}`),
     test: () => ok('+CPCMREG: (0-1),(0-1)'),
   }),
 });

@@ -49,7 +49,7 @@ export class SimulatedModem {
       behaviours: [...make.behaviours, ...options.behaviours],
       isDeaf: () => this.#isDeaf,
       onUnheard: (bytes) => this.#stuck.hear(bytes),
-      onVoice: (bytes) => this.voice.line.hear(bytes),
+      onVoice: (bytes) => this.voice.hostAudio.hear(bytes),
     });
     this.#stuck = new Stuck({
       faults,

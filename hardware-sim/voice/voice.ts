@@ -4,11 +4,11 @@ import type { FrameClock } from '../audio/frame-clock.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallSwitch, VoiceSubscriber } from '../calls/call-switch.ts';
 import { CallControl, type CallControlOptions } from './call-control.ts';
+import { HostAudio, type HostAudioOptions, type HostDevice } from './host-audio.ts';
 import { IdleSentences } from './idle-sentences.ts';
 import type { MakeVoice } from './make-voice.ts';
 import type { ModemCall } from './modem-call.ts';
 import type { StoredVoiceSettings } from './stored-settings.ts';
-import { type HostDevice, VoiceLine, type VoiceLineOptions } from './voice-line.ts';
 
 /** How the calls of a rack are, unless a fault says otherwise. */
 export interface VoiceTraits {
@@ -25,7 +25,7 @@ export interface VoiceTraits {
 /** Its options. */
 interface VoiceOptions
   extends Omit<CallControlOptions, 'ringIntervalMs' | 'onActiveChanged'>,
-    Pick<VoiceLineOptions, 'frameClock'> {
+    Pick<HostAudioOptions, 'frameClock'> {
   make: MakeVoice;
   traits: VoiceTraits;
   /** The serial port of the voice, while it is there. */
@@ -43,7 +43,7 @@ export interface VoiceNetwork {
 /** One for each modem. */
 export class Voice implements VoiceSubscriber {
   readonly calls: CallControl;
-  readonly line: VoiceLine;
+  readonly hostAudio: HostAudio;
   readonly stored: StoredVoiceSettings;
   readonly #options: VoiceOptions;
   readonly #sentences: IdleSentences;
@@ -56,7 +56,7 @@ export class Voice implements VoiceSubscriber {
       nextRateHz: traits.pcmRateHz,
       rateHz: traits.pcmRateHz,
     };
-    this.line = new VoiceLine({
+    this.hostAudio = new HostAudio({
       ...options,
       make: make.audio,
       rateHz: () => make.audio.rateHz({ settings: settings(), stored: this.stored, isVolte: traits.isVolte }),
@@ -71,7 +71,7 @@ export class Voice implements VoiceSubscriber {
       ...options,
       ringIntervalMs: traits.ringIntervalMs,
       onActiveChanged: (call) => {
-        this.line.follow(call);
+        this.hostAudio.follow(call);
         this.#sentences.follow(call !== undefined);
       },
     });
@@ -84,7 +84,7 @@ export class Voice implements VoiceSubscriber {
   /** The modem lost its volatile state: its calls end, without lines at its ports. */
   restart(): void {
     this.calls.drop({ isReported: false });
-    this.line.restart();
+    this.hostAudio.restart();
     this.stored.rateHz = this.stored.nextRateHz;
   }
 

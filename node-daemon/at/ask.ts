@@ -1,12 +1,12 @@
-// Asks a modem a question that it may not know.
+// Sends a modem a query that it may not support.
 import { isUnanswered } from './at-error.ts';
 import type { AtChannel } from './channel.ts';
 import type { AtCommand } from './command.ts';
 import type { Priority } from './command-queue.ts';
 
 /**
- * The lines of the answer; `undefined` when the modem answers with an error, as it does to unknown commands. Rejects with `AtTimeoutError`
- * and `PortClosedError`.
+ * Returns the lines of the answer; `undefined` if the modem answers with an error, as it does to unknown commands. Rejects with
+ * `AtTimeoutError` and `PortClosedError`.
  */
 export async function ask(
   channel: AtChannel,

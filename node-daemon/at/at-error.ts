@@ -1,4 +1,4 @@
-// The ways an AT command can fail: one class for each case that callers handle differently.
+// The errors of an AT command: one class for each case that callers handle differently.
 
 import type { CallResult, FinalResult } from './result-code.ts';
 
@@ -6,8 +6,8 @@ import type { CallResult, FinalResult } from './result-code.ts';
 export class AtError extends Error {
   override name = 'AtError';
   /**
-   * Whether the modem was given the body (a PDU) before the failure. Without the body the command certainly had no effect. With it, only
-   * the error's code says whether it had one.
+   * Whether the modem got the body (a PDU) before the failure. Without the body the command had no effect. With it, only the error's
+   * code shows whether it had one.
    */
   readonly bodyGiven: boolean;
 
@@ -17,7 +17,7 @@ export class AtError extends Error {
   }
 }
 
-/** `+CME ERROR: <code>` (3GPP TS 27.007 §9.2); 100, "unknown", when the modem sent a text instead. */
+/** `+CME ERROR: <code>` (3GPP TS 27.007 §9.2); 100, "unknown", if the modem sent an unknown text. */
 export class CmeError extends AtError {
   override name = 'CmeError';
   readonly code: number;
@@ -28,7 +28,7 @@ export class CmeError extends AtError {
   }
 }
 
-/** `+CMS ERROR: <code>` (3GPP TS 27.005 §3.2.5); 500, "unknown error", when the modem sent a text. */
+/** `+CMS ERROR: <code>` (3GPP TS 27.005 §3.2.5); 500, "unknown error", if the modem sent an unknown text. */
 export class CmsError extends AtError {
   override name = 'CmsError';
   readonly code: number;
@@ -39,7 +39,7 @@ export class CmsError extends AtError {
   }
 }
 
-/** No final result code in time. A later answer is a URC: `+CMGS: 7` while no message is being sent is the result of the message before. */
+/** No final result code came in time. A later answer is a URC: `+CMGS: 7` without a message in flight answers the previous message. */
 export class AtTimeoutError extends AtError {
   override name = 'AtTimeoutError';
 
@@ -59,17 +59,17 @@ export class CallFailedError extends AtError {
   }
 }
 
-/** The port went away under the command, or was away before it. `cause` says how. */
+/** The port closed before or during the command. `cause` is the reason. */
 export class PortClosedError extends AtError {
   override name = 'PortClosedError';
 }
 
-/** The command was not queued: too many wait already. */
+/** The command was not queued, because the queue is full. */
 export class QueueFullError extends AtError {
   override name = 'QueueFullError';
 }
 
-/** The error that a final result code stands for; `undefined` for success. */
+/** Returns the error of a final result code; `undefined` for success. */
 export function errorOfFinal(command: string, final: FinalResult, bodyGiven: boolean): AtError | undefined {
   switch (final.kind) {
     case 'ok':
@@ -85,7 +85,7 @@ export function errorOfFinal(command: string, final: FinalResult, bodyGiven: boo
   }
 }
 
-/** Whether the modem gave no answer at all, neither good nor bad. */
+/** Returns whether the modem did not answer at all. */
 export function isUnanswered(error: unknown): boolean {
   return !(error instanceof AtError) || error instanceof AtTimeoutError || error instanceof PortClosedError;
 }

@@ -17,12 +17,12 @@ import {
 } from './exchange.ts';
 import { type Frame, Framer } from './framer.ts';
 import type { Port } from './port.ts';
-import { findRhythm, RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS } from './rhythm.ts';
+import { RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS, resynchronize } from './resync.ts';
 import { type Urc, UrcAssembler } from './urc.ts';
 
-/** The prompt comes at once where it comes at all. */
+/** The prompt comes at once, or never. */
 export const PROMPT_TIMEOUT_MS = 5_000;
-/** An answer follows an OK before it within the time of ordinary commands, or there is none. */
+/** After an early OK, the answer follows within the time of ordinary commands, or never. */
 export const HURRY_TIMEOUT_MS = 300;
 
 const CTRL_Z = '\x1a';
@@ -41,13 +41,13 @@ interface InFlight {
   timer: Timer;
 }
 
-/** It is unknown which command the next answer belongs to. */
-interface OffBeat {
-  /** The modem may wait for a body. */
+/** The channel is out of sync: it is unknown to which command the next answer belongs. */
+interface OutOfSync {
+  /** Whether the modem may be waiting for a body. */
   readonly inPrompt: boolean;
 }
 
-/** The dialogue with one modem: commands one at a time, each with its own answer, and URCs as they come. */
+/** The dialogue with one modem: one command at a time with its answer, and URCs as they come. */
 export class AtChannel {
   readonly #port: Port;
   readonly #clock: Clock;
@@ -59,7 +59,7 @@ export class AtChannel {
   readonly #closeHandlers = new Set<(reason: PortClosedError) => void>();
   #onCommandEnd: ((end: CommandEnd) => void) | undefined;
   #inFlight: InFlight | undefined;
-  #offBeat: OffBeat | undefined;
+  #outOfSync: OutOfSync | undefined;
   #busy = false;
   #closed: PortClosedError | undefined;
   #lastByteAt = 0;
@@ -73,29 +73,29 @@ export class AtChannel {
     port.onClose((reason) => this.#onClosed(reason));
   }
 
-  /** How many commands have been given to the modem. */
+  /** Number of commands that the modem got. */
   get exchanges(): number {
     return this.#exchanges;
   }
 
-  /** Every URC, in the order of the line. A handler must not block; it may send commands. */
+  /** `handler` gets every URC, in order. It must not block, but may send commands. */
   onUrc(handler: (urc: Urc) => void): void {
     this.#urcHandlers.add(handler);
   }
 
-  /** Called once when the port is gone, at once if it is already. */
+  /** `handler` is called once when the port is gone; at once if it already is. */
   onClose(handler: (reason: PortClosedError) => void): void {
     if (this.#closed !== undefined) handler(this.#closed);
     else this.#closeHandlers.add(handler);
   }
 
-  /** `handler` is called for each command that was on the line, when it has ended. */
+  /** `handler` is called at the end of each command that the modem got. */
   onCommandEnd(handler: (end: CommandEnd) => void): void {
     this.#onCommandEnd = handler;
   }
 
   /**
-   * Runs a command; resolves with its information responses. Rejects with `CmeError`, `CmsError`,
+   * Runs a command. Resolves with its information responses. Rejects with `CmeError`, `CmsError`,
    * `CallFailedError` or `AtError` for an error answer, `AtTimeoutError`, `PortClosedError`, or
    * `QueueFullError`.
    */
@@ -103,19 +103,19 @@ export class AtChannel {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ command, resolve, reject }, priority)) this.#work();
-      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands wait already`));
+      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands are already waiting`));
     });
   }
 
   /**
-   * Brings a freshly opened modem to answer: leaves a prompt in which an earlier process may have left
-   * it, then asks for signs of life. Rejects with `AtTimeoutError` when there are none.
+   * Makes a newly opened modem answer: leaves a prompt that an earlier process may have left open, then
+   * sends `AT` until it answers. Rejects with `AtTimeoutError` if it does not.
    */
   async wake(attempts: number, timeoutMs: number): Promise<void> {
     this.#busy = true;
     try {
       await this.#write(`${ESC}\r`);
-      await this.#findRhythm(attempts, timeoutMs);
+      await this.#resync(attempts, timeoutMs);
     } finally {
       this.#busy = false;
       this.#work();
@@ -135,22 +135,22 @@ export class AtChannel {
   async #run(): Promise<void> {
     this.#busy = true;
     while (this.#closed === undefined) {
-      if (this.#offBeat !== undefined) {
-        await this.#recover(this.#offBeat);
+      if (this.#outOfSync !== undefined) {
+        await this.#recover(this.#outOfSync);
         continue;
       }
       const next = this.#queue.shift();
       if (next === undefined) break;
       const startedAt = this.#clock.now();
       const done = await this.#exchange(next.command, next.command.timeoutMs);
-      this.#tellEnd(next.command, done, startedAt);
+      this.#reportEnd(next.command, done, startedAt);
       if (done === undefined) next.reject(this.#closedError(next.command, false));
       else this.#settle(next, done);
     }
     this.#busy = false;
   }
 
-  #tellEnd(command: AtCommand, done: ExchangeDone | undefined, startedAt: number): void {
+  #reportEnd(command: AtCommand, done: ExchangeDone | undefined, startedAt: number): void {
     this.#onCommandEnd?.({
       name: commandNameOf(command),
       result: commandResultOf(done, this.#closed !== undefined),
@@ -163,12 +163,12 @@ export class AtChannel {
     if (result.kind === 'timeout') {
       reject(this.#timeoutError(command, result.phase, bodyGiven));
     } else if (result.kind === 'swallowed') {
-      this.#offBeat = { inPrompt: false };
-      reject(new AtError(`${shownAs}: the modem waited for a body and took the command for it`));
+      this.#outOfSync = { inPrompt: false };
+      reject(new AtError(`${shownAs}: the modem read the command as the body of an earlier one`));
     } else {
-      // Refused while the body was on its way, its rest may be taken for a command and answered as such.
+      // If the modem refused during the body, it may read the rest of the body as a command and answer that.
       const refused = command.body !== undefined && result.final.kind !== 'ok';
-      if (refused || result.doubtful) this.#offBeat = { inPrompt: refused && !bodyGiven };
+      if (refused || result.doubtful) this.#outOfSync = { inPrompt: refused && !bodyGiven };
       const error = errorOfFinal(shownAs, result.final, bodyGiven);
       if (error === undefined) resolve(result.information);
       else reject(error);
@@ -177,7 +177,7 @@ export class AtChannel {
 
   #timeoutError(command: AtCommand, phase: 'prompt' | 'final', bodyGiven: boolean): AtError {
     if (this.#closed !== undefined) return this.#closedError(command, bodyGiven);
-    this.#offBeat = { inPrompt: command.body !== undefined && !bodyGiven };
+    this.#outOfSync = { inPrompt: command.body !== undefined && !bodyGiven };
     const timeoutMs = phase === 'prompt' ? PROMPT_TIMEOUT_MS : command.timeoutMs;
     return new AtTimeoutError(command.shownAs, timeoutMs, bodyGiven);
   }
@@ -189,7 +189,7 @@ export class AtChannel {
     });
   }
 
-  /** Resolves with the end of the exchange; a close of the port ends it as a time-out. */
+  /** Resolves with the end of the exchange. A closed port ends it as a time-out. */
   async #exchange(command: AtCommand, timeoutMs: number): Promise<ExchangeDone | undefined> {
     if (this.#closed !== undefined) return undefined;
     const done = new Promise<ExchangeDone>((resolve) => {
@@ -227,10 +227,10 @@ export class AtChannel {
     if (step.urc !== undefined) this.#onUnsolicited(step.urc);
   }
 
-  /** It would swallow the next command, and the answer to ESC would be taken for that command's. */
+  /** An open prompt would swallow the next command, and the answer to ESC would count as that command's answer. */
   #onStrayPrompt(): void {
-    if (this.#offBeat !== undefined) void this.#write(ESC);
-    this.#offBeat ??= { inPrompt: true };
+    if (this.#outOfSync !== undefined) void this.#write(ESC);
+    this.#outOfSync ??= { inPrompt: true };
     this.#work();
   }
 
@@ -252,7 +252,7 @@ export class AtChannel {
 
   #onFrame(frame: Frame): void {
     if (frame.kind === 'overlong') {
-      this.#log.warn({}, 'a line from the modem is too long: dropped');
+      this.#log.warn({}, 'dropped a line from the modem: it is too long');
     } else if (frame.kind === 'prompt') {
       this.#input(frame);
     } else {
@@ -275,24 +275,24 @@ export class AtChannel {
       try {
         handler(urc);
       } catch (error) {
-        this.#log.error({ err: error, urc: nameOf(urc) }, 'a handler of URCs failed');
+        this.#log.error({ err: error, urc: nameOf(urc) }, 'a URC handler failed');
       }
     }
   }
 
-  /** After an answer that did not come, or that belongs to an unknown command. */
-  async #recover({ inPrompt }: OffBeat): Promise<void> {
+  /** Called after a missing answer, or one that belongs to an unknown command. */
+  async #recover({ inPrompt }: OutOfSync): Promise<void> {
     try {
       if (inPrompt) await this.#write(ESC);
-      await this.#findRhythm(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS);
+      await this.#resync(RESYNC_ATTEMPTS, RESYNC_TIMEOUT_MS);
     } catch (error) {
       await this.close(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      this.#offBeat = undefined;
+      this.#outOfSync = undefined;
     }
   }
 
-  #findRhythm(attempts: number, timeoutMs: number): Promise<void> {
+  #resync(attempts: number, timeoutMs: number): Promise<void> {
     const parts = {
       clock: this.#clock,
       lastByteAt: () => this.#lastByteAt,
@@ -302,7 +302,7 @@ export class AtChannel {
         throw this.#closedError(command, false);
       },
     };
-    return findRhythm(parts, attempts, timeoutMs);
+    return resynchronize(parts, attempts, timeoutMs);
   }
 
   async #write(text: string): Promise<void> {
@@ -324,7 +324,7 @@ export class AtChannel {
   }
 }
 
-/** For logs: the text after the name may be a number or a message. */
+/** Returns the name for logs. The text after the name may be a phone number or a message. */
 function nameOf({ line }: Urc): string {
   return /^[^:]{0,16}/.exec(line)?.[0] ?? '';
 }

@@ -1,8 +1,8 @@
-// How commands ended, in words of closed lists, for counters. Pure.
+// Names and results of commands for counters, from closed lists. Pure.
 import type { AtCommand } from './command.ts';
 import type { ExchangeDone } from './exchange.ts';
 
-/** How a command ended. `unclear`: the modem took it for something else; `port_gone`: the port went during the command. */
+/** The result of a command. `unclear`: the modem read it as something else. `port_gone`: the port closed during the command. */
 type CommandResult =
   | 'ok'
   | 'error'
@@ -13,12 +13,12 @@ type CommandResult =
   | 'unclear'
   | 'port_gone';
 
-/** A command that was on the line. */
+/** A command that the modem got. */
 export interface CommandEnd {
   /** One of `COMMAND_NAMES`. */
   readonly name: string;
   readonly result: CommandResult;
-  /** From its first byte on. */
+  /** Time since its first byte. */
   readonly tookMs: number;
 }
 
@@ -30,7 +30,7 @@ const MAKERS =
   '+QURCCFG +SPIC ^CPIN ^CURC ^CVOICE ^DDSETEX ^DDTMFCFG ^DSCI ^DTMF ^ICCID ^PORTSEL ^RESET';
 const BASIC = 'AT A D E H I Q V Z &F';
 
-/** All that a command is counted as. */
+/** All names under which commands are counted. */
 export const COMMAND_NAMES: readonly string[] = [
   ...BASIC.split(' '),
   ...STANDARD.split(' ').map((name) => `+${name}`),
@@ -39,7 +39,7 @@ export const COMMAND_NAMES: readonly string[] = [
 ];
 const KNOWN: ReadonlySet<string> = new Set(COMMAND_NAMES);
 
-/** The name of a command line. Of several commands on it, the name of the last, which the others prepare. */
+/** Returns the name of a command line. Of several commands it is the last one, which the others prepare. */
 export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   const commands = text
     .slice('AT'.length)
@@ -51,7 +51,7 @@ export function commandNameOf({ text }: Pick<AtCommand, 'text'>): string {
   return KNOWN.has(name) ? name : 'other';
 }
 
-/** The result of an exchange. `undefined`, and any exchange that a close cut short, is `port_gone`. */
+/** Returns the result of an exchange. `undefined`, or an exchange that a close ended, is `port_gone`. */
 export function commandResultOf(done: ExchangeDone | undefined, isClosed: boolean): CommandResult {
   if (done === undefined) return 'port_gone';
   const { result } = done;

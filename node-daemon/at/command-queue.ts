@@ -1,11 +1,11 @@
-// Commands that wait for the line: by priority, bounded, and none waits for ever.
+// The queue of commands that wait for the modem: by priority, bounded, and without starvation.
 
-/** Reading a message that was just announced goes first, work that can wait goes last. */
+/** `urgent`: reading a newly announced message. `background`: work that can wait. */
 export type Priority = 'urgent' | 'normal' | 'background';
 
-/** Callers wait for answers, so a handful of commands is normal. This many means that the callers do not wait. */
+/** Callers wait for answers, so a handful of commands is normal. This many show that callers do not wait. */
 export const QUEUE_LENGTH_MAX = 64;
-/** After so many commands of other priorities, one of a lower priority has its turn. */
+/** After this many commands of higher priorities, one of a lower priority gets its turn. */
 export const PASSED_OVER_MAX = 8;
 
 const PRIORITIES: readonly Priority[] = ['urgent', 'normal', 'background'];
@@ -15,7 +15,7 @@ interface Lane<T> {
   passedOver: number;
 }
 
-/** A queue of three lanes with a bound each, so that a flood in one of them refuses nothing in another. */
+/** A queue of three bounded lanes, so that a flood in one of them fills no other. */
 export class CommandQueue<T> {
   readonly #lanes: Readonly<Record<Priority, Lane<T>>> = {
     urgent: { waiting: [], passedOver: 0 },
@@ -23,7 +23,7 @@ export class CommandQueue<T> {
     background: { waiting: [], passedOver: 0 },
   };
 
-  /** False when the lane is full. */
+  /** Returns false if the lane is full. */
   push(item: T, priority: Priority): boolean {
     const { waiting } = this.#lanes[priority];
     if (waiting.length >= QUEUE_LENGTH_MAX) return false;
@@ -31,7 +31,7 @@ export class CommandQueue<T> {
     return true;
   }
 
-  /** The next in turn; `undefined` when nothing waits. */
+  /** Removes and returns the next command; `undefined` if the queue is empty. */
   shift(): T | undefined {
     const lanes = PRIORITIES.map((priority) => this.#lanes[priority]).filter(
       ({ waiting }) => waiting.length > 0,
@@ -41,7 +41,7 @@ export class CommandQueue<T> {
     return next?.waiting.shift();
   }
 
-  /** Takes all out, in the order of their lanes. */
+  /** Removes and returns all commands, in the order of their lanes. */
   drain(): T[] {
     return PRIORITIES.flatMap((priority) => this.#lanes[priority].waiting.splice(0));
   }

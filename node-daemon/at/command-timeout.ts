@@ -1,4 +1,4 @@
-// How long each command may take, as data.
+// The time limits of commands, as data.
 
 interface CommandTimeout {
   readonly match: RegExp;
@@ -7,13 +7,13 @@ interface CommandTimeout {
 
 /**
  * Modems answer ordinary commands within 300 ms (Quectel EC2x manual), some only after seconds when SIM
- * or radio are busy. A later answer is not lost: the line is brought back to its rhythm first.
+ * or radio are busy. A later answer is not lost: the channel resynchronizes first.
  */
 const COMMAND_TIMEOUT_MS = 5_000;
 
-/** First match counts. Where makers differ the longer time is here. */
+/** The first match counts. Where makers differ, this is the longer time. */
 const TIMEOUTS: readonly CommandTimeout[] = [
-  // The network's time: 120 s (Quectel EC2x), 40 s (chan_quectel), 300 s (ModemManager).
+  // Time of the network: 120 s (Quectel EC2x), 40 s (chan_quectel), 300 s (ModemManager).
   { match: /^AT\+CM[GS]S=/, timeoutMs: 120_000 },
   // Searches all bands: 30 to 180 s (Quectel EC2x: 180 s). Setting the format (3) is ordinary.
   { match: /^AT\+COPS=[0124?]/, timeoutMs: 180_000 },
@@ -21,7 +21,7 @@ const TIMEOUTS: readonly CommandTimeout[] = [
   { match: /^AT\+CUSD=1/, timeoutMs: 120_000 },
   // 90 s each (ModemManager; Quectel EC2x for CHUP).
   { match: /^ATD|^ATA$|^AT\+CHUP/, timeoutMs: 90_000 },
-  // 255 messages at the speed of a SIM.
+  // Up to 255 messages at SIM speed.
   { match: /^AT\+CMGL/, timeoutMs: 60_000 },
   // 25 s for many messages (SIMCom).
   { match: /^AT\+CMGD=/, timeoutMs: 25_000 },
@@ -34,7 +34,7 @@ const TIMEOUTS: readonly CommandTimeout[] = [
   { match: /^AT[+^](CCID|QCCID|CICCID|ICCID|CRSM|CIMI|CNUM|CSCA)/, timeoutMs: 10_000 },
 ];
 
-/** The time that a command may take from its last byte to its final result code, in ms. */
+/** Returns the time that a command may take from its last byte to its final result code, in ms. */
 export function timeoutOf(text: string): number {
   return TIMEOUTS.find(({ match }) => match.test(text))?.timeoutMs ?? COMMAND_TIMEOUT_MS;
 }

@@ -1,4 +1,4 @@
-// An AT command as data: the text to write, the lines that answer it, its time limit.
+// An AT command as data: its text, the lines that answer it, and its time limit.
 import assert from 'node:assert/strict';
 import { timeoutOf } from './command-timeout.ts';
 
@@ -6,21 +6,21 @@ import { timeoutOf } from './command-timeout.ts';
 export interface AtCommand {
   /** The command line without its CR. */
   readonly text: string;
-  /** The command line for logs and errors, where the line itself is secret. */
+  /** The command line as logs and errors show it, because the line may be secret. */
   readonly shownAs: string;
-  /** Lines that match are its information responses; all other lines are URCs. None: no line is. */
+  /** Lines that match are its information responses; all others are URCs. Absent: all lines are URCs. */
   readonly answer?: RegExp;
-  /** True when the answer has at least one information response: an OK before it answers something else. */
+  /** True if the answer has at least one information response. An OK before it belongs to another command. */
   readonly answerRequired?: boolean;
-  /** True when the answer is one line. Of several that match the last is it, the others are URCs. */
+  /** True if the answer is one line. Of several matching lines the last is the answer, and the others are URCs. */
   readonly answerSingle?: boolean;
-  /** Information responses that bring a line of hexadecimal digits after them (+CMGR, +CMGL). */
+  /** Matches information responses that are followed by a line of hexadecimal digits (+CMGR, +CMGL). */
   readonly bodyAfter?: RegExp;
-  /** True when the answer may stand on the line of an error, as Huawei's "ERROR+CNUM: …" does. */
+  /** True if the answer may be on the line of an error, as in Huawei's "ERROR+CNUM: …". */
   readonly answerMayTrail?: boolean;
   /** True for ATD and ATA, which NO CARRIER, BUSY, NO ANSWER, NO DIALTONE and CONNECT end (V.250 §5.7.1). */
   readonly endsLikeCall?: boolean;
-  /** Given at the "> " prompt, followed by Ctrl-Z (3GPP TS 27.005 §4.3). */
+  /** Written at the "> " prompt, followed by Ctrl-Z (3GPP TS 27.005 §4.3). */
   readonly body?: string;
   readonly timeoutMs: number;
 }
@@ -37,7 +37,7 @@ export function atCommand(text: string, options: CommandOptions = {}): AtCommand
   return { timeoutMs: timeoutOf(text), shownAs: text, ...options, text };
 }
 
-/** A query that is answered by one line with this prefix, such as "+CSQ:". */
+/** Makes a query whose answer is one line with this prefix, such as "+CSQ:". */
 export function atQuery(text: string, prefix: string, options: CommandOptions = {}): AtCommand {
   return atCommand(text, {
     answer: withPrefix(prefix),
@@ -47,12 +47,12 @@ export function atQuery(text: string, prefix: string, options: CommandOptions = 
   });
 }
 
-/** Matches lines that start with the prefix. */
+/** Returns a pattern for lines with this prefix. */
 export function withPrefix(prefix: string): RegExp {
   return new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
 }
 
-/** A string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for a value that cannot be quoted. */
+/** Returns a string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for a value that cannot be quoted. */
 export function quoted(value: string): string {
   assert(/^[\x20\x21\x23-\x7e]{0,256}$/.test(value), 'a quoted argument is printable ASCII without quotes');
   return `"${value}"`;

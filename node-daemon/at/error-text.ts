@@ -1,4 +1,4 @@
-// Errors that a modem sends as text (AT+CMEE=2, or firmware without numeric codes), and their codes.
+// Codes of the errors that a modem sends as text (AT+CMEE=2, or firmware without numeric codes).
 
 /** 3GPP TS 27.007 §9.2.1. */
 const CME_TEXTS: ReadonlyMap<string, number> = new Map(
@@ -65,7 +65,7 @@ const CME_UNKNOWN = 100;
 /** 3GPP TS 27.005 §3.2.5: unknown error. */
 const CMS_UNKNOWN = 500;
 
-/** The code in an error's number or text; "unknown" of its kind for any other text. */
+/** Returns the code of an error's number or text; the code of "unknown" for any other text. */
 export function errorCodeOf(kind: 'cme' | 'cms', text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
   if (kind === 'cme') return CME_TEXTS.get(text.toLowerCase()) ?? CME_UNKNOWN;

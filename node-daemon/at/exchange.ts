@@ -1,4 +1,4 @@
-// The one command in flight: from its write to its final result code. Pure.
+// The state of the command in flight, from its write to its final result code. Pure.
 //
 //   awaitingPrompt ──prompt──► awaitingFinal ──final──► done
 //        │  (only with a body)      │  ▲
@@ -6,13 +6,13 @@
 import type { AtCommand } from './command.ts';
 import { type FinalResult, parseCallResult, parseFinalResult } from './result-code.ts';
 
-/** An information response, with the line that belongs to it where the command has such (+CMGR, +CMGL). */
+/** An information response, with its second line if the command has one (+CMGR, +CMGL). */
 export interface Information {
   readonly line: string;
   readonly body?: string;
 }
 
-/** A full store of 255 messages, twice. A modem makes up lines beyond that. */
+/** Twice a full storage of 255 messages. A modem that sends more is broken. */
 export const INFORMATION_MAX = 512;
 
 interface AwaitingPrompt {
@@ -25,10 +25,10 @@ interface AwaitingFinal {
   readonly command: AtCommand;
   /** Information responses so far. */
   readonly information: readonly Information[];
-  /** The next line of hexadecimal digits is the body of the last information response. */
+  /** Whether the next line of hexadecimal digits is the body of the last information response. */
   readonly bodyNext: boolean;
   readonly bodyGiven: boolean;
-  /** An OK came before the answer that there must be: another command's, or there is no answer after all. */
+  /** Whether an OK came before the required answer. It belongs to another command, or there is no answer. */
   readonly okSeen: boolean;
 }
 
@@ -39,50 +39,50 @@ export interface ExchangeDone {
   readonly bodyGiven: boolean;
 }
 
-/** Where the command in flight is. */
+/** The state of the command in flight. */
 export type ExchangeState = AwaitingPrompt | AwaitingFinal | ExchangeDone;
 
-/** How an exchange ended. */
+/** The result of an exchange. */
 export type ExchangeResult =
   | {
       readonly kind: 'final';
       readonly final: FinalResult;
       readonly information: readonly Information[];
-      /** More of this answer may follow: nothing may be sent before the line has found its rhythm. */
+      /** More of this answer may follow, so the channel must resynchronize before the next command. */
       readonly doubtful: boolean;
     }
   | { readonly kind: 'timeout'; readonly phase: 'prompt' | 'final' }
-  /** The modem was waiting for the body of an older command and took this one for it. */
+  /** The modem was waiting for the body of an older command and read this command as that body. */
   | { readonly kind: 'swallowed' };
 
-/** Events that can reach a command in flight. */
+/** The inputs of a command in flight. */
 export type ExchangeInput =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'prompt' }
   | { readonly kind: 'timeout' }
-  /** The port is gone: nothing more comes. */
+  /** The port is gone, so no input follows. */
   | { readonly kind: 'closed' };
 
 /** The effect of one input. */
 export interface ExchangeStep {
   readonly state: ExchangeState;
-  /** The bytes to write now: the command's body, or ESC to leave a prompt that no command asked for. */
+  /** What to write now: the command's body, or ESC to leave a prompt that no command asked for. */
   readonly write?: 'body' | 'escape';
-  /** The answer must come soon now, or there is none. */
+  /** Whether the answer must come soon, because it otherwise never comes. */
   readonly hurry?: true;
-  /** The line was no part of this exchange. */
+  /** The line, if it does not belong to this exchange. */
   readonly urc?: string;
 }
 
 const HEXADECIMAL = /^[0-9A-Fa-f]+$/;
 
-/** The state right after the command line was written. */
+/** Returns the state right after the command line was written. */
 export function beginExchange(command: AtCommand): ExchangeState {
   if (command.body !== undefined) return { kind: 'awaitingPrompt', command };
   return awaitingFinal(command, false);
 }
 
-/** One step: the effect of the input in this state. `done` takes nothing in: all lines are URCs there. */
+/** Returns the effect of an input in this state. In `done`, all lines are URCs. */
 export function stepExchange(state: ExchangeState, input: ExchangeInput): ExchangeStep {
   switch (input.kind) {
     case 'prompt':
@@ -96,7 +96,7 @@ export function stepExchange(state: ExchangeState, input: ExchangeInput): Exchan
   }
 }
 
-/** Whether the command in flight waits for a line like this one. */
+/** Returns whether the command in flight waits for such a line. */
 export function awaitsLine(state: ExchangeState, text: string): boolean {
   if (state.kind !== 'awaitingFinal') return false;
   return (state.bodyNext && HEXADECIMAL.test(text)) || state.command.answer?.test(text) === true;
@@ -109,7 +109,7 @@ function awaitingFinal(command: AtCommand, bodyGiven: boolean): AwaitingFinal {
 function onPrompt(state: ExchangeState): ExchangeStep {
   if (state.kind === 'done') return { state, write: 'escape' };
   if (state.kind === 'awaitingPrompt') return { state: awaitingFinal(state.command, true), write: 'body' };
-  // The echo of the body may look like one.
+  // The echo of the body may look like a prompt.
   if (state.bodyGiven) return { state };
   return { state: { kind: 'done', result: { kind: 'swallowed' }, bodyGiven: false }, write: 'escape' };
 }
@@ -164,12 +164,12 @@ function stripControls(text: string): string {
 
 function onFinal(state: AwaitingPrompt | AwaitingFinal, final: FinalResult): ExchangeStep {
   if (state.kind === 'awaitingPrompt') {
-    // An OK that cannot belong to this command is the late answer of an earlier one.
+    // An OK that cannot belong to this command is the late answer to an earlier one.
     if (final.kind === 'ok') return { state };
     return { state: endedBy(awaitingFinal(state.command, false), final) };
   }
   if (final.kind === 'ok' && state.command.answerRequired === true && state.information.length === 0) {
-    // A message without its reference is not known to be sent: only the whole time is long enough.
+    // Without its reference it is unknown whether the message was sent, so wait for the full time.
     if (state.command.body !== undefined || state.okSeen) return { state };
     return { state: { ...state, okSeen: true }, hurry: true };
   }

@@ -1,8 +1,8 @@
-// The fields of an information response or URC: `+CMTI: "SM",3` → ["SM", "3"].
+// Reads the fields of an information response or URC: `+CMTI: "SM",3` → ["SM", "3"].
 
 /**
- * Splits the text after the name of a line at its commas, outside of quotes. Removes quotes, and blanks around fields. A line without ":"
- * has no fields.
+ * Splits the text after a line's name at the commas outside of quotes. Removes quotes and blanks around fields. A line without ":" has
+ * no fields.
  */
 export function fieldsOf(line: string): string[] {
   const colon = line.indexOf(':');
@@ -21,7 +21,7 @@ export function fieldsOf(line: string): string[] {
   return fields;
 }
 
-/** A field as a whole number, `undefined` when it is missing or something else. */
+/** Returns a field as a whole number; `undefined` if it is missing or not a number. */
 export function integerField(fields: readonly string[], position: number): number | undefined {
   const text = fields[position];
   return text !== undefined && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;

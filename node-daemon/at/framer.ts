@@ -1,6 +1,6 @@
-// Bytes from the modem → lines and prompts. The same answer for every way of cutting the bytes.
+// Cuts bytes from the modem into lines and prompts. The result does not depend on how the bytes arrive.
 
-/** The longest line is a +CUSD or +CMGL line below 1 KiB; a longer one is noise (a wrong baud rate). */
+/** The longest lines, of +CUSD or +CMGL, are below 1 KiB. A longer one is noise (a wrong baud rate). */
 export const LINE_LENGTH_MAX = 2048;
 
 /** The parts of a modem's output. */
@@ -17,14 +17,14 @@ const CR = 0x0d;
 
 /**
  * Cuts a byte stream into frames. CR and LF both end a line and empty lines are dropped, so that
- * echo ("AT\r"), "\r\n", "\r\r\n" and extra blank lines need no rules of their own; nor do blanks
- * around a line. NUL bytes, which UARTs invent when a modem powers up, are dropped everywhere.
+ * echo ("AT\r"), "\r\n", "\r\r\n" and extra blank lines need no rules of their own. Blanks around a
+ * line are dropped. NUL bytes, which UARTs produce when a modem powers up, are dropped everywhere.
  */
 export class Framer {
   #line = '';
   #overlong = false;
 
-  /** Takes the next bytes; returns the frames that they complete. */
+  /** Adds bytes. Returns the frames that they complete. */
   push(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     for (const byte of bytes) {

@@ -1,4 +1,4 @@
-// A serial port: bytes in, bytes out, and the news that it is gone. The only file that knows serialport.
+// A serial port: bytes in, bytes out, and a notification when it is gone. The only file that uses serialport.
 import { accessSync, constants, readSync, statSync, writeSync } from 'node:fs';
 import { LinuxBinding, type LinuxPortBinding } from '@serialport/bindings-cpp';
 import { SerialPortStream } from '@serialport/stream';
@@ -7,11 +7,11 @@ import type { HangGuard } from '../system/hang-guard.ts';
 
 /** Bytes to and from one modem. */
 export interface Port {
-  /** Sets the handler of the bytes. Set once, before the first byte matters. */
+  /** Sets the handler of received bytes, once, before the first byte matters. */
   onData(handler: (bytes: Uint8Array) => void): void;
-  /** Sets the handler that is called once when the port is gone; also after `close`. */
+  /** Sets the handler that is called once when the port is gone, or after `close`. */
   onClose(handler: (reason: Error) => void): void;
-  /** Resolves when the system has taken the bytes. Rejects when the port is gone or does not take them. */
+  /** Resolves when the system has accepted the bytes. Rejects if the port is gone or does not accept them. */
   write(bytes: Uint8Array): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -20,18 +20,18 @@ export interface Port {
 /** Opens the port of a device path. Rejects with the system's error. */
 export type OpenPort = (path: string) => Promise<Port>;
 
-/** Any rate does for USB and PTYs; on real UARTs this is the modems' default. */
+/** USB ports and PTYs ignore the rate; on real UARTs this is the modems' default. */
 const BAUD_RATE = 115_200;
-/** A healthy modem takes a line within milliseconds; one that holds it this long hangs. */
+/** A healthy modem reads a line within milliseconds. One that does not read it in this time hangs. */
 const WRITE_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
-/** Closing takes milliseconds; the kernel itself gives up after 30 s. The daemon does not wait that long. */
+/** Closing takes milliseconds. The kernel gives up after 30 s, but the daemon does not wait that long. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** A device that went without notice is detected after this time. */
+/** Interval of checks for a device that disappeared without a hang-up. */
 const NODE_CHECK_MS = 2_000;
-/** AT lines are short: the 64 KiB default would cost a rack of modems megabytes for nothing. */
+/** AT lines are short. The default of 64 KiB would waste megabytes in a rack of modems. */
 const READ_BUFFER_BYTES = 8 * 1024;
-/** As in uv.h. */
+/** The value in uv.h. */
 const UV_READABLE = 1;
 const UV_WRITABLE = 2;
 
@@ -51,12 +51,12 @@ interface SerialPortsParts {
 }
 
 /**
- * Opens serial devices for this process alone, as far as others respect a lock (flock), raw, 8N1. Opening rejects with the
- * system's error: ENOENT when the device is not there; with `HangError` when the system does not answer.
+ * Opens serial devices raw, 8N1, and with a lock (flock) that keeps other programs out if they respect it. Opening rejects with the
+ * system's error, such as ENOENT for a missing device, or with `HangError` if the system does not answer.
  */
 export function serialPorts(parts: SerialPortsParts): OpenPort {
   return async (path) => {
-    // Keeps the system's code: the binding's own errors are texts.
+    // Keeps the system's error code: the binding reports errors as text only.
     accessSync(path, constants.R_OK | constants.W_OK);
     const binding = guardedBinding(parts.guard);
     const stream = new SerialPortStream<SerialBinding>({
@@ -75,7 +75,7 @@ export function serialPorts(parts: SerialPortsParts): OpenPort {
 }
 
 /**
- * A tty reports a hang-up with a read of 0 bytes. The stock binding takes that for "nothing yet" and reads again for ever: it keeps a whole
+ * A tty reports a hang-up as a read of 0 bytes. The stock binding treats that as "nothing yet" and reads again forever: it keeps a whole
  * core busy and never reports the hang-up. It also does not know that EIO means the same. Observed: @serialport/bindings-cpp 13, one
  * hang-up in five.
  *
@@ -109,7 +109,7 @@ function wrapped(binding: LinuxPortBinding, path: string, guard: HangGuard): Lin
       timeoutMs: CLOSE_TIMEOUT_MS,
       mustRun: true,
       async run() {
-        // Otherwise the kernel waits half a minute for a dead device to take the bytes that are left.
+        // Otherwise the kernel waits half a minute for a dead device to accept the remaining bytes.
         await binding.flush().catch(() => undefined);
         await close();
       },
@@ -130,7 +130,7 @@ function awaitBoth({ poller }: LinuxPortBinding): void {
   };
 }
 
-/** The port is opened with O_NONBLOCK: reading and writing right here saves the way through the thread pool. */
+/** The port is opened with O_NONBLOCK, so reads and writes do not need the thread pool. */
 async function readUntilHangUp(
   binding: LinuxPortBinding,
   buffer: Buffer,
@@ -155,7 +155,7 @@ function readable(binding: LinuxPortBinding): Promise<void> {
   });
 }
 
-/** `undefined`: nothing there after all. */
+/** Returns `undefined` if there was nothing to read. */
 function readNow(
   binding: LinuxPortBinding,
   buffer: Buffer,
@@ -172,7 +172,7 @@ function readNow(
   }
 }
 
-/** A line fits into the port's buffer nearly always. Returns the octets taken; the binding waits for the rest. */
+/** A line nearly always fits into the port's buffer. Returns the number of accepted octets; the binding waits for the rest. */
 function writeNow(binding: LinuxPortBinding, buffer: Buffer): number {
   if (binding.fd === null) throw new DisconnectError('the port is closed');
   try {
@@ -219,7 +219,7 @@ class SerialPort implements Port {
     }
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(WRITE_TIMEOUT_MS, () => {
-        const error = new Error(`the port takes no bytes for ${WRITE_TIMEOUT_MS} ms`);
+        const error = new Error(`the port accepted no bytes for ${WRITE_TIMEOUT_MS} ms`);
         reject(error);
         this.#gone(error);
       });
@@ -238,11 +238,11 @@ class SerialPort implements Port {
     });
   }
 
-  /** A hang-up normally reports that the device went. This check is for drivers and containers that do not report it. */
+  /** Normally a hang-up reports a lost device. This check is for drivers and containers that do not report it. */
   #checkNode(): void {
     this.#check = this.#clock.after(NODE_CHECK_MS, () => {
       if (nodeAt(this.#path) === this.#node) this.#checkNode();
-      else this.#gone(new Error('the device node is gone or is another one'));
+      else this.#gone(new Error('the device file is gone or belongs to another device'));
     });
   }
 
@@ -255,7 +255,7 @@ class SerialPort implements Port {
   }
 }
 
-/** Identity of the device that a path leads to; device nodes are memory of the kernel and quickly read. */
+/** Returns the identity of the device at a path. Device files are in kernel memory, so this is fast. */
 function nodeAt(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? '' : `${stat.dev} ${stat.ino} ${stat.rdev}`;

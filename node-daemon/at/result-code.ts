@@ -1,7 +1,7 @@
-// Final result codes: the lines that end a command (V.250 §5.7.1, 3GPP TS 27.007 §9.2, 27.005 §3.2.5).
+// Reads final result codes: the lines that end a command (V.250 §5.7.1, 3GPP TS 27.007 §9.2, 27.005 §3.2.5).
 import { errorCodeOf } from './error-text.ts';
 
-/** How a call command ended (V.250 §5.7.1). CONNECT is its success. */
+/** The result of a call command (V.250 §5.7.1). CONNECT is success. */
 export type CallResult = 'CONNECT' | 'NO CARRIER' | 'BUSY' | 'NO ANSWER' | 'NO DIALTONE';
 
 /** The meaning of a final result code. */
@@ -12,9 +12,9 @@ export type FinalResult =
   | { readonly kind: 'call'; readonly result: CallResult };
 
 /**
- * Reads a line as a final result code; `undefined` when it is none. Call codes are none: they also come
- * unsolicited, in the middle of other commands. Observed, Huawei E17x: "COMMAND NOT SUPPORT", and an
- * information response that trails on the line of the code, "ERROR+CNUM: …".
+ * Reads a line as a final result code. Returns `undefined` for any other line, and for call codes, because
+ * these also come unsolicited during other commands. Observed, Huawei E17x: "COMMAND NOT SUPPORT", and an
+ * information response on the same line as the code, "ERROR+CNUM: …".
  */
 export function parseFinalResult(line: string): FinalResult | undefined {
   if (line === 'OK') return { kind: 'ok' };
@@ -29,7 +29,7 @@ export function parseFinalResult(line: string): FinalResult | undefined {
   return trailing === undefined ? { kind, code } : { kind, code, trailing };
 }
 
-/** Reads a line as the end of a call command; `undefined` when it is not one. CONNECT may include a rate. */
+/** Reads a line as the end of a call command. Returns `undefined` for any other line. CONNECT may include a rate. */
 export function parseCallResult(line: string): FinalResult | undefined {
   const match = /^(CONNECT)(?: .*)?$|^(NO CARRIER|BUSY|NO ANSWER|NO DIALTONE)$/.exec(line);
   const result = match?.[1] ?? match?.[2];

@@ -1,19 +1,19 @@
-// Sound that lasts a few milliseconds less, at its own pitch: one repetition of it is left out, cross-faded. Speech repeats
-// itself with each pitch period, silence anywhere. Pure.
+// Shortens sound by a few milliseconds without changing its pitch: it leaves out one repetition and cross-fades. Speech repeats
+// itself with each pitch period, and silence repeats itself anywhere. Pure.
 
 /** 2.5 to 15 ms at 16 kHz: the pitch periods of voices from 67 to 400 Hz. */
 export const SKIP_SAMPLES_MIN = 40;
 export const SKIP_SAMPLES_MAX = 240;
-/** 10 ms: so much is compared, and cross-faded. */
+/** The length that is compared and cross-faded: 10 ms. */
 const FADE_SAMPLES = 160;
-/** Correlation of what is faded from and to: below, it could be heard. */
+/** Least correlation of the two faded parts. Below it, a listener could hear the fade. */
 const ALIKE = 0.9;
-/** Below 1 % of full scale a listener does not hear how it is faded. */
+/** Below 1 % of full scale a listener does not hear the fade. */
 const QUIET_PEAK = 328;
 
 /**
- * `length` samples (160 at least) made of more: those that `samples` (at most `length` + 240) begins with. `skipped`, 40 to
- * 240, were left out: the next sample is `samples[length + skipped]`. Undefined where nothing repeats itself.
+ * Returns `length` samples (160 at least), made of the first ones of `samples` (at most `length` + 240). It left out `skipped`
+ * of them, 40 to 240, so the next sample is `samples[length + skipped]`. Returns undefined if nothing repeats itself.
  */
 export function accelerated(
   samples: Int16Array,
@@ -29,7 +29,7 @@ export function accelerated(
   return { audio, skipped };
 }
 
-/** After how many samples, `most` at most, it sounds most as it did at first. */
+/** Returns the shift, up to `most` samples, at which the sound is most similar to its beginning. */
 function repetition(samples: Int16Array, most: number): number | undefined {
   const compared = samples.subarray(0, FADE_SAMPLES + most);
   if (most >= SKIP_SAMPLES_MIN && compared.every((sample) => Math.abs(sample) < QUIET_PEAK)) return most;

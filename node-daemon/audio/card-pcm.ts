@@ -1,24 +1,24 @@
-// Audio of a sound card: the programs of ALSA, which no binding for Node outlives. One process each way for a call.
+// Audio of a sound card, through the programs of ALSA instead of a Node binding: one process for each direction of a call.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PcmDevice } from './pcm-device.ts';
 import { meterReads } from './read-meter.ts';
 
 const FRAME_MS = 20;
-/** Frames in the buffer of a direction: capture is read at once, playback outlasts a pause of this process. */
+/** Frames in the buffer of each direction. Capture is read at once; playback must bridge a pause of this process. */
 const CAPTURE_FRAMES = 4;
 const PLAYBACK_FRAMES = 3;
-/** Frames that aplay has not read: as much again as its buffer. */
+/** Most frames that aplay has not read: as many as in its buffer. */
 const WAITING_FRAMES_MAX = 3;
 const STOP_TIMEOUT_MS = 1_000;
 const COMPLAINT_CHARS_MAX = 400;
 
 interface CardOptions {
-  /** As ALSA names it: "hw:CARD=EC25,DEV=0". */
+  /** ALSA's name of the card: "hw:CARD=EC25,DEV=0". */
   readonly device: string;
   readonly rateHz: 8_000 | 16_000;
 }
 
-/** Starts both programs. Rejects when one cannot be started or ends at once. */
+/** Starts both programs. Rejects if one of them does not start or ends at once. */
 export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmDevice> {
   const frameSamples = (rateHz * FRAME_MS) / 1000;
   const format = ['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'];
@@ -50,12 +50,12 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
     child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
     child.stderr.on('data', (chunk: Buffer) => {
       const text = chunk.toString();
-      // "underrun!!! (at least 23.220 ms long)", in the language of the host.
+      // For example "underrun!!! (at least 23.220 ms long)", in the language of the host.
       xruns += text.match(/!!! \(.*ms/g)?.length ?? 0;
       complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
     });
     child.on('exit', (code, signal) =>
-      gone(new Error(`${name} ended (${signal ?? code}): ${complaint.trim()}`)),
+      gone(new Error(`${name} exited (${signal ?? code}): ${complaint.trim()}`)),
     );
   }
   player.stdin.on('error', () => undefined);

@@ -1,21 +1,21 @@
-// Detects keys of a telephone in audio (ITU-T Q.23), as receivers hear them (Q.24): for modems that do not report them. Pure.
+// Detects telephone keys in audio (ITU-T Q.23) with the limits for receivers (Q.24), for modems that do not report keys. Pure.
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 
 const ROWS_HZ = [697, 770, 852, 941] as const;
 const COLUMNS_HZ = [1209, 1336, 1477, 1633] as const;
 const KEYS = ['123A', '456B', '789C', '*0#D'] as const;
 
-/** 25.6 ms: long enough to distinguish neighboring frequencies, and a key of 40 ms fills one block at least. */
+/** 25.6 ms: long enough to distinguish neighboring frequencies, and short enough that a key of 40 ms fills at least one block. */
 const BLOCK_SAMPLES = 410;
 const OFF = [0.988, 1, 1.012];
-/** A tone that is weaker than -36 dBFS is none. */
+/** A tone below -36 dBFS does not count. */
 const LEVEL_MIN = 0.016 * 32_768;
-/** Both tones together are nearly all that there is. */
+/** Least share of the power that is in the two tones. */
 const PURITY_MIN = 0.75;
-/** The tones of a key differ by 8 dB at most; the strongest of a group is 6 dB above the next. */
+/** The tones of a key differ by at most 8 dB. The strongest tone of a group is 6 dB above the next one. */
 const TWIST_MAX = 10 ** (8 / 20);
 const NEXT_BELOW = 10 ** (6 / 20);
-/** Blocks in which a key is heard, and not heard, before it counts: 40 ms and more. */
+/** Blocks with a key, and without it, before the change counts: 40 ms or more. */
 const BLOCKS_ON = 2;
 const BLOCKS_OFF = 2;
 
@@ -24,10 +24,10 @@ export class DtmfDetector {
   #filled = 0;
   #candidate: string | undefined;
   #count = 0;
-  #told: string | undefined;
+  #reported: string | undefined;
   #silent = 0;
 
-  /** Takes audio of 16 kHz; returns the keys that were recognized in it. */
+  /** Takes audio of 16 kHz. Returns the keys that it recognized. */
   push(samples: Int16Array): string[] {
     const keys: string[] = [];
     for (const sample of samples) {
@@ -44,7 +44,7 @@ export class DtmfDetector {
   #next(heard: string | undefined): string | undefined {
     if (heard === undefined) {
       this.#silent += 1;
-      if (this.#silent >= BLOCKS_OFF) this.#told = undefined;
+      if (this.#silent >= BLOCKS_OFF) this.#reported = undefined;
       this.#count = 0;
       this.#candidate = undefined;
       return undefined;
@@ -52,8 +52,8 @@ export class DtmfDetector {
     this.#silent = 0;
     this.#count = heard === this.#candidate ? this.#count + 1 : 1;
     this.#candidate = heard;
-    if (this.#count < BLOCKS_ON || heard === this.#told) return undefined;
-    this.#told = heard;
+    if (this.#count < BLOCKS_ON || heard === this.#reported) return undefined;
+    this.#reported = heard;
     return heard;
   }
 }
@@ -71,17 +71,17 @@ function keyIn(block: Float64Array): string | undefined {
   return KEYS[row]?.[column];
 }
 
-/** The one that stands out. */
+/** Returns the tone that stands out. */
 function strongest(levels: readonly number[]): number | undefined {
   const [first = 0, second = 0] = [...levels].sort((a, b) => b - a);
   return first > second * NEXT_BELOW ? levels.indexOf(first) : undefined;
 }
 
-/** Of tones that are up to 1.5 % off, which Q.24 has receivers accept. */
+/** Covers tones that are up to 1.5 % off, which receivers must accept (Q.24). */
 const amplitudeNear = (block: Float64Array, frequencyHz: number): number =>
   Math.max(...OFF.map((off) => amplitude(block, frequencyHz * off)));
 
-/** Goertzel's algorithm: the amplitude of one frequency in a block. */
+/** Returns the amplitude of one frequency in a block (Goertzel's algorithm). */
 function amplitude(block: Float64Array, frequencyHz: number): number {
   const omega = (2 * Math.PI * frequencyHz) / SAMPLE_RATE_HZ;
   const coefficient = 2 * Math.cos(omega);

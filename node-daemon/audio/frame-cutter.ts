@@ -1,9 +1,9 @@
-// Octets of a modem's audio as frames of 20 ms: they come in pieces of any size, and one that is lost must not make noise of all that follows. Pure.
+// Cuts a modem's audio into frames of 20 ms. Octets arrive in pieces of any size, and a lost octet must not turn the rest into noise. Pure.
 import { SampleAlignment } from './sample-alignment.ts';
 
-/** After a silence of this length, the rest of a frame is thrown away, and samples start again with the next octet. */
+/** After a pause of this length, an incomplete frame is discarded, and samples start again with the next octet. */
 const GAP_MS = 100;
-/** Length of the first audio whose octets give the rate, where nothing else gives it: 240 ms. */
+/** Length of the first audio from which an unknown rate is measured: 240 ms. */
 const MEASURED_MS = 240;
 const FRAME_MS = 20;
 
@@ -18,22 +18,22 @@ export class FrameCutter {
   #measuredOctets = 0;
   #gaps = 0;
 
-  /** Without a rate it is measured: nothing is cut until it is known. */
+  /** Without a rate, the rate is measured first, and no frame comes before it is known. */
   constructor(rateHz: Rate | undefined) {
     this.#rateHz = rateHz;
   }
 
-  /** Samples a second; undefined while it is not known. */
+  /** Samples per second; undefined while unknown. */
   get rateHz(): Rate | undefined {
     return this.#rateHz;
   }
 
-  /** Times that nothing came for longer than 100 ms, or that octets were lost in between. */
+  /** Number of pauses longer than 100 ms, and of losses of octets. */
   get gaps(): number {
     return this.#gaps;
   }
 
-  /** Takes octets that came at a time (any clock, ms); returns whole frames, S16LE. */
+  /** Takes octets and their time (any clock, ms). Returns complete frames, S16LE. */
   push(octets: Uint8Array, nowMs: number): Int16Array[] {
     if (nowMs - this.#lastAtMs > GAP_MS && this.#lastAtMs > Number.NEGATIVE_INFINITY) {
       this.#gaps += 1;
@@ -52,26 +52,26 @@ export class FrameCutter {
     const frames: Int16Array[] = [];
     let at = 0;
     for (; at + frameOctets <= all.length; at += frameOctets) {
-      // A copy of its own: samples must begin at an even place.
+      // Copies the frame, because samples must begin at an even offset.
       const frame = all.slice(at, at + frameOctets);
       frames.push(new Int16Array(frame.buffer));
       if (!this.#alignment.isOff(frame)) continue;
       this.#gaps += 1;
-      // The last octet is the first half of a sample: it is there already, the next may not be.
+      // The last octet is the first half of a sample whose second half may not have come yet.
       at -= 1;
     }
     this.#pending = all.slice(at);
     return frames;
   }
 
-  /** 16,000 or 32,000 octets a second: anything between is nearer to one of them. */
+  /** The rate is 16,000 or 32,000 octets per second. A measured value counts as the nearer one. */
   #measure(octets: number, nowMs: number): Rate | undefined {
     this.#measuredFrom ??= nowMs;
     const elapsedMs = nowMs - this.#measuredFrom;
     if (elapsedMs >= MEASURED_MS) {
       this.#rateHz = (this.#measuredOctets * 1000) / elapsedMs > 24_000 ? 16_000 : 8_000;
     }
-    // Audio that came with the first piece may have waited in the modem.
+    // Does not count the first piece, which may have waited in the modem.
     if (elapsedMs > 0) this.#measuredOctets += octets;
     return this.#rateHz;
   }

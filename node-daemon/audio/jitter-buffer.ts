@@ -1,25 +1,25 @@
-// Audio of the client on its way to the modem: held back a little, so that audio that comes unevenly is played evenly. Pure.
+// Delays the client's audio a little on its way to the modem, so that audio that arrives unevenly plays evenly. Pure.
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
 import { accelerated, SKIP_SAMPLES_MAX, SKIP_SAMPLES_MIN } from './accelerate.ts';
 import { stretched } from './stretch.ts';
 
-/** 120 ms: the most that a clear throws away, and the most that the network may be late. */
+/** 120 ms: the most that a clear discards, and the most that the network may be late. */
 export const HELD_FRAMES_MAX = 6;
 
-/** Held before playing begins: 40 ms outlast 20 ms of jitter. Frames that are late add one each, but for a rare one. */
+/** Frames to hold before playing begins: 40 ms cover 20 ms of jitter. Each late frame adds one, except a rare late frame. */
 const TARGET_FRAMES_MIN = 2;
 const TARGET_FRAMES_MAX = 5;
-/** After so many frames without a late one (10 s) the target goes down by one, and the next late one is a rare one. */
+/** After this many frames without a late one (10 s), the target goes down by one, and the next late frame counts as rare. */
 const CALM_FRAMES = 500;
-/** A frame that comes so many frames after the last was played was late; later, it begins something new. */
+/** A frame within this many frames after the last played one was late. A later frame starts new audio. */
 const LATE_FRAMES_MAX = 5;
-/** The least that was held in so many frames (1 s) shows how the two clocks differ. */
+/** The least number of samples held during this many frames (1 s) shows how the two clocks differ. */
 const WINDOW_FRAMES = 50;
-/** Samples above or below the target that are left alone. */
+/** Samples above or below the target that need no correction. */
 const TOLERANCE_SAMPLES = FRAME_SAMPLES / 2;
-/** While a live source is caught up with, the least in so many (200 ms) decides: more may wait in the queue behind. */
+/** For a late live source the least of this many frames (200 ms) decides, because more may wait in the queue. */
 const CATCH_UP_WINDOW_FRAMES = 10;
-/** Samples in which the last one fades into silence: no click. */
+/** Samples over which the last sample fades to silence, to avoid a click. */
 const FADE_SAMPLES = 48;
 
 export class JitterBuffer {
@@ -33,9 +33,9 @@ export class JitterBuffer {
   #silent = Number.POSITIVE_INFINITY;
   #windowMin = Number.POSITIVE_INFINITY;
   #windowLeft = WINDOW_FRAMES;
-  /** Samples that each frame takes more or less than it gives, while the clocks are brought together. */
+  /** Samples by which each frame is stretched or compressed while the clocks differ. */
   #correction = 0;
-  /** Samples of a live source to leave out: it is late by more than a frame. */
+  /** Samples to leave out of a live source that is late by more than a frame. */
   #surplus = 0;
   #isLive = false;
   #lastSample = 0;
@@ -43,17 +43,17 @@ export class JitterBuffer {
   #late = 0;
   #dropped = 0;
 
-  /** Frames that were played to their end, or cleared. */
+  /** Number of frames that were played to their end or cleared. */
   get played(): number {
     return this.#played;
   }
 
-  /** Times that playing stopped for a frame that came too late. */
+  /** Number of times that playing stopped because a frame was late. */
   get late(): number {
     return this.#late;
   }
 
-  /** Frames that came without having been granted. */
+  /** Number of frames that came without a grant. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -62,7 +62,7 @@ export class JitterBuffer {
     return this.#frames.length * FRAME_SAMPLES - this.#offset;
   }
 
-  /** Takes one frame of 320 samples. `isLive`: its source speaks in real time, so any unnecessary wait is delay. */
+  /** Takes one frame of 320 samples. `isLive`: its source is a live speaker, so every unnecessary wait is a delay. */
   push(frame: Int16Array, isLive = false): void {
     this.#isLive = isLive;
     if (this.#frames.length >= HELD_FRAMES_MAX) {
@@ -78,7 +78,7 @@ export class JitterBuffer {
     this.#frames.push(frame);
   }
 
-  /** The next 320 samples for the modem: the client's audio, or silence. Undefined: silence, and nothing fades any more. */
+  /** Returns the next 320 samples for the modem: the client's audio, or a fade to silence. Returns undefined for plain silence. */
   pull(): Int16Array | undefined {
     if (!this.#isPlaying && !this.#begins()) return this.#silence();
     const needed = FRAME_SAMPLES + this.#correction;
@@ -93,7 +93,7 @@ export class JitterBuffer {
     this.#settle();
     const caughtUp = this.#catchUp();
     if (caughtUp !== undefined) return caughtUp;
-    // One more on each side, for the curve between samples.
+    // The interpolation needs one more sample on each side.
     const ahead = this.#held > needed ? this.#correction : 0;
     const samples = this.#take(FRAME_SAMPLES + ahead);
     const frame = ahead === 0 ? samples : stretched(this.#lastSample, samples, this.#peek(2), FRAME_SAMPLES);
@@ -101,7 +101,7 @@ export class JitterBuffer {
     return frame;
   }
 
-  /** Throws away the held frames; returns their number. */
+  /** Discards the held frames. Returns their number. */
   clear(): number {
     const cleared = this.#frames.length;
     this.#frames.length = 0;
@@ -112,7 +112,7 @@ export class JitterBuffer {
     return cleared;
   }
 
-  /** Enough frames are held, or the held ones have waited as long as if there were enough. */
+  /** Returns whether enough frames are held, or the held ones have waited long enough. */
   #begins(): boolean {
     if (this.#frames.length === 0) return false;
     this.#waited += 1;
@@ -133,7 +133,7 @@ export class JitterBuffer {
     this.#windowLeft -= 1;
     if (this.#windowLeft > 0) return;
     const surplus = this.#windowMin - (this.#target - 1) * FRAME_SAMPLES;
-    // As much as may be held: more waits in the queue behind, on purpose.
+    // The buffer is full. More audio waits in the queue on purpose.
     const isAhead = !this.#isLive && this.#windowMin >= (HELD_FRAMES_MAX - 2) * FRAME_SAMPLES;
     this.#surplus = this.#isLive && surplus > FRAME_SAMPLES ? surplus : 0;
     if (isAhead || Math.abs(surplus) < TOLERANCE_SAMPLES / 4) this.#correction = 0;
@@ -147,7 +147,7 @@ export class JitterBuffer {
     this.#windowLeft = frames;
   }
 
-  /** A frame made of more, while there is a surplus and the sound lets it be done unheard. */
+  /** Returns a frame made of more samples, if there is a surplus and the listener will not hear it. */
   #catchUp(): Int16Array | undefined {
     const most = Math.min(this.#surplus, SKIP_SAMPLES_MAX, this.#held - FRAME_SAMPLES);
     if (most < SKIP_SAMPLES_MIN) return undefined;
@@ -159,7 +159,7 @@ export class JitterBuffer {
     return faster.audio;
   }
 
-  /** The rest of the last frame, and silence behind it. */
+  /** Returns the rest of the last frame, followed by silence. */
   #rest(): Int16Array {
     const rest = this.#take(this.#held);
     this.#lastSample = rest.at(-1) ?? 0;
@@ -180,7 +180,7 @@ export class JitterBuffer {
     return frame;
   }
 
-  /** The next samples, which stay: fewer where fewer are held. */
+  /** Returns the next samples without removing them, or fewer if fewer are held. */
   #peek(length: number): Int16Array {
     const samples = new Int16Array(Math.min(length, this.#held));
     let offset = this.#offset;
@@ -195,7 +195,7 @@ export class JitterBuffer {
     return samples;
   }
 
-  /** The next samples, which are done with; all of them must be held. */
+  /** Removes and returns the next samples. All of them must be held. */
   #take(length: number): Int16Array {
     const samples = this.#peek(length);
     this.#offset += length;

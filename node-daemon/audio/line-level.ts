@@ -1,27 +1,27 @@
-// How many frames the modem has to play still, by what it gave and was given: its two directions have one clock. Pure.
+// Estimates how many frames the modem still has to play, from the frames in both directions, which share one clock. Pure.
 
-/** Frames that were written so shortly before cannot have been there when the modem took its next frame. */
+/** Frames written within this time cannot have reached the modem before it took its next frame. */
 const ON_ITS_WAY_MS = 5;
-/** The least that was left in so many frames (1 s) is more than the modem needs. */
+/** The least number of frames left over during this many (1 s) is more than the modem needs. */
 const WINDOW_FRAMES = 50;
-/** A pause comes more rarely than once in so many frames (5 s). */
+/** A pause of the host is rarer than one in this many frames (5 s). */
 const RARE_FRAMES = 250;
 
 export class LineLevel {
   #held = 0;
-  /** Of those, frames that were written at `#writtenAtMs` or a little before. */
+  /** The frames among those that were written at `#writtenAtMs` or shortly before. */
   #onTheirWay = 0;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #windowMin = Number.POSITIVE_INFINITY;
   #windowLeft = WINDOW_FRAMES;
-  /** Frames since it ran dry; and whether it had not for long, before what it gives now. */
+  /** Frames since it ran empty, and whether it had not run empty for a long time before its latest frames. */
   #sinceDry = Number.POSITIVE_INFINITY;
   #isDryRarely = true;
 
   /**
-   * It gave so many frames at once, and has played as many; where it had fewer it played silence. How many it is to be
-   * given for them: after a pause of this host not those whose time is over, but all to a modem that gives in bursts,
-   * which runs dry again and again.
+   * The modem sent this many frames at once, and so played as many; where it had fewer, it played silence. Returns how many
+   * frames to write in return. After a pause of this host, frames whose time is over are left out. A modem that sends in
+   * bursts runs empty again and again, so it gets all.
    */
   gave(frames: number, nowMs: number): number {
     const isSameBurst = nowMs - this.#writtenAtMs < ON_ITS_WAY_MS;
@@ -40,8 +40,8 @@ export class LineLevel {
   }
 
   /**
-   * Whether it is to be given one now. Not when a frame was left over all the time: one that came too late once would
-   * make everything behind it late for the rest of the call. Left out, nothing is missing: it had enough.
+   * Returns whether to write a frame now. Returns false if the modem had a frame left over all the time: one late frame would
+   * otherwise delay all later audio for the rest of the call. The modem has enough, so the omission is not heard.
    */
   takes(): boolean {
     if (this.#windowLeft > 0) return true;

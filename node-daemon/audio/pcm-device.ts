@@ -1,18 +1,18 @@
-// Where the audio of a modem comes from and goes to: octets of S16LE, mono, at the modem's own pace.
+// The interface of a modem's audio device: octets of S16LE, mono, at the modem's own pace.
 
-/** The two ways of one call. */
+/** Both directions of one call's audio. */
 export interface PcmDevice {
   /** Sets the handler of the modem's audio. Set once. */
   onAudio(handler: (octets: Uint8Array) => void): void;
-  /** Sets the handler that is called once when no more audio comes. */
+  /** Sets the handler that is called once after the last audio. */
   onClose(handler: (reason: Error) => void): void;
-  /** False when the modem does not take it now: it is not kept. */
+  /** Returns false if the modem does not accept the audio now. The audio is then discarded. */
   write(octets: Uint8Array): boolean;
-  /** Times that a sound card ran dry or over. */
+  /** Number of underruns and overruns of the sound card. */
   readonly xruns: number;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** Opens the audio of a modem. Rejects with the system's error. */
+/** Opens a modem's audio. Rejects with the system's error. */
 export type OpenPcm = () => Promise<PcmDevice>;

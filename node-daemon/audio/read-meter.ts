@@ -1,29 +1,29 @@
-// Counts the octets that a program has read. Octets that it was given and has not read wait in the kernel, which does not report them.
+// Counts the octets that a program has read. The kernel does not report how many octets still wait in the program's input.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const LOOK_EVERY_MS = 20;
-/** The daemon stops waiting for a program that reads more than its own files for so long. */
+const POLL_MS = 20;
+/** The daemon stops waiting for a program that has not finished reading its own files by then. */
 const SETTLE_TIMEOUT_MS = 500;
 
-/** Returns how many octets a program has read since. */
+/** Returns the number of octets that the program has read since the start of the meter. */
 type ReadOctets = () => number;
 
 /**
- * Waits until the program of a process id has read its own files and waits for its input. Undefined where the kernel does not provide the
- * count (`/proc/<pid>/io`, proc(5)).
+ * Waits until the program with this process id has read its own files and waits for its input. Resolves with undefined if the kernel
+ * does not provide the count (`/proc/<pid>/io`, proc(5)).
  */
 export async function meterReads(pid: number | undefined): Promise<ReadOctets | undefined> {
   let last = readTotal(pid);
-  for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += LOOK_EVERY_MS) {
-    await pause(LOOK_EVERY_MS);
+  for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += POLL_MS) {
+    await pause(POLL_MS);
     const before = last;
     last = readTotal(pid);
     if (last === before) break;
   }
   const first = last;
   if (first === undefined) return undefined;
-  // One that is gone has no file any more: nothing of what it did not read counts.
+  // A program that has ended has no such file, so its unread octets do not count.
   return () => (readTotal(pid) ?? Number.POSITIVE_INFINITY) - first;
 }
 

@@ -1,18 +1,18 @@
-// Whether samples of 16 bit are cut where they begin. After an octet that was lost, or a sentence of NMEA of odd length in
-// between, every sample begins in the middle: noise as loud as can be, in which the sound still is. Pure.
+// Detects 16-bit samples that are cut in the middle. After a lost octet, or an NMEA sentence of odd length, every sample begins
+// in its middle: the result is very loud noise that still contains the sound. Pure.
 
-/** So many frames (100 ms) must look cut wrong, with none in between that looks cut right. */
+/** This many frames in a row (100 ms) must seem to be cut wrong. */
 const FRAMES_MIN = 5;
-/** Sum of the steps between samples, in parts of their levels, at 8 kHz: vowels are at 0.2 to 0.6, noise is at 1.3. */
+/** Sum of the steps between samples, relative to their levels, at 8 kHz: 0.2 to 0.6 for vowels, 1.3 for noise. */
 const SMOOTH_MAX = 0.7;
 const ROUGH_MIN = 0.9;
-/** A mean level below this is silence, which shows nothing. */
+/** A mean level below this is silence, which gives no evidence. */
 const QUIET_LEVEL = 8;
 
 export class SampleAlignment {
   #wrong = 0;
 
-  /** Takes one frame. True when it and those before it are noise, and would be sound if they were cut an octet off. */
+  /** Takes one frame. Returns true if this frame and those before it are noise, but would be sound if shifted by one octet. */
   isOff(octets: Uint8Array): boolean {
     const view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
     const mine = shape(view, 0);

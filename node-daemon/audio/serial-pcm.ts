@@ -1,8 +1,8 @@
-// Audio on a serial port, beside the one for commands.
+// Audio on a serial port of its own, apart from the command port.
 import type { OpenPort } from '../at/port.ts';
 import type { PcmDevice } from './pcm-device.ts';
 
-/** Octets that the port may hold back: 60 ms at 16 kHz. More means that the modem takes none. */
+/** Octets that may wait in the port: 60 ms at 16 kHz. More means that the modem accepts none. */
 const WAITING_OCTETS_MAX = 3 * 640;
 
 /** Opens the port at a device path. Rejects with the system's error. */
@@ -20,7 +20,7 @@ export async function openSerialPcm(openPort: OpenPort, path: string): Promise<P
         () => {
           waiting -= octets.length;
         },
-        // The port reports its close itself.
+        // The port reports its close through its own handler.
         () => undefined,
       );
       return true;

@@ -1,8 +1,8 @@
-// A frame that lasts a sample more or less than it did: how two clocks that differ are kept together without a click.
+// Makes a frame a sample longer or shorter, to keep two different clocks together without a click.
 
 /**
- * `samples` as `length` samples, along the cubic curve through them (Catmull and Rom). `before` is the sample in front of
- * them, `behind` those that follow: two, or what there is.
+ * Resamples `samples` to `length` samples, by cubic interpolation (Catmull and Rom). `before` is the preceding sample, and
+ * `behind` are the next two, or fewer if there are fewer.
  */
 export function stretched(
   before: number,

@@ -1,4 +1,4 @@
-// The configuration file of a node: its place, and its meaning.
+// Reads the configuration file of a node.
 
 import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
@@ -10,15 +10,15 @@ import { simSettings } from './sim-settings.ts';
 /** The default path of the configuration file. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 
-/** This user may not read the file; the message names the users who may. */
+/** This user may not read the file. The message names the users who may. */
 export class ConfigDeniedError extends ConfigFileError {
   override name = 'ConfigDeniedError';
-  /** That of the tools for missing rights. */
+  /** The tools' exit code for missing rights. */
   readonly exitCode = EXIT_CODES.unreachable;
 }
 
 /**
- * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` when there is one. Throws `ConfigFileError`,
+ * Reads the file at `path`, or the one at `DEFAULT_CONFIG_PATH` if it exists. Throws `ConfigFileError`,
  * `ConfigDeniedError`.
  */
 export function readConfigFile(path: string | undefined): NodeConfig {
@@ -35,11 +35,13 @@ function textOf(file: string): string | undefined {
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
     if (code !== 'EACCES') throw error;
-    throw new ConfigDeniedError(`${file}: you may not read it: ${howToGetAt(file)}`, { cause: error });
+    throw new ConfigDeniedError(`You have no permission to read ${file}: ${howToGetAt(file)}`, {
+      cause: error,
+    });
   }
 }
 
-/** Reads the text of a configuration file; `file` is its name in problems. Throws `ConfigFileError`. */
+/** Reads the text of a configuration file. `file` is its name in errors. Throws `ConfigFileError`. */
 export function parseConfig(text: string, file: string): NodeConfig {
   const written = parseConfigText(configSchema, text, file);
   return written === undefined ? DEFAULT_CONFIG : meaningOf(written);

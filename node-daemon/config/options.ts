@@ -33,7 +33,7 @@ const modemPortsSchema = z.string().transform((text, context) => {
 
 const folderSchema = z.string().min(1, 'must be a path');
 
-/** Options of the daemon, as `readOptions` takes them. An option that the file can set too is `undefined` where it is not given. */
+/** Options of the daemon, for `readOptions`. An option that the file can also set is `undefined` if it is not given. */
 export const daemonOptions = {
   config: {
     env: 'NODE_CONFIG',
@@ -43,7 +43,7 @@ export const daemonOptions = {
   modemPorts: {
     env: 'MODEM_PORTS',
     about:
-      'AT ports outside of USB, separated by commas, each a path or name=path; the daemon then uses no other ports',
+      'AT ports that are not USB devices, separated by commas, each a path or name=path; the daemon then uses no other ports',
     schema: modemPortsSchema.optional(),
   },
   dataDir: {
@@ -53,7 +53,7 @@ export const daemonOptions = {
   },
   defaultDataDir: {
     env: 'DEFAULT_DATA_DIR',
-    about: `That folder, if neither --data-dir nor the configuration file names one; set by the Debian package, otherwise ${DEFAULT_DATA_DIR}`,
+    about: `Data folder if neither --data-dir nor the configuration file sets one; the Debian package sets it, otherwise ${DEFAULT_DATA_DIR}`,
     schema: folderSchema.optional(),
   },
   destinations: {
@@ -67,12 +67,12 @@ export const daemonOptions = {
   },
   sysfsRoot: {
     env: 'SYSFS_ROOT',
-    about: 'Where the kernel lists USB devices',
+    about: 'Folder in which the kernel lists USB devices',
     schema: folderSchema.default('/sys'),
   },
   devRoot: {
     env: 'DEV_ROOT',
-    about: 'Where serial devices are',
+    about: 'Folder of serial devices',
     schema: folderSchema.default('/dev'),
   },
 };
@@ -83,7 +83,7 @@ type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'de
   readonly destinations?: Destinations | undefined;
 };
 
-/** Options and file together. */
+/** The options joined with the file. */
 export interface Settings {
   readonly dataDir: string;
   readonly logLevel: LogLevel;
@@ -100,20 +100,22 @@ export function settingsOf(options: GivenOptions): Settings {
   return joinedSettings(options, readConfigFile(options.config));
 }
 
-/** Joins the options with the file that was read. Throws `ConfigFileError` for a slot that both have. */
+/** Joins the options with the configuration. Throws `ConfigFileError` for a slot that is in both. */
 export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
   const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
   for (const { name } of ports) {
     if (file.slots.some((slot) => slot.name === name)) {
-      throw new ConfigFileError(`MODEM_PORTS: slot "${name}" is in the configuration file too`);
+      throw new ConfigFileError(
+        `MODEM_PORTS: slot "${name}" is also in the configuration file. Remove one of them`,
+      );
     }
   }
   const config = {
     ...file,
     slots: [...file.slots, ...ports],
     destinations: options.destinations ?? file.destinations,
-    // An operator who names ports by hand, as for a simulated rack, does not want the other modems of this host.
+    // An operator who lists ports, for example those of a simulated rack, does not want the host's other modems.
     discover: file.discover ?? ports.length === 0,
   };
   const { dataDir = defaultDataDir, logLevel = DEFAULT_LOG_LEVEL } = file;
@@ -126,7 +128,7 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): Setting
   };
 }
 
-/** The folder that the daemon uses with the same options. Throws `ConfigFileError`. */
+/** Returns the data folder that the daemon uses with these options. Throws `ConfigFileError`. */
 export function dataDirOf({
   config,
   dataDir,
@@ -143,15 +145,16 @@ export function parseModemPort(item: string): ModemPort {
 }
 
 function modemPortsProblem(ports: readonly ModemPort[]): string | undefined {
-  if (ports.length === 0) return 'names no port';
-  if (ports.length > SLOTS_MAX) return `names more than ${SLOTS_MAX} ports`;
+  if (ports.length === 0) return 'contains no port';
+  if (ports.length > SLOTS_MAX) return `contains more than ${SLOTS_MAX} ports`;
   const slots = new Set<string>();
   const paths = new Set<string>();
   for (const { slot, path } of ports) {
     if (path === '') return `slot "${slot}" has no path`;
-    if (!SLOT_NAME_PATTERN.test(slot)) return `"${slot}" is no slot name: letters, digits, ".", "_" and "-"`;
-    if (slots.has(slot)) return `slot "${slot}" is named twice`;
-    if (paths.has(path)) return `port "${path}" is named twice`;
+    if (!SLOT_NAME_PATTERN.test(slot))
+      return `"${slot}" is not a slot name: use letters, digits, ".", "_" and "-"`;
+    if (slots.has(slot)) return `slot "${slot}" occurs twice`;
+    if (paths.has(path)) return `port "${path}" occurs twice`;
     slots.add(slot);
     paths.add(path);
   }

@@ -1,4 +1,4 @@
-// The format of a node's configuration file, as it is written.
+// The format of a node's configuration file.
 import { normalize } from 'node:path';
 import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
@@ -13,25 +13,25 @@ const IGNORED_MAX = 64;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
-/** A drain that takes longer is not a stop. */
+/** The longest time for calls to end at a stop. */
 const DRAIN_SECONDS_MAX = 3_600;
 
-/** Without the check digit or the version, with which the same modem may be written (3GPP TS 23.003 §6.2). */
+/** Length without the check digit or the version, which an IMEI may also include (3GPP TS 23.003 §6.2). */
 const IMEI_SERIAL_LENGTH = 14;
-const imei = text(/^\d{14,16}$/, 'an IMEI: 14 to 16 digits');
+const imei = text(/^\d{14,16}$/, 'an IMEI of 14 to 16 digits');
 const usbPath = text(/^\d{1,3}-\d{1,3}(\.\d{1,3}){0,6}$/, 'a USB path such as 1-1.2 (bus, ports)');
 const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f01').transform((value) => {
   const [vendor = '', product = ''] = value.toLowerCase().split(':');
   return { vendor, product };
 });
-const pin = text(/^\d{4,8}$/, 'a PIN: 4 to 8 digits');
+const pin = text(/^\d{4,8}$/, 'a PIN of 4 to 8 digits');
 const word = z
   .string('must be a word')
   .min(1, 'must be a word')
   .max(1024)
   .refine((value) => unknownPlaceholders(value).length === 0, {
     error: ({ input }) =>
-      `{${unknownPlaceholders(String(input)).join('}, {')}} is not known; known are {${PLACEHOLDERS.join('}, {')}}`,
+      `{${unknownPlaceholders(String(input)).join('}, {')}} is not a placeholder; use {${PLACEHOLDERS.join('}, {')}}`,
   });
 const command = z
   .array(word, 'must be a list of words')
@@ -58,14 +58,14 @@ const slot = map({
   )
   .refine(
     ({ port, audio_port }) => audio_port === undefined || port !== undefined,
-    'audio_port goes with port: where a modem is found over USB, its make says where its audio is',
+    'audio_port needs port: for a modem that is found over USB, its make determines the audio port',
   );
 const ignored = map({ usb_path: usbPath.optional(), usb_id: usbId.optional() }).refine(
   ({ usb_path, usb_id }) => (usb_path === undefined) !== (usb_id === undefined),
   'must have exactly one of usb_path and usb_id',
 );
 
-/** The file, as it is written: every scalar a text. */
+/** The contents of the file. Every scalar is a text. */
 export const configSchema = map({
   data_dir: z.string().min(1, 'must be a path').optional(),
   log_level: choice(LOG_LEVELS).optional(),
@@ -79,7 +79,7 @@ export const configSchema = map({
           if (value === undefined) return;
           const same = key === 'imei' ? value.slice(0, IMEI_SERIAL_LENGTH) : value;
           if (seen.has(same)) {
-            context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" is there twice` });
+            context.addIssue({ code: 'custom', path: [position, key], message: `"${value}" occurs twice` });
           }
           seen.add(same);
         });
@@ -126,5 +126,5 @@ export const configSchema = map({
   drain_seconds: wholeNumber(0, DRAIN_SECONDS_MAX).optional(),
 });
 
-/** The checked form of `configSchema`. */
+/** The checked contents of the file. */
 export type WrittenConfig = z.output<typeof configSchema>;

@@ -1,25 +1,25 @@
-// The operator's data about SIM cards: PINs and numbers, by ICCID.
+// The configured PINs and numbers of SIM cards, by ICCID.
 
 /** One SIM card, as configured. */
 interface SimSetting {
   /** 4 to 8 digits. Never logged. */
   readonly pin?: string | undefined;
-  /** E.164; the card itself often does not know it. */
+  /** E.164. Many cards do not contain their own number. */
   readonly number?: string | undefined;
 }
 
-/** Gives the configured values of cards. */
+/** Returns the configured values of SIM cards. */
 export interface SimSettings {
   /**
-   * The PIN of a card; the common one for a card without its own. A card whose ICCID cannot be read may have its own: it has the
-   * common one only where no card has.
+   * Returns the PIN of a card, or the common PIN for a card without its own. A card with an unreadable ICCID may have a PIN of its
+   * own, so it gets the common PIN only if no card has one.
    */
   pinOf(iccid: string | undefined): string | undefined;
-  /** The card's number, E.164. */
+  /** Returns the card's number, E.164. */
   numberOf(iccid: string): string | undefined;
 }
 
-/** `pin` is for the cards that have none of their own in `sims`, which is keyed by ICCID. */
+/** `pin` is for cards without their own in `sims`, whose keys are ICCIDs. */
 export function simSettings(sims: Readonly<Record<string, SimSetting>>, pin?: string): SimSettings {
   const known = new Map(Object.entries(sims));
   const nameless = Object.values(sims).some((sim) => sim.pin !== undefined) ? undefined : pin;
@@ -29,5 +29,5 @@ export function simSettings(sims: Readonly<Record<string, SimSetting>>, pin?: st
   };
 }
 
-/** Nothing is configured. */
+/** No configured values. */
 export const NO_SIM_SETTINGS: SimSettings = simSettings({});

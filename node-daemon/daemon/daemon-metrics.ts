@@ -1,9 +1,9 @@
-// The metrics of a daemon, and the events of its host that they count.
+// Creates the metrics of a daemon and counts the events of its host.
 import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { NodeMetrics } from '../metrics/node-metrics.ts';
 
-/** Counts from here on. */
+/** Starts counting. */
 export function startMetrics(host: Host, isLinked: () => boolean): NodeMetrics {
   const { calls, guard, journal, rack } = host;
   const metrics = new NodeMetrics({

@@ -1,4 +1,4 @@
-// The composition root: the host's modems and journal, their metrics and their link, started and stopped in order.
+// The composition root: starts and stops the host's modems and journal, their metrics and their link, in order.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
@@ -19,27 +19,27 @@ import { startStatusPage } from './status-page.ts';
 interface DaemonParts {
   readonly log: Logger;
   readonly clock?: Clock;
-  /** How an AT port is opened; a serial device by default. */
+  /** Opens an AT port. Default: a serial device. */
   readonly openPort?: OpenPort;
-  /** The lines that `log` has written, for the tools. */
+  /** The latest lines of `log`, for the tools. */
   readonly recentLog?: RecentLog;
 }
 
 /** A daemon that runs until `stop`. */
 export interface Daemon {
-  /** Takes no new calls. Resolves when those that are up have ended, had their time, or `signal` is aborted. */
+  /** Refuses new calls. Resolves when the calls in progress have ended, after their time, or when `signal` is aborted. */
   drain(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
   status(): DaemonStatus;
-  /** Workers that a restart would heal if they stood still. */
+  /** Workers that a restart would repair if they hang. */
   workers(): readonly Worker[];
-  /** Whether calls hang in the kernel: the process does not exit by itself then. */
+  /** Whether system calls hang in the kernel. Then the process does not exit by itself. */
   hasHangingPorts(): boolean;
 }
 
 /**
- * Starts the daemon of a host. Rejects when its data folder cannot be used. The daemon waits for modems that are not there, for a
- * control plane that does not answer, and for a port for metrics that another program has.
+ * Starts the daemon of a host. Rejects if it cannot use its data folder. The daemon waits for missing modems, for a control plane that
+ * does not answer, and for a metrics port that another program has open.
  */
 export async function startDaemon(settings: Settings, parts: DaemonParts): Promise<Daemon> {
   const { config, dataDir } = settings;

@@ -1,4 +1,4 @@
-// The link of a host to its control plane: which node it is, the commands that it takes, and the events that it reports.
+// The link of a host to its control plane: the node's identity, the commands that it runs, and the events that it reports.
 import type { Destinations } from '#shared/destination-list.ts';
 import type { Host } from '../host/host.ts';
 import { CommandHandler } from '../link/command-handler.ts';
@@ -8,10 +8,10 @@ import { MediaLink } from '../link/media-link.ts';
 import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
-/** The parts that the link of a host uses besides the host. */
+/** The parts that the link uses besides the host. */
 interface HostLinkParts {
   readonly dataDir: string;
-  /** Where may be texted and called. */
+  /** Allowed destinations of texts and calls. */
   readonly destinations: Destinations;
   readonly metrics: NodeMetrics;
 }
@@ -19,7 +19,7 @@ interface HostLinkParts {
 /** The parts of a link. */
 export interface HostLink {
   readonly identity: IdentityFile;
-  /** Also for the commands of an operator. */
+  /** Also runs an operator's commands. */
   readonly commands: Pick<CommandHandler, 'handle'>;
   /** Not started. */
   readonly link: ControlLink;
@@ -34,7 +34,7 @@ export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLi
   if (journal.isNew && identity.current !== undefined) {
     log.warn(
       { folder: dataDir, journalId: journal.state.journalId },
-      'this node is enrolled and has no journal: unless it starts for the first time, messages may be lost',
+      'no journal found for an enrolled node: unless this is its first start, messages may be lost',
     );
   }
   const commands = countCommands(commandHandler(host, destinations, identity), metrics);
@@ -76,7 +76,7 @@ function reportEvents(host: Host, link: ControlLink): void {
     slotsChanged: () => link.slotsChanged(),
     stepTaken(slot, step, trouble) {
       const at = new Date(host.clock.now()).toISOString();
-      link.tell({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+      link.sendEvent({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
     },
     callChanged: (call) => link.callChanged(call),
   });

@@ -1,4 +1,4 @@
-// `node-daemon simulate`: a rack of modems in software and a daemon on it, for those who have no modem.
+// `node-daemon simulate`: runs a rack of simulated modems and a daemon, for people without a modem.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions } from '../config/options.ts';
 import { print } from '../operator/cli/with-operator.ts';
 
-/** Not part of every package. */
+/** Not every package contains it. */
 const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
@@ -25,7 +25,7 @@ export const SIMULATE_COMMAND = programCommand({
   options: {
     modems: { about: 'Number of modems', schema: integerOption(1, 64, 4) },
     dir: {
-      about: 'Folder of the simulated rack and of the data of its daemon',
+      about: 'Folder of the simulated rack and its daemon’s data',
       schema: z.string().min(1, 'must be a path').default('data/simulated'),
     },
     logLevel: daemonOptions.logLevel,
@@ -34,7 +34,7 @@ export const SIMULATE_COMMAND = programCommand({
     if (!existsSync(SIMULATOR)) {
       throw new OperatorError(
         'unavailable',
-        'the simulator is not part of this package: in a clone of the repository, "npm ci" and "npx --no-install node-daemon simulate"',
+        'This package does not contain the simulator. In a clone of the repository, run "npm ci" and "npx --no-install node-daemon simulate".',
       );
     }
     const { createLogger } = await import('#shared/process/logger.ts');
@@ -74,11 +74,11 @@ interface SimulatorProcess {
   stop(): Promise<void>;
 }
 
-/** A process of its own, that ends when this one does, however that happens. */
+/** Starts the simulator as a process that ends with this one, even if this one is killed. */
 async function startSimulator(modems: number, dir: string, logLevel: LogLevel): Promise<SimulatorProcess> {
   const args = [SIMULATOR, '--modems', String(modems), '--dir', dir, '--log-level', logLevel];
   const child = spawn(process.execPath, [...args, '--port', '0', '--end-with-input', 'yes'], {
-    // Ctrl-C is for this process, which stops the daemon first.
+    // Ctrl-C must reach this process only, which stops the daemon first.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -105,11 +105,11 @@ const introduction = (
   modems: number,
   dataDir: string,
   url: string,
-): string => `${modems} simulated modems and a daemon on them run until Ctrl-C. In another terminal:
+): string => `${modems} simulated modems and their daemon run until Ctrl-C. In another terminal:
 
   ${ownCommand('node-daemon')} watch --data-dir ${dataDir}
   ${ownCommand('node-daemon')} list --data-dir ${dataDir}
   ${ownCommand('node-daemon')} at 1-1.1 AT+CSQ --data-dir ${dataDir}
   ${ownCommand('node-daemon')} ussd 1-1.1 '*100#' --data-dir ${dataDir}
 
-The rack's own interface, for messages, calls and faults: ${url} (docs/simulator/carrier-http.md)`;
+To simulate messages, calls and faults, use the rack's HTTP API: ${url} (docs/simulator/carrier-http.md)`;

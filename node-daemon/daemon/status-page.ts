@@ -1,4 +1,4 @@
-// The status page and the metrics of a daemon, at the port that the configuration names.
+// The status page and the metrics of a daemon, at the configured port.
 import type { Host } from '../host/host.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 import { RecentEvents } from '../status-page/recent-events.ts';
@@ -6,19 +6,19 @@ import { SignalHistory } from '../status-page/signal-history.ts';
 import { keepStatusPort } from '../status-page/status-port.ts';
 import type { HostLink } from './host-link.ts';
 
-/** The parts that the page shows besides the host. */
+/** The parts that the page shows, besides the host. */
 interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
   readonly metrics: NodeMetrics;
-  /** `undefined`: no page is served. */
+  /** `undefined`: there is no page. */
   readonly port: number | undefined;
 }
 
-/** A page that collects and is served until `stop`. */
+/** A page that collects data and is available until `stop`. */
 interface StatusPage {
   stop(): Promise<void>;
 }
 
-/** Resolves after the first try to get the port. Never rejects. */
+/** Resolves after the first attempt to open the port. Never rejects. */
 export async function startStatusPage(
   host: Host,
   { identity, link, metrics, port }: StatusPageParts,

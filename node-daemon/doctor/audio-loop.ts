@@ -1,4 +1,4 @@
-// Plays a tone into a modem that gives back the audio it gets, and checks what comes.
+// Plays a tone into a modem that loops its audio back, and checks the audio that returns.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { OpenPort, Port } from '../at/port.ts';
 import { Collected, messageOf } from './audio-port.ts';
@@ -10,20 +10,20 @@ const SAMPLE_RATE_HZ = 8_000;
 const FRAME_MS = 20;
 const FRAME_SAMPLES = (SAMPLE_RATE_HZ * FRAME_MS) / 1000;
 const FRAMES = 40;
-/** How long the audio needs that is under way when the last frame is written. */
+/** Time until the last frame has come back, after it was written. */
 const REST_MS = 200;
-/** A whole number of periods in a frame; in the middle of the band of telephony. */
+/** Gives a whole number of periods in a frame, and is in the middle of the telephone band. */
 const TONE_HZ = 1_000;
-/** -12 dBFS. */
+/** Is -12 dBFS. */
 const TONE_AMPLITUDE = 8_192;
-/** -40 dBFS: less is silence. */
+/** Is -40 dBFS. Anything below it is silence. */
 const LOUD = 328;
 /** A quarter of a second of the tone is enough. */
 const JUDGED_SAMPLES = 2_000;
-/** Share of the power that the tone must have. */
+/** The tone must have this share of the power. */
 const PURITY_MIN = 0.9;
 
-/** Rejects never; `not_done` where the modem refuses, is in a call, or does not let its port be opened. */
+/** Never rejects. Returns `not_done` if the modem refuses or is in a call, or if its port cannot be opened. */
 export async function testLoop(
   loop: AudioLoop,
   path: string,
@@ -34,11 +34,11 @@ export async function testLoop(
     try {
       for (const command of loop.on) {
         const { final } = await ask(command);
-        if (final !== 'OK') return { kind: 'not_done', why: `the modem refuses ${command}: ${final}` };
+        if (final !== 'OK') return { kind: 'not_done', why: `the modem refused ${command}: ${final}` };
       }
       return { kind: judgeTone(await playAndListen(await openPort(path), clock)) };
     } finally {
-      // A call that has come meanwhile has its audio switched on: only the loop ends.
+      // The audio of a call that has come meanwhile must stay on, so only the loop ends.
       const off = (await isIdle(ask)) ? loop.off : loop.off.slice(0, 1);
       for (const command of off) await ask(command);
     }
@@ -47,10 +47,10 @@ export async function testLoop(
   }
 }
 
-/** Whether there is no call. Rejects as `ask` does. */
+/** Returns whether the modem has no call. Rejects as `ask` does. */
 export async function isIdle(ask: AskModem): Promise<boolean> {
   const { final, lines } = await ask('AT+CLCC');
-  // The fourth field is 1 for data, which LTE always has.
+  // The fourth field is 1 for data, and LTE always has a data context.
   return final === 'OK' && !lines.some((line) => /^\+CLCC: ?\d+,\d,\d,0,/.test(line));
 }
 
@@ -70,7 +70,7 @@ async function playAndListen(port: Port, clock: Clock): Promise<Uint8Array> {
   return collected.octets;
 }
 
-/** One frame of the tone, S16LE: any number of them makes one tone without a click. */
+/** Returns one frame of the tone, S16LE. Frames in a row make one tone without clicks. */
 export function toneFrame(): Buffer {
   const frame = Buffer.alloc(FRAME_SAMPLES * 2);
   for (let position = 0; position < FRAME_SAMPLES; position += 1) {
@@ -80,7 +80,7 @@ export function toneFrame(): Buffer {
   return frame;
 }
 
-/** The contents of S16LE octets: the tone, next to nothing, or something else. */
+/** Returns what S16LE octets contain: the tone, silence, or something else. */
 export function judgeTone(octets: Uint8Array): 'back' | 'silence' | 'noise' {
   const bytes = Buffer.from(octets);
   const samples = Array.from({ length: Math.floor(bytes.length / 2) }, (_, position) =>

@@ -1,14 +1,14 @@
-// Listens to an audio port while there is no call: nothing should come out of it.
+// Listens to an audio port while there is no call. The port should be silent.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { HeardAudio } from './seen/slot-view.ts';
 
 /** GPS receivers send their position once a second. */
 const LISTEN_MS = 1_500;
-/** More is not needed to recognize the audio. */
+/** Enough to recognize the audio. */
 const OCTETS_MAX = 16 * 1024;
 
-/** Collects the output of a port, a bounded amount. */
+/** Collects a limited amount of a port's output. */
 export class Collected {
   #octets = Buffer.alloc(0);
 
@@ -21,7 +21,7 @@ export class Collected {
   }
 }
 
-/** Never rejects: a port that another program has is not heard. */
+/** Never rejects. Returns `not_heard` if the port cannot be opened. */
 export async function listenTo(openPort: OpenPort, path: string, clock: Clock): Promise<HeardAudio> {
   try {
     const port = await openPort(path);
@@ -31,7 +31,7 @@ export async function listenTo(openPort: OpenPort, path: string, clock: Clock): 
     await port.close();
     return { kind: 'heard', octets: collected.octets };
   } catch (error) {
-    return { kind: 'not_heard', why: `its audio port cannot be opened: ${messageOf(error)}` };
+    return { kind: 'not_heard', why: `the audio port cannot be opened: ${messageOf(error)}` };
   }
 }
 

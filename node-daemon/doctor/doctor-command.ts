@@ -1,4 +1,4 @@
-// `node-daemon doctor`: the problems of this host and its modems, and what to do about them.
+// `node-daemon doctor`: reports the problems of this host and its modems, and what to do about them.
 import * as z from 'zod';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
@@ -14,7 +14,7 @@ const isSwitched = z.boolean().default(false);
 const COMMAND = programCommand({
   usage: 'doctor',
   about:
-    'Examine this host, its modems and its link, and report what is wrong and what to do. Exit code: 0 (no problem), 1 (warnings), 2 (problems) or 3 (could not run).',
+    'Examine this host, its modems and its link. Report what is wrong and what to do. Exit code: 0 (no problems), 1 (warnings), 2 (problems) or 3 (could not run).',
   options: {
     ...options,
     json: { about: 'Print the report as JSON', schema: isSwitched, isSwitch: true },
@@ -25,24 +25,24 @@ const COMMAND = programCommand({
     },
     loopTest: {
       about:
-        'Play a tone into modems that can loop it back, even while a daemon runs; it disturbs a call in that second',
+        'Play a tone into modems that can loop it back, even while a daemon runs; disturbs a call in that second',
       schema: isSwitched,
       isSwitch: true,
     },
   },
   async run({ json, loopTest, verbose, ...given }) {
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
-    // The parts of the daemon are read only when the options are right.
-    const { examineRack } = await import('./rack-desk.ts');
+    // Loads the parts of the daemon only if the options are valid.
+    const { examineRack } = await import('./examine-rack.ts');
     const { textOf } = await import('./report/report-text.ts');
     const { stdout } = process;
-    // `hasColors` knows NO_COLOR.
+    // `hasColors` respects NO_COLOR.
     const hasColour = stdout.isTTY && stdout.hasColors();
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
       stdout.write(json ? `${toJson(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = EXIT_CODES[report.verdict];
     });
-    // Otherwise the process waits for minutes for the answer of a daemon that hangs.
+    // Without this, the process waits minutes for a daemon that hangs.
     process.exit();
   },
 });
@@ -50,13 +50,13 @@ const COMMAND = programCommand({
 export const DOCTOR_COMMAND: AnyCommand = {
   ...COMMAND,
   build(command, env) {
-    // Bad options are no warning about the modems.
+    // Exit code 1 would mean warnings, which bad options are not.
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
     COMMAND.build(command, env);
   },
 };
 
-/** A file that is wrong is a finding: the host is examined without it. */
+/** An error in the configuration file is a finding. Doctor then examines the host without the file. */
 function readSettings(given: Parameters<typeof settingsOf>[0]): {
   settings: Settings;
   configurationProblem: string | undefined;

@@ -1,4 +1,4 @@
-// The whole examination: reads the host and all slots at once, and has every check judge the facts.
+// The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -8,24 +8,24 @@ import type { HangGuard } from '../system/hang-guard.ts';
 import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
-import { findSlots, modemDevices, type RackDesk, settledSlots } from './rack-slots.ts';
+import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
 import { type Finding, type Outcome, skipped } from './report/finding.ts';
 import { type Report, reportOf } from './report/report.ts';
 import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 
-/** Modems that are opened now need so long until they are registered. */
+/** Time that a modem needs from opening to registration. */
 const SETTLE_TIMEOUT_MS = 6_000;
-/** A daemon has opened its modems long ago. */
+/** A running daemon has usually opened its modems long before. */
 const SETTLE_WITH_DAEMON_TIMEOUT_MS = 1_000;
-/** A daemon that hangs answers nothing. */
-const DESK_TIMEOUT_MS = 4_000;
+/** A daemon that hangs does not answer. */
+const DAEMON_TIMEOUT_MS = 4_000;
 
 /** The parts that an examination uses. */
 export interface ExaminationParts {
-  /** Opens the way to the modems; its rejection is a finding. */
-  readonly openDesk: () => Promise<RackDesk>;
-  /** The error in the configuration file; with one, `openDesk` is not called. */
+  /** Opens the operator API. Its rejection is a finding. */
+  readonly openRack: () => Promise<RackAccess>;
+  /** The error in the configuration file; with one, `openRack` is not called. */
   readonly configurationProblem?: string | undefined;
   /** Opening audio ports may hang in the kernel. */
   readonly guard: HangGuard;
@@ -41,7 +41,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const {
     configurationProblem,
     guard,
-    openDesk,
+    openRack,
     playsTones,
     roots = SYSTEM_ROOTS,
     clock = systemClock,
@@ -52,25 +52,25 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const [host, opened] = await Promise.all([
     readHost(settings, roots, clock),
     configurationProblem === undefined
-      ? openDesk().catch(messageOf)
-      : 'the configuration file is to be mended first',
+      ? openRack().catch(messageOf)
+      : 'the configuration file must be fixed first',
   ]);
-  const desk = typeof opened === 'string' ? undefined : opened;
-  const settled = desk === undefined ? [] : await slotsOf(desk, { host, config, clock }).catch(messageOf);
+  const rack = typeof opened === 'string' ? undefined : opened;
+  const settled = rack === undefined ? [] : await slotsOf(rack, { host, config, clock }).catch(messageOf);
   const known = typeof settled === 'string' ? [] : settled;
   const found = findSlots(known, { devices: host.devices, config, devRoot });
   const discovers = config.discover !== false;
-  const asked = typeof settled === 'string' ? undefined : desk;
-  const slotParts = { desk: asked, discovers, host, openPort, devRoot, playsTones, clock };
+  const asked = typeof settled === 'string' ? undefined : rack;
+  const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, clock };
   const programs = readPrograms(roots);
   const [slots, isLinked] = await Promise.all([
     Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs, procRoot: roots.proc }))),
-    desk?.isLinked().catch(() => undefined),
+    rack?.isLinked().catch(() => undefined),
   ]);
-  const isDaemonRunning = desk?.isRunningDaemon === true;
+  const isDaemonRunning = rack?.isRunningDaemon === true;
   const problem = [opened, settled].find((each) => typeof each === 'string');
   return reportOf({
-    findings: judgeAll({ host, slots, desk: { isDaemonRunning, isLinked, configurationProblem, problem } }),
+    findings: judgeAll({ host, slots, daemon: { isDaemonRunning, isLinked, configurationProblem, problem } }),
     slots: slots.map(({ name }) => name),
     isDaemonRunning,
     beganAt,
@@ -78,24 +78,24 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   });
 }
 
-/** Rejects when the operator API does, or gives no answer. */
+/** Rejects if the operator API rejects or does not answer. */
 function slotsOf(
-  desk: RackDesk,
+  rack: RackAccess,
   { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },
 ): Promise<Slot[]> {
   const usbPaths = modemDevices(host.devices, config)
     .filter(({ interfaces }) => config.discover !== false && interfaces.some(({ tty }) => tty !== undefined))
     .map(({ usbPath }) => usbPath);
-  const timeoutMs = desk.isRunningDaemon ? SETTLE_WITH_DAEMON_TIMEOUT_MS : SETTLE_TIMEOUT_MS;
+  const timeoutMs = rack.isRunningDaemon ? SETTLE_WITH_DAEMON_TIMEOUT_MS : SETTLE_TIMEOUT_MS;
   return withTimeout(
     clock,
-    settledSlots(desk, { usbPaths, timeoutMs, clock }),
-    timeoutMs + DESK_TIMEOUT_MS,
-    () => new Error('the daemon gives no answer'),
+    settledSlots(rack, { usbPaths, timeoutMs, clock }),
+    timeoutMs + DAEMON_TIMEOUT_MS,
+    () => new Error('the daemon does not answer'),
   );
 }
 
-/** Every check, of the host and then of each slot. */
+/** Runs the checks of the host, then those of each slot. */
 function judgeAll(seen: Seen): Finding[] {
   const host = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,
@@ -112,11 +112,11 @@ function judgeAll(seen: Seen): Finding[] {
   return [...host, ...slots];
 }
 
-/** One check that fails on unexpected facts does not cost the others. */
+/** A check that throws on unexpected facts does not stop the others. */
 function outcomeOf(judge: () => Outcome): Outcome {
   try {
     return judge();
   } catch (error) {
-    return skipped(`could not be judged: ${messageOf(error)}`);
+    return skipped(`the check failed: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-// Asks a modem all that the checks judge: queries alone, one after the other.
+// Sends a modem the queries that the checks need, one at a time.
 import { findProfile } from '../modem/profiles/find-profile.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { messageOf } from './audio-port.ts';
@@ -21,12 +21,12 @@ const STANDARD = [
   'AT+CCLK?',
   'AT+CNUM',
 ] as const;
-/** A modem that leaves so many in a row without an answer is not asked further. */
+/** Doctor stops after this many unanswered queries in a row. */
 const UNANSWERED_MAX = 2;
 
 /**
- * The modem's answers until all questions were asked, or until the signal. Rejects with the failure of the last question when the modem
- * stops answering. Rejects with the signal's reason when the modem had not given its identity by then.
+ * Returns the modem's answers to all queries, or to those before the signal. Rejects with the last query's error when the modem
+ * stops answering. Rejects with the signal's reason if the modem had not identified itself before the signal.
  */
 export async function askAll(
   ask: AskModem,

@@ -9,7 +9,7 @@ import type { AtAnswer } from '../operator/procedures/at-answer.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 
 /** The way to the modems: through the daemon that runs, or by opening the rack. */
-export interface RackDesk {
+export interface RackAccess {
   readonly isRunningDaemon: boolean;
   slots(): Promise<Slot[]>;
   at(slot: string, command: string, options: { timeoutMs: number; unsafe: boolean }): Promise<AtAnswer>;
@@ -35,12 +35,12 @@ const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching'])
  * as the operator API does.
  */
 export async function settledSlots(
-  desk: RackDesk,
+  rack: RackAccess,
   { usbPaths, timeoutMs, clock }: { usbPaths: readonly string[]; timeoutMs: number; clock: Clock },
 ): Promise<Slot[]> {
   const deadline = clock.now() + timeoutMs;
   for (;;) {
-    const slots = await desk.slots();
+    const slots = await rack.slots();
     const known = new Set(slots.map((slot) => slot.usb_path));
     const isSettled =
       slots.every(({ state }) => !UNDER_WAY.has(state)) && usbPaths.every((usbPath) => known.has(usbPath));

@@ -1,4 +1,4 @@
-// Which way the audio of a modem goes: its sound card where it has one, else its serial port.
+// Opens the audio of a modem: its sound card if it has one, otherwise its serial port.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenPort } from '../at/port.ts';
@@ -8,7 +8,7 @@ import type { Place } from '../modem/place/place.ts';
 import type { MakeVoice } from '../voice/makes/make-voice.ts';
 import type { AudioAccess } from '../voice/telephone.ts';
 
-/** Undefined where nothing is known of it. */
+/** Undefined if the modem's audio is unknown. */
 export function audioAccess(
   { audio, usb }: Place,
   { card, serial }: MakeVoice,
@@ -26,7 +26,7 @@ export function audioAccess(
   return port === undefined ? undefined : { audio: serial, open: () => openSerialPcm(openPort, port) };
 }
 
-/** The card by its id, which stays; its number depends on the order of arrival. */
+/** Returns ALSA's name of the card by its id, which is stable. Its number depends on the order in which cards appear. */
 function deviceOf(sysfsRoot: string, usbPath: string, card: string): string {
   const devices = join(sysfsRoot, 'bus/usb/devices');
   for (const name of readdirSync(devices)) {

@@ -1,4 +1,4 @@
-// The modems of one host and the journal that they need: the part that works with and without a control link.
+// The modems of one host and their journal: the part that works with and without a control link.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -16,7 +16,7 @@ import type { RecoveryStep } from '../modem/recovery/recovery.ts';
 import type { Trouble } from '../modem/recovery/trouble.ts';
 import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
-import { settleIntents } from '../modem/sms/sms-left-behind.ts';
+import { settleUnfinished } from '../modem/sms/unfinished-commands.ts';
 import { refuseOthersFolder } from '../system/folder-owner.ts';
 import { HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
@@ -24,24 +24,24 @@ import { UsbWatch } from '../usb/usb-watch.ts';
 import { CallRegistry } from '../voice/call-registry.ts';
 import { audioAccess } from './audio-access.ts';
 
-/** Threads that hanging ports never get: for the journal's disk, name look-ups and the ports that work. */
+/** Threads reserved for the journal's disk, name look-ups and working ports. Hanging ports never get them. */
 const THREADS_KEPT = 3;
-/** Named in the error of a program that finds the data folder taken. */
+/** Name in the error of another program that wants the same data folder. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
 /** The parts that a program or a test supplies. */
 interface HostParts {
   readonly log: Logger;
   readonly clock?: Clock | undefined;
-  /** How an AT port is opened; a serial device by default. */
+  /** Opens an AT port. Default: a serial device. */
   readonly openPort?: OpenPort | undefined;
-  /** Whether there is a control plane that calls belong to. */
+  /** Whether a control plane owns the calls. */
   readonly isLinked: () => boolean;
-  /** Named in the error of another program that finds the folder taken; by default a daemon. */
+  /** Name in the error of another program that wants the same data folder. Default: a daemon. */
   readonly holder?: string | undefined;
 }
 
-/** Hears the events of a host. */
+/** Gets the events of a host. */
 export interface HostObserver {
   readonly slotsChanged?: () => void;
   readonly portOpened?: (slot: string) => void;
@@ -50,7 +50,7 @@ export interface HostObserver {
   readonly callChanged?: (call: LiveCall) => void;
 }
 
-/** The parts of a host, which has its data folder for itself until `close`. */
+/** The parts of a host, which has exclusive use of its data folder until `close`. */
 export interface Host {
   readonly journal: Journal;
   readonly rack: Rack;
@@ -60,17 +60,17 @@ export interface Host {
   readonly clock: Clock;
   readonly log: Logger;
   observe(observer: HostObserver): void;
-  /** Troubles of the whole host, words such as "journal_unavailable". */
+  /** Alarms of the whole host, such as "journal_unavailable". */
   alarms(): string[];
-  /** Begins to use the modems. */
+  /** Starts to use the modems. */
   start(): void;
-  /** Lets the modems finish the messages that they are sending, and closes their ports. */
+  /** Waits until the modems have sent their current messages, then closes their ports. */
   stop(): Promise<void>;
-  /** To be called after `stop`, once all appends have ended: closes the journal and gives the folder back. */
+  /** Closes the journal and releases the folder. Call it after `stop`, when all appends have ended. */
   close(): Promise<void>;
 }
 
-/** Takes the data folder and opens its journal; no modem is touched before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
+/** Locks the data folder and opens its journal. Uses no modem before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
 export async function openHost(
   settings: Settings,
   { log, clock = systemClock, isLinked, ...parts }: HostParts,
@@ -84,7 +84,7 @@ export async function openHost(
     await unlock();
     throw error;
   });
-  await settleIntents({ journal, clock, log });
+  await settleUnfinished({ journal, clock, log });
   const observers: HostObserver[] = [];
   const notify = (what: (observer: HostObserver) => void): void => {
     for (const observer of observers) what(observer);
@@ -94,7 +94,7 @@ export async function openHost(
     clock,
     log,
     isLinked,
-    tell: (call) => notify((observer) => observer.callChanged?.(call)),
+    onChange: (call) => notify((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();
   const modemParts = {
@@ -114,7 +114,7 @@ export async function openHost(
         notify((observer) => observer.stepTaken?.(name, step, trouble)),
       onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
         notify((observer) => observer.commandEnded?.(name, end)),
-      onLoss: () => usb.look(),
+      onLoss: () => usb.check(),
     },
   };
   const rack: Rack = new Rack({

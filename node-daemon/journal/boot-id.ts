@@ -1,11 +1,11 @@
-// The identity of this boot of the system. Records written before a kill are there after it; after a power cut they may be missing.
+// The identity of this boot of the system. Written records survive a kill of the process, but a power cut may lose them.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** proc(5): the kernel makes a new one at each boot. */
+/** The kernel creates a new id at each boot (proc(5)). */
 const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
 
-/** Stays equal as long as the system runs. Where the system does not provide it, each call returns a new one. */
+/** Returns an id that stays the same until the next boot. If the system does not provide one, each call returns a new id. */
 export function readBootId(): string {
   try {
     return readFileSync(BOOT_ID_PATH, 'utf8').trim();

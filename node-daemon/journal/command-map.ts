@@ -1,31 +1,31 @@
-// Commands that the journal remembers, with an index that finds them for a delivery report. Pure.
+// The commands in the journal, with an index that finds the command of a delivery report. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 
 /**
- * Some 60 MB of memory, 580 to 630 bytes each. It lasts the 7 days for which outcomes are kept at 10 messages a
- * minute for the whole node; 32 modems at 24 a minute fill it in 2.2 hours.
+ * About 60 MB of memory, 580 to 630 bytes each. Enough for 7 days, the time for which outcomes are kept, at 10 messages
+ * per minute for the whole node. 32 modems with 24 messages per minute fill it in 2.2 hours.
  */
 export const COMMANDS_MAX = 100_000;
 
-/** A command that may have been given to a modem. */
+/** A command that may have reached a modem. */
 export interface CommandState {
   readonly iccid: string;
   readonly to: string;
-  /** When it was about to be given, ISO 8601. */
+  /** Time of the intent, ISO 8601. */
   readonly at: string;
   readonly segments: number;
   /**
-   * The system's boot in which the intent was written, as long as all that was written since is there:
-   * not known for older programs, nor after a disk that refused.
+   * The system's boot in which the intent was written, as long as no later record is lost. Unknown for records of older
+   * programs, and after the disk refused a write.
    */
   readonly boot: string | undefined;
-  /** TP-Message-References of the segments that the network took, in order. */
+  /** TP-Message-References of the segments that the network accepted, in order. */
   readonly references: readonly number[];
-  /** Parts whose last report came, from 1. */
+  /** Parts, from 1, whose final delivery report came. */
   readonly reported: readonly number[];
-  /** `undefined` while the modem has or will have the command, or had it when the daemon died. */
+  /** `undefined` until the modem is done with the command, or if the daemon was killed before. */
   readonly outcome: SmsOutcome | undefined;
-  /** Digest of the text; only where the sender of the command may send it again. */
+  /** Digest of the text; only if the sender of the command may send it again. */
   readonly digest?: string;
 }
 
@@ -35,11 +35,11 @@ export type ReadonlyCommandMap = ReadonlyMap<string, CommandState> &
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** By command id, oldest first; at most `COMMANDS_MAX`, of which those without an outcome stay. */
+/** Commands by id, oldest first; at most `COMMANDS_MAX`. Commands without an outcome are never removed. */
 export class CommandMap extends Map<string, CommandState> {
-  /** Ids by SIM and reference. */
+  /** Command ids by SIM and reference. */
   readonly #sent = new Map<string, Set<string>>();
-  /** Ids by SIM: without outcome, or with an unknown one. */
+  /** Ids by SIM of commands without an outcome, or with an unknown one. */
   readonly #inDoubt = new Map<string, Set<string>>();
   readonly #open = new Set<string>();
 
@@ -51,7 +51,7 @@ export class CommandMap extends Map<string, CommandState> {
     }
     const status = command.outcome?.status;
     if (status === undefined || status === 'unknown') addTo(this.#inDoubt, command.iccid, commandId);
-    // A command that stays open keeps its place.
+    // A command without an outcome keeps its place.
     if (status === undefined) this.#open.add(commandId);
     else this.#open.delete(commandId);
     if (this.size > COMMANDS_MAX) this.#dropOldest();
@@ -64,17 +64,17 @@ export class CommandMap extends Map<string, CommandState> {
     return super.delete(commandId);
   }
 
-  /** Ids of commands of which a segment went out with this reference; in no order. */
+  /** Returns the ids of commands with a segment that has this reference, in no order. */
   sentAs(iccid: string, reference: number): ReadonlySet<string> {
     return this.#sent.get(`${iccid}/${reference}`) ?? NONE;
   }
 
-  /** Ids of the SIM's commands whose end is unknown. */
+  /** Returns the ids of the SIM's commands whose result is unknown. */
   inDoubt(iccid: string): ReadonlySet<string> {
     return this.#inDoubt.get(iccid) ?? NONE;
   }
 
-  /** Ids of commands without outcome, oldest first. */
+  /** Returns the ids of commands without an outcome, oldest first. */
   get open(): ReadonlySet<string> {
     return this.#open;
   }

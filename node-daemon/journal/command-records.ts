@@ -1,13 +1,13 @@
-// How records change the commands, and the records that a command is compacted to. Pure.
+// Applies records to the commands, and makes the records of a compacted command. Pure.
 import type { FactOf, SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandMap, CommandState } from './command-map.ts';
 import type { JournalRecord } from './record.ts';
 
 type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>;
-/** The records that describe a command, also after compaction. */
+/** The records that describe a command, before and after compaction. */
 type CommandRecord = RecordOf<'intent' | 'segment' | 'withdrawn' | 'doubt' | 'outcome'>;
 
-/** Brings the commands one record forward. */
+/** Applies one record to the commands. */
 export function applyCommandRecord(commands: CommandMap, record: CommandRecord): void {
   switch (record.kind) {
     case 'intent': {
@@ -60,7 +60,7 @@ export function applyOutcome(commands: CommandMap, fact: FactOf<'sms_outcome'>):
     reported: [],
   };
   const references = outcome.status === 'accepted' ? outcome.message_references : known.references;
-  // The boot matters only as long as the end is open.
+  // The boot matters only until there is an outcome.
   commands.set(commandId, { ...known, boot: undefined, references, outcome });
 }
 
@@ -77,7 +77,7 @@ export function applyReport(commands: CommandMap, fact: FactOf<'sms_report'>): v
   });
 }
 
-/** The records that make this command. */
+/** Returns the records that produce this command. */
 export function* commandRecords(commandId: string, command: CommandState): Generator<JournalRecord> {
   const { iccid, to, at, boot, outcome, references, reported } = command;
   const segments = command.segments === 1 ? {} : { segments: command.segments };

@@ -1,6 +1,6 @@
 // Promises that are settled from outside.
 
-/** A promise that may be rejected while nothing waits for it. */
+/** Makes a promise that may be rejected without a handler. */
 export function deferred(): {
   promise: Promise<void>;
   resolve: () => void;

@@ -1,14 +1,14 @@
-// Whether the disk refuses writes, for alarms and metrics.
+// Tracks whether the disk refuses writes, for alarms and metrics.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 
 /**
- * A full disk takes a small record and refuses the next message. A refused write is tried again every 30 s. The trouble is over when the
- * disk takes writes and has refused nothing for longer than that.
+ * A full disk may accept a small record and refuse the next message. A refused write is repeated every 30 s. The trouble is over when the
+ * disk accepts writes and has refused none for longer than that.
  */
 export const CALM_MS = 45_000;
 
-/** The trouble of one journal with its disk. */
+/** Whether the disk refuses the writes of one journal. */
 export class DiskTrouble {
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -25,30 +25,30 @@ export class DiskTrouble {
     return this.#isOn;
   }
 
-  /** Called after `isOn` has changed. */
+  /** `handler` is called after `isOn` has changed. */
   onChange(handler: () => void): void {
     this.#handlers.add(handler);
   }
 
-  /** The disk refused. */
+  /** Call it when the disk refused a write. */
   refused(cause: unknown): void {
     this.stop();
     if (this.#isOn) return;
-    this.#log.error({ err: cause }, 'the journal cannot be written');
+    this.#log.error({ err: cause }, 'journal writes failed');
     this.#set(true);
   }
 
-  /** The disk took a write. */
+  /** Call it when the disk accepted a write. */
   took(): void {
     if (!this.#isOn) return;
     this.#calmTimer ??= this.#clock.after(CALM_MS, () => {
       this.#calmTimer = undefined;
-      this.#log.info({}, 'the journal can be written again');
+      this.#log.info({}, 'journal writes succeed again');
       this.#set(false);
     });
   }
 
-  /** Waits for no calm any more. */
+  /** Stops the timer. */
   stop(): void {
     this.#calmTimer?.cancel();
     this.#calmTimer = undefined;

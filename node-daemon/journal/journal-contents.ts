@@ -1,46 +1,46 @@
-// Reads a journal's file, also after a kill, a power cut or a broken disk.
+// Reads the file of a journal, even after a kill, a power cut or a disk error.
 import { createHash } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from './journal-disk.ts';
 import { decodeRecord, type JournalRecord } from './record.ts';
 
-/** The contents of a file when it was read. */
+/** The contents of a file. */
 interface JournalContents {
-  /** The records that count, in order. */
+  /** The valid records, in order. */
   readonly records: readonly JournalRecord[];
-  /** Bytes of the good records before the first damage: the part to keep after a torn write. */
+  /** Length in bytes of the valid records before the first damage: the part to keep after a torn write. */
   readonly goodBytes: number;
   /**
-   * `torn`: the damage is in the last write, which was never reported as durable. A kill leaves a part of a write, a power cut any of its
-   * pages. Records after the damage do not count. `corrupt`: the damage is in data that was durable, which only a broken disk causes, or
-   * nothing before it is good.
+   * `torn`: the damage is in the last write, which was never reported as durable. A kill leaves the beginning of a write, a power cut any
+   * of its pages. Records after the damage do not count. `corrupt`: the damage is in durable data, which only a broken disk causes, or no
+   * record before it is valid.
    */
   readonly damage: 'none' | 'torn' | 'corrupt';
 }
 
-/** Reads a journal's file; a missing one has no records. Rejects, with the path, when it cannot be read. */
+/** Reads the file of a journal. A missing file has no records. Rejects with an error that includes the path if it cannot be read. */
 export async function readJournal(path: string): Promise<JournalContents> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
-    // Unlike an error of open, an error of read does not include the path.
+    // Errors of `open` include the path, errors of `read` do not.
     throw new Error(`cannot read the journal ${path}: ${error.message}`, { cause: error });
   });
   return parseJournal(bytes);
 }
 
-/** The contents of a journal's bytes. */
+/** Returns the contents of a journal from its bytes. */
 export function parseJournal(bytes: Buffer): JournalContents {
   const before: JournalRecord[] = [];
   const behind: JournalRecord[] = [];
   const end = endOf(bytes);
   let goodBytes = 0;
-  /** As far as the file itself says; older programs did not say it. */
+  /** Length of the durable data according to the file. Older programs did not write it. */
   let durableBytes: number | undefined;
   let isDamaged = false;
   for (let start = 0; start < end; ) {
     if (bytes[start] === 0) {
-      // A page that is missing; a line may begin behind it.
+      // A page is missing. A line may begin after it.
       isDamaged = true;
       start += 1;
       continue;
@@ -60,7 +60,7 @@ export function parseJournal(bytes: Buffer): JournalContents {
   return { records: [...before, ...behind], goodBytes, damage: 'corrupt' };
 }
 
-/** The file has room behind its records, of zeros. */
+/** The file has spare room after its records, filled with zeros. */
 function endOf(bytes: Buffer): number {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
@@ -69,10 +69,10 @@ function endOf(bytes: Buffer): number {
 
 /**
  * Gives a damaged journal a second name in its folder, durably, and returns that path. The first name stays
- * until a new file takes it: there is a journal at every instant. The name follows from the contents, so that
- * a start that is tried again and again leaves one file.
+ * until a new file takes it, so there is a journal at every moment. The name depends on the contents, so that
+ * repeated starts leave only one file.
  */
-export async function keepAside(path: string): Promise<string> {
+export async function keepDamaged(path: string): Promise<string> {
   const digest = createHash('sha256')
     .update(await readFile(path))
     .digest('hex');

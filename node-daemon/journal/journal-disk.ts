@@ -1,30 +1,30 @@
-// The files under the journal: the calls that it needs from the system, and the system's own.
+// The file operations of the journal, and their implementation with the system's files.
 import { constants, fdatasync, stat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** A file as the journal uses it. Tests replace it to simulate a full or broken disk, a kill or a power cut. */
+/** The operations on one file. Tests replace it to simulate a full or broken disk, a kill or a power cut. */
 export interface JournalDisk {
-  /** Writes there: a kill cannot take it back, a power cut can. After a rejection anything may be there. */
+  /** Writes at this position. The data survives a kill, but not a power cut. After a rejection the contents are undefined. */
   write(bytes: Uint8Array, position: number): Promise<void>;
-  /** Makes all that was written before durable (fdatasync). May be called while a write is under way. */
+  /** Makes all earlier writes durable (fdatasync). May be called during a write. */
   sync(): Promise<void>;
-  /** Cuts the file and makes that durable. */
+  /** Truncates the file, durably. */
   truncate(length: number): Promise<void>;
-  /** Whether this path names this file. It does not once the file was deleted or replaced. Never rejects. */
+  /** Resolves with whether this path still names this file. It does not after the file was deleted or replaced. Never rejects. */
   isAt(path: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Opens a file; makes it when it is not there. */
+/** Opens a file, or creates it if it does not exist. */
 export type OpenJournalDisk = (path: string) => Promise<JournalDisk>;
 
-/** The real file. The callback forms of write, sync and stat cost half of what those of a file handle do. */
+/** A real file. The callback forms of write, sync and stat cost half as much as those of a file handle. */
 export const openJournalDisk: OpenJournalDisk = async (path) => {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   const { dev, ino } = await handle.stat();
   return {
     async write(bytes, position) {
-      // The system may take a part, and say only the next time why not all.
+      // The system may write only a part, and report the reason only at the next write.
       for (let taken = 0; taken < bytes.length; ) {
         taken += await writeSome(handle.fd, bytes.subarray(taken), position + taken);
       }
@@ -53,7 +53,7 @@ function writeSome(fd: number, bytes: Uint8Array, position: number): Promise<num
   });
 }
 
-/** Makes renames and new names in a folder durable. */
+/** Makes renames and new files in a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

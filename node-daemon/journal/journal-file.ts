@@ -1,14 +1,14 @@
-// The journal's file: written behind its records, into room that is kept there, and replaced as a whole.
+// The file of the journal: records are written into spare room at its end, and compaction replaces the whole file.
 import { rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type JournalDisk, type OpenJournalDisk, openJournalDisk, syncFolder } from './journal-disk.ts';
 import { encodeRecord, type JournalRecord } from './record.ts';
 
-/** Compaction writes this much at a time, so that it never holds up the process for longer than about 1 ms. */
+/** Compaction writes this much at a time, so that it never blocks the process for longer than about 1 ms. */
 const CHUNK_BYTES = 64 * 1024;
 /**
- * Zeros behind the records. Writes go over them, so that a sync does not change the size of the file. A change of size would make every
- * program that writes to the file system wait for the file system's journal.
+ * Size of the zeros after the records. Writes replace them, so that a sync does not change the size of the file. A change of size would
+ * make every program that writes to the file system wait for the file system's journal.
  */
 const ROOM_BYTES = 256 * 1024;
 const DOUBT = Buffer.from(encodeRecord({ kind: 'doubt' }));
@@ -18,9 +18,9 @@ export class JournalFile {
   readonly #path: string;
   readonly #openDisk: OpenJournalDisk;
   #disk: JournalDisk | undefined;
-  /** End of the records that are written. */
+  /** End of the written records. */
   #writtenBytes = 0;
-  /** End of the records that are durable. */
+  /** End of the durable records. */
   #durableBytes = 0;
   /** End of the file. */
   #roomEnd = 0;
@@ -35,19 +35,19 @@ export class JournalFile {
     return this.#writtenBytes;
   }
 
-  /** False when a failed write left an end that could not be mended, or the file lost its name: only `replace` helps then. */
+  /** False if the end could not be repaired after a failed write, or the file lost its name. Then only `replace` helps. */
   get usable(): boolean {
     return this.#disk !== undefined;
   }
 
-  /** Opens the file with its first `goodBytes` bytes and drops the rest. */
+  /** Opens the file, keeps its first `goodBytes` bytes and drops the rest. */
   async open(goodBytes: number): Promise<void> {
     const disk = await this.#openDisk(this.#path);
     await disk.truncate(goodBytes);
     this.#adopt(disk, goodBytes);
   }
 
-  /** Writes lines behind those that are there. After a rejection, `mend`. */
+  /** Appends lines. After a rejection, call `mend`. */
   async write(lines: Uint8Array): Promise<void> {
     const disk = this.#opened();
     const mark = Buffer.from(encodeRecord({ kind: 'synced', bytes: this.#durableBytes }));
@@ -58,7 +58,7 @@ export class JournalFile {
     this.#roomEnd = Math.max(this.#roomEnd, this.#writtenBytes);
   }
 
-  /** Makes earlier writes durable, where the next start finds them. After a rejection, call `mend`. */
+  /** Makes earlier writes durable. After a rejection, call `mend`. */
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
     const disk = this.#opened();
@@ -67,15 +67,15 @@ export class JournalFile {
     this.#durableBytes = bytes;
   }
 
-  /** Whether it is usable and has its name. */
+  /** Resolves with whether the file is usable and still has its name. */
   async isInPlace(): Promise<boolean> {
     return this.#disk !== undefined && (await this.#disk.isAt(this.#path));
   }
 
   /**
-   * After a failure the page cache may differ from the disk. Goes back to what is known to be on the disk, or sets `usable` to false. Never
-   * rejects. Nothing else may be under way. A `doubt` record marks for readers of the file that something was taken back; without that mark
-   * nothing was.
+   * Repairs the end after a failure, when the page cache may differ from the disk. Goes back to the durable records, or sets `usable` to
+   * false. Never rejects. No other operation may run. Writes a `doubt` record, which shows later readers of the file that records were
+   * taken back.
    */
   async mend(): Promise<void> {
     const disk = this.#disk;
@@ -84,7 +84,7 @@ export class JournalFile {
     try {
       await this.#mustHaveName(disk);
       const mark = this.#writtenBytes > this.#durableBytes ? DOUBT : Buffer.alloc(0);
-      // The zero spoils the line that it falls into: after a kill, data left behind the mark does not count.
+      // The zero damages the line at that place, so that after a kill the data behind the mark does not count.
       if (mark.length > 0) await disk.write(Buffer.concat([mark, Buffer.alloc(1)]), this.#durableBytes);
       const end = this.#durableBytes + mark.length;
       await disk.truncate(end);
@@ -95,8 +95,8 @@ export class JournalFile {
   }
 
   /**
-   * Writes a new file, which `replace` can make this one. The old one may be written meanwhile; of each
-   * `suffix` there is one at a time. Rejects when the disk refuses.
+   * Writes a new file, which `replace` can put in place of this one. Writes to the old file may go on. There may be one
+   * new file for each `suffix`. Rejects if the disk refuses.
    */
   async writeNew(suffix: string, records: Iterable<JournalRecord>): Promise<NewJournalFile> {
     const path = `${this.#path}.${suffix}`;
@@ -116,8 +116,8 @@ export class JournalFile {
   }
 
   /**
-   * Makes a new file with `tail` at its end this one, atomically: a crash leaves the old or the new one.
-   * Nothing else is under way.
+   * Appends `tail` to a new file and puts it in place of this one, atomically: a crash leaves the old or the new file.
+   * No other operation may run.
    */
   async replace({ path, disk, bytes }: NewJournalFile, tail: readonly Uint8Array[] = []): Promise<void> {
     let size = bytes;
@@ -128,7 +128,7 @@ export class JournalFile {
       }
       await disk.sync();
       await rename(path, this.#path);
-      // From here on the old file has no name: nothing may be written to it.
+      // From here on the old file has no name and must not be written.
       await this.#leave();
       await syncFolder(dirname(this.#path));
     } catch (error) {
@@ -138,21 +138,22 @@ export class JournalFile {
     this.#adopt(disk, size);
   }
 
-  /** Gives up a new file, and its space: the disk may be full. Never rejects. */
+  /** Deletes a new file to free its space, because the disk may be full. Never rejects. */
   async discard({ path, disk }: Pick<NewJournalFile, 'path' | 'disk'>): Promise<void> {
     await disk.close().catch(() => undefined);
-    // It is not there where it has become the journal.
+    // If it has become the journal, this name no longer exists.
     await unlink(path).catch(() => undefined);
   }
 
-  /** Leaves the file without the room behind its records. */
+  /** Removes the spare room after the records, and closes the file. */
   async close(): Promise<void> {
     await this.#disk?.truncate(this.#writtenBytes).catch(() => undefined);
     await this.#leave();
   }
 
   async #mustHaveName(disk: JournalDisk): Promise<void> {
-    if (!(await disk.isAt(this.#path))) throw new Error(`${this.#path} was deleted or replaced by somebody`);
+    if (!(await disk.isAt(this.#path)))
+      throw new Error(`${this.#path} was deleted or replaced by another program`);
   }
 
   async #leave(): Promise<void> {
@@ -179,12 +180,12 @@ export class JournalFile {
       await disk.write(Buffer.alloc(ROOM_BYTES), this.#roomEnd);
       this.#roomEnd += ROOM_BYTES;
     } catch {
-      // A disk that is nearly full may have room for the records themselves.
+      // A nearly full disk may still have room for the records.
     }
   }
 }
 
-/** A file that is about to become the journal. */
+/** A file that will become the journal. */
 interface NewJournalFile {
   readonly path: string;
   readonly disk: JournalDisk;

@@ -1,4 +1,4 @@
-// Digests of texts that only this node can make. A plain digest of a short text can be reversed by guessing.
+// Keyed digests of texts. A plain digest of a short text could be reversed by guessing.
 import { createHmac, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
@@ -10,10 +10,10 @@ const FILE_NAME = 'journal.key';
 const KEY_BYTES = 32;
 const DIGEST_BYTES = 16;
 
-/** Digests of older programs: SHA-256 of a PDU, or the first 32 bits of the SHA-256 of a text. */
+/** The digests of older programs: SHA-256 of a PDU, or the first 32 bits of the SHA-256 of a text. */
 const PLAIN_DIGEST = /^[0-9a-f]{8}([0-9a-f]{56})?$/;
 
-/** Keys the digests of one journal. The key lies beside it, in a file of its own. */
+/** Makes the keyed digests of one journal. The key is in a file of its own beside the journal. */
 export class JournalKey {
   readonly #key: Buffer;
 
@@ -21,7 +21,7 @@ export class JournalKey {
     this.#key = key;
   }
 
-  /** Reads the key of a folder; makes one, durably, where there is none. Rejects when the disk refuses. */
+  /** Reads the key of a folder, or creates one durably. Rejects if the disk refuses. */
   static async open(folder: string): Promise<JournalKey> {
     const path = join(folder, FILE_NAME);
     const known = await readFile(path).catch((error: NodeJS.ErrnoException) => {
@@ -35,13 +35,13 @@ export class JournalKey {
     return new JournalKey(key);
   }
 
-  /** The keyed form of a plain digest. */
+  /** Returns the keyed form of a plain digest. */
   digestOf(plain: string): string {
     const mac = createHmac('sha256', this.#key).update(plain).digest();
     return `k1.${mac.subarray(0, DIGEST_BYTES).toString('base64url')}`;
   }
 
-  /** The record of an older program with its digest keyed; the record itself where there is nothing to do. */
+  /** Returns a record of an older program with a keyed digest, and any other record unchanged. */
   keyed(record: JournalRecord): JournalRecord {
     switch (record.kind) {
       case 'fact':

@@ -1,5 +1,5 @@
-// The state of the journal: facts to send, commands and their outcomes, entries to delete, parts that wait. Pure: the state follows from
-// its records, applied in order.
+// The state of the journal: facts to send, commands and their outcomes, entries to delete, parts that wait. Pure: the records, applied in
+// order, determine the state.
 import assert from 'node:assert/strict';
 import type { Fact } from '#shared/link/messages.ts';
 import { CommandMap, type CommandState, type ReadonlyCommandMap } from './command-map.ts';
@@ -12,45 +12,45 @@ import {
   type StorageEntry,
 } from './record.ts';
 
-/** A repeated command id is answered from its outcome for this long. */
+/** For this long, a repeated command id is answered with its outcome. */
 export const OUTCOME_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /**
- * Entries that are remembered until they are gone. A rack has a tenth of them: more belong to SIMs that left,
- * and the oldest are forgotten.
+ * Maximum number of entries to remember until they are deleted. A rack has a tenth of that. The rest belongs to SIMs that
+ * were removed, and the oldest are forgotten first.
  */
 export const ENTRIES_MAX = 50_000;
 /** More modems than a daemon serves in years. */
 const CARDS_MAX = 1_024;
 
-/** An entry that was read and may still lie on the modem. */
+/** An entry that was read and may still be on the modem. */
 interface EntryState {
   readonly entry: StorageEntry;
-  /** The modem said that it deleted the entry. */
+  /** Whether the modem reported that it deleted the entry. */
   readonly deleted: boolean;
 }
 
-/** Parts of one message that wait for the others. */
+/** Parts of one message that wait for the other parts. */
 export interface PartGroup {
   readonly iccid: string;
   readonly parts: readonly PartRecord[];
 }
 
-/** All that the records of a journal say. */
+/** The state that results from the records of a journal. */
 export interface JournalState {
   journalId: string;
   nextSequence: number;
-  /** Highest acknowledged sequence. */
+  /** Highest acknowledged sequence number. */
   acknowledged: number;
-  /** Facts that are not acknowledged, by sequence, in order and without gaps. */
+  /** Unacknowledged facts by sequence number, in order and without gaps. */
   readonly facts: Map<number, Fact>;
   readonly commands: CommandMap;
-  /** Entries that were read and are not known to be gone, by `entryKey`. */
+  /** Entries that were read and may still exist, by `entryKey`. */
   readonly entries: Map<string, EntryState>;
-  /** By the group's key. */
+  /** Waiting parts by the key of their group. */
   readonly groups: Map<string, PartGroup>;
-  /** PINs that were refused or may have been, by digest; each one was put into the configuration by hand. */
+  /** PINs that were refused or may have been, by digest. There are few: a person configured each of them. */
   readonly pins: Map<string, PinRecord>;
-  /** ICCID of the card that each modem had last, by IMEI. */
+  /** ICCID of the last card of each modem, by IMEI. */
   readonly cards: Map<string, string>;
 }
 
@@ -82,16 +82,16 @@ export function emptyState(journalId: string): JournalState {
   };
 }
 
-/** The holder of a storage: a SIM card or a modem. */
+/** Returns the owner of a storage: a SIM card or a modem. */
 export const holderOf = ({ device, iccid }: Pick<StorageEntry, 'iccid' | 'device'>): string =>
   device ?? iccid;
 
-/** The place of an entry; two messages cannot be there at once. */
+/** Returns the key of an entry's place, which can contain one message at a time. */
 export function entryKey(entry: Pick<StorageEntry, 'iccid' | 'device' | 'storage' | 'index'>): string {
   return `${holderOf(entry)}/${entry.storage}/${entry.index}`;
 }
 
-/** Brings the state one record forward. */
+/** Applies one record to the state. */
 export function applyRecord(state: JournalState, record: JournalRecord): void {
   switch (record.kind) {
     case 'journal':
@@ -144,12 +144,12 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
 }
 
 /**
- * The records that produce this state as it is now: the contents of a compacted journal. Changes while the records are read do not show in
+ * Returns the records that produce the current state: the contents of a compacted journal. Later changes of the state do not affect
  * them.
  */
 export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
   const { journalId, nextSequence, acknowledged } = state;
-  // Facts are re-applied, so that the head starts where the oldest kept one does.
+  // The facts follow as records, so the numbering starts at the oldest one.
   const head = nextSequence - state.facts.size;
   const first: JournalRecord = {
     kind: 'journal',
@@ -158,7 +158,7 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
     nextSequence: head,
     acknowledged,
   };
-  // The values are never changed, only replaced: copies of the maps are a few milliseconds of work.
+  // Values are never changed, only replaced, so it is enough to copy the maps, which takes a few milliseconds.
   const copy = {
     commandIds: [...state.commands.keys()],
     commands: [...state.commands.values()],
@@ -173,7 +173,7 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
 
 interface StateCopy {
   readonly commandIds: readonly string[];
-  /** One for each id. */
+  /** Yields one record for each id. */
   readonly commands: readonly CommandState[];
   readonly facts: readonly [number, Fact][];
   readonly groups: readonly [string, PartGroup][];
@@ -203,13 +203,13 @@ function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRec
 export function dropOldOutcomes(state: JournalState, now: number): void {
   for (const [commandId, { outcome }] of state.commands) {
     if (outcome === undefined) continue;
-    // Those behind it are about as young.
+    // All later ones are as young.
     if (Date.parse(outcome.at) >= now - OUTCOME_KEPT_MS) return;
     state.commands.delete(commandId);
   }
 }
 
-/** Gives the journal a new identity: its facts are numbered from 1 again and none counts as acknowledged. */
+/** Gives the journal a new identity. Its facts are numbered from 1 again, and none of them is acknowledged. */
 export function renumber(state: JournalState, journalId: string): void {
   const facts = [...state.facts.values()];
   state.facts.clear();
@@ -231,7 +231,7 @@ function applyFact(state: JournalState, record: Extract<JournalRecord, { kind: '
   setEntry(state, record.entry);
 }
 
-/** Forgets the facts up to `sequence`, and never takes an acknowledgement back. */
+/** Removes the facts up to `sequence`. An acknowledgement is never taken back. */
 export function applyAcknowledgement(state: JournalState, sequence: number): void {
   for (const kept of state.facts.keys()) {
     if (kept > sequence) break;
@@ -245,7 +245,7 @@ function setEntry(state: JournalState, entry: StorageEntry | undefined): void {
   setBounded(state.entries, entryKey(entry), { entry, deleted: false }, ENTRIES_MAX);
 }
 
-/** Puts a value last in line: the oldest are forgotten first. */
+/** Moves a value to the end: the oldest are forgotten first. */
 function setBounded<T>(map: Map<string, T>, key: string, value: T, sizeMax: number): void {
   map.delete(key);
   map.set(key, value);
@@ -254,7 +254,7 @@ function setBounded<T>(map: Map<string, T>, key: string, value: T, sizeMax: numb
   map.delete(oldest);
 }
 
-/** Settles an entry unless its place has been taken by another message since. */
+/** Settles an entry, unless another message has taken its place since. */
 function settleEntry(state: JournalState, entry: StorageEntry, settle: (key: string) => void): void {
   const key = entryKey(entry);
   if (state.entries.get(key)?.entry.digest === entry.digest) settle(key);

@@ -1,22 +1,22 @@
-// Brings appended records to the disk: written at once, made durable in groups, in the order they came in.
+// Writes appended records to the disk: at once, in order, and durably in groups.
 //
 //   staged ──write()──► written ──fdatasync──► durable
-//   A kill takes back staged records, a power cut those that are not durable, a disk that refuses those that are written.
+//   A kill loses staged records. A power cut loses records that are not durable. A disk error may lose written records.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { JournalFile } from './journal-file.ts';
 
 /** Lazy writes are durable after this time, so that more of them share a sync. */
 export const LAZY_SYNC_MS = 5;
 
-/** Something to write. Its functions are called in the order of the entries. */
+/** An entry to write. Functions of entries are called in the order of the entries. */
 interface WriterEntry {
-  /** The write can wait for `LAZY_SYNC_MS` before it is durable. */
+  /** Whether the entry may wait for `LAZY_SYNC_MS` before it is durable. */
   readonly isLazy: boolean;
-  /** Called when its turn to be written has come; returns its lines. If it throws, the entry is `refused` with the error. */
+  /** Called right before the entry is written. Returns its lines. If it throws, the entry is `refused` with the error. */
   encode(): string;
   onWritten(): void;
   onDurable(bytes: Uint8Array): void;
-  /** It does not count: none of it is in the file. */
+  /** Called if no part of the entry is in the file. */
   refused(error: unknown): void;
 }
 
@@ -24,11 +24,11 @@ interface WriterEntry {
 interface WriterParts {
   readonly file: JournalFile;
   readonly clock: Clock;
-  /** Makes a file that is not usable usable again. Rejects when the disk refuses. */
+  /** Makes an unusable file usable again. Rejects if the disk refuses. */
   readonly restore: () => Promise<void>;
-  /** After entries became durable, all at once. */
+  /** Called after entries became durable, all at once. */
   readonly onGroupDurable: () => void;
-  /** The disk refused, `file` is back at its durable end: the error that the entries are refused with. */
+  /** Called when the disk refused and `file` is back at its durable end. Returns the error for the refused entries. */
   readonly onFailure: (cause: unknown) => Error;
 }
 
@@ -37,7 +37,7 @@ interface Written {
   readonly bytes: Uint8Array;
 }
 
-/** Writes while it syncs. One for each file. */
+/** The writer of one file. It writes and syncs at the same time. */
 export class JournalWriter {
   readonly #parts: WriterParts;
   readonly #staged: WriterEntry[] = [];
@@ -45,10 +45,10 @@ export class JournalWriter {
   #lazyTimer: Timer | undefined;
   #writing = false;
   #syncing = false;
-  /** Something that is written is wanted on the disk. */
+  /** Whether written entries wait for a sync. */
   #syncDue = false;
   #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
-  /** Another task has the file, or waits for it. */
+  /** Whether another task uses the file or waits for it. */
   #held = false;
   #lastHolder: Promise<void> = Promise.resolve();
   #idleWaiters: (() => void)[] = [];
@@ -58,12 +58,12 @@ export class JournalWriter {
     this.#parts = parts;
   }
 
-  /** Entries that are not written yet. */
+  /** Number of entries that are not written yet. */
   get stagedCount(): number {
     return this.#staged.length;
   }
 
-  /** Grows with each write and sync that ends, well or not; undefined while there is nothing to do. */
+  /** Grows with each finished write and sync, successful or not; undefined while there is nothing to do. */
   get steps(): number | undefined {
     const isIdle = !this.#writing && !this.#syncing && this.#failure === undefined;
     return isIdle && this.#staged.length === 0 ? undefined : this.#steps;
@@ -74,7 +74,7 @@ export class JournalWriter {
     this.#start();
   }
 
-  /** Lends the file out once all that is written is durable; records added meanwhile are written after. */
+  /** Runs a task with exclusive use of the file, when all written entries are durable. Entries that come meanwhile are written later. */
   async exclusively(work: () => Promise<void>): Promise<void> {
     const before = this.#lastHolder;
     let release: () => void = () => undefined;
@@ -91,7 +91,7 @@ export class JournalWriter {
     }
   }
 
-  /** Resolves when all that was added is durable or refused. */
+  /** Resolves when all added entries are durable or refused. */
   async drain(): Promise<void> {
     do {
       await this.#lastHolder;
@@ -106,7 +106,7 @@ export class JournalWriter {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Whether writing goes on. */
+  /** Returns whether writing may continue. */
   #start(): boolean {
     const isFree = !this.#writing && !this.#held && this.#failure === undefined;
     if (isFree && this.#staged.length > 0) {
@@ -117,7 +117,7 @@ export class JournalWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // A turn of the loop lets all records that were added together share one write, and lets tasks that talk to modems go first.
+    // One turn of the event loop lets records that were added together share one write, and lets modem tasks go first.
     await new Promise((resolve) => setImmediate(resolve));
     try {
       if (!this.#parts.file.usable) await this.#parts.restore();
@@ -182,7 +182,7 @@ export class JournalWriter {
     else this.#failure.entries.push(...entries);
   }
 
-  /** When neither writing nor syncing goes on: repairs a failure, then continues with the records that came meanwhile. */
+  /** Called when no write and no sync runs. Repairs a failure, then continues with the records that came meanwhile. */
   async #settle(): Promise<void> {
     if (this.#writing || this.#syncing) return;
     if (this.#failure !== undefined) {
@@ -208,7 +208,7 @@ export class JournalWriter {
   }
 }
 
-/** The lines of an entry; `undefined` when it has been refused. */
+/** Returns the lines of an entry; `undefined` if it was refused. */
 function encoded(entry: WriterEntry): Written | undefined {
   try {
     return { entry, bytes: Buffer.from(entry.encode()) };

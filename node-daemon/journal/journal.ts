@@ -1,4 +1,4 @@
-// Records that must survive on a node: appended durably in groups, numbered, acknowledged, compacted.
+// The journal of a node: appends records durably in groups, numbers facts, removes acknowledged ones, compacts the file.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -6,7 +6,7 @@ import type { Logger } from '#shared/log.ts';
 import { readBootId } from './boot-id.ts';
 import { deferred } from './deferred.ts';
 import { DiskTrouble } from './disk-trouble.ts';
-import { keepAside, readJournal } from './journal-contents.ts';
+import { keepDamaged, readJournal } from './journal-contents.ts';
 import type { OpenJournalDisk } from './journal-disk.ts';
 import { JournalFile } from './journal-file.ts';
 import { JournalKey } from './journal-key.ts';
@@ -21,59 +21,59 @@ import {
   snapshotOf,
 } from './journal-state.ts';
 import { JournalWriter } from './journal-writer.ts';
-import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeCutOff, removeOldAsides } from './leftovers.ts';
+import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeIncomplete, removeOldDamaged } from './obsolete-texts.ts';
 import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
 const FILE_NAME = 'journal.log';
-/** Days of a full rack without a control plane. Beyond it messages stay on the SIMs and in the network. */
+/** Enough for days of a full rack without a control plane. When it is full, messages stay on the SIMs and in the network. */
 export const FACTS_MAX = 50_000;
-/** Appends that wait for the disk; more means that the disk stands still. */
+/** Most appends that wait for the disk. More would mean that the disk hangs. */
 const STAGED_MAX = 10_000;
-/** Rewriting less than this saves nothing worth the work. */
+/** Below this size, compaction is not worth the work. */
 export const COMPACT_BYTES_MIN = 1024 * 1024;
-/** The file may grow to this multiple of its last compact size. */
+/** The file is compacted at this multiple of its last compact size. */
 const COMPACT_GROWTH = 4;
-/** Facts that the control plane has acknowledged stay on the disk no longer than this, also on a node where nothing happens. */
+/** Acknowledged facts stay on the disk for at most this time, even on an idle node. */
 export const COMPACT_WITHIN_MS = 60 * 60 * 1000;
-/** A lost acknowledgement costs only a repetition, so it may wait for others. */
+/** An acknowledgement may wait for others, because losing one only causes a repetition. */
 const ACKNOWLEDGEMENT_DELAY_MS = 1_000;
 
-/** The journal takes nothing now: full, closed, or the disk refuses. `cause` says which. */
+/** The journal accepts no records now: it is full or closed, or the disk refuses. `cause` is the reason. */
 export class JournalUnavailableError extends Error {
   override name = 'JournalUnavailableError';
 }
 
 /** The journal's folder and the parts that it uses. */
 export interface JournalOptions {
-  /** Exists; nothing else writes there. */
+  /** An existing folder that no other program writes to. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly openDisk?: OpenJournalDisk;
-  /** The system's boot; read from the system where nothing is said. */
+  /** Id of the system's boot. Default: read from the system. */
   readonly bootId?: string;
 }
 
-/** Records that callers append, and the journal's own. */
+/** Records of callers and of the journal itself. */
 type Appendable = NewRecord | Extract<JournalRecord, { kind: 'ack' }>;
 
-/** Records that depend on the parts that wait; pure, and quick. */
+/** Makes records that depend on the waiting parts. Must be pure and fast. */
 type Decision = (groups: ReadonlyGroups) => readonly NewRecord[];
 
-/** How far an append has come. Both reject with `JournalUnavailableError`: then none of it counts. */
+/** The steps of an append. If they reject with `JournalUnavailableError`, none of its records counts. */
 interface Appended {
-  /** A kill of this process cannot take it back; a power cut can, and a disk that then refuses. */
+  /** Resolves when the records survive a kill of this process. A power cut or a later disk error can still lose them. */
   readonly written: Promise<void>;
-  /** It is on the disk, and applied to the state. */
+  /** Resolves when the records are durable and applied to the state. */
   readonly durable: Promise<void>;
 }
 
-/** The durable memory of one node. */
+/** The durable storage of one node. */
 export class Journal {
-  /** Whether nothing was in its folder: no file, or one without a record. */
+  /** Whether the folder had no file, or one without a record. */
   readonly isNew: boolean;
-  /** The boot of the system that this process lives in. */
+  /** Id of the current boot of the system. */
   readonly bootId: string;
   readonly #folder: string;
   readonly #key: JournalKey;
@@ -84,19 +84,19 @@ export class Journal {
   readonly #state: JournalState;
   readonly #factHandlers = new Set<() => void>();
   readonly #trouble: DiskTrouble;
-  /** State that is written and not yet durable: the next sequence, facts that grow the journal, groups of parts. */
+  /** State of records that are written but not durable: the next sequence number, the number of facts, groups of parts. */
   #nextSequence: number;
   #growthUnderWay = 0;
   readonly #groups: WrittenGroups;
   #factsCame = false;
   #acknowledgementTimer: Timer | undefined;
   #compactBytes = COMPACT_BYTES_MIN;
-  /** Lines that became durable since the compaction that goes on took its copy. */
+  /** Lines that became durable since the running compaction took its copy. */
   #compactionTail: Uint8Array[] | undefined;
   #compacting: Promise<void> | undefined;
-  /** The file, or one beside it, may hold texts that are not needed any more: compaction is due. */
+  /** Whether compaction is due because the file, or one beside it, may contain texts that are no longer needed. */
   #compactionTimer: Timer | undefined;
-  /** After a failure, written records may have been taken back: a kill is no better than a power cut. */
+  /** Whether written records may have been lost after a failure, so that a kill is as bad as a power cut. */
   #hasFailed = false;
   #closed = false;
 
@@ -125,7 +125,7 @@ export class Journal {
     });
   }
 
-  /** Opens the journal of a folder, repairing the damage of a crash. Throws when the disk refuses. */
+  /** Opens the journal of a folder and repairs the damage of a crash. Throws if the disk refuses. */
   static async open(options: JournalOptions): Promise<Journal> {
     const { folder, clock, log } = options;
     const path = join(folder, FILE_NAME);
@@ -134,20 +134,20 @@ export class Journal {
     const records = contents.records.map((record) => key.keyed(record));
     const state = emptyState(randomUUID());
     for (const record of records) applyRecord(state, record);
-    await removeCutOff(path);
+    await removeIncomplete(path);
     dropOldOutcomes(state, clock.now());
     const file = new JournalFile(path, options.openDisk);
     const isCorrupt = contents.damage === 'corrupt';
-    // Sequences of lost records may have been used: a new identity cannot collide with them.
+    // Lost facts may have used the next sequence numbers. A new identity avoids collisions.
     if (isCorrupt) renumber(state, randomUUID());
     const isNew = contents.records.length === 0 && !isCorrupt;
     const journal = new Journal(file, { state, key, isNew }, options);
     if (isCorrupt) {
-      const aside = await keepAside(path);
-      log.error({ aside }, 'the journal is damaged: what can be read goes on, the file is kept aside');
+      const aside = await keepDamaged(path);
+      log.error({ aside }, 'journal damaged: kept its readable records and a copy of the file');
       await journal.#rewrite();
     } else if (contents.records[0]?.kind === 'journal') {
-      if (contents.damage === 'torn') log.warn({}, 'the journal ends in a torn write: cut off');
+      if (contents.damage === 'torn') log.warn({}, 'removed an incomplete write from the end of the journal');
       await file.open(contents.goodBytes);
       journal.#compactBytes = Math.max(COMPACT_BYTES_MIN, contents.goodBytes);
       if (isStale(contents.records, records, state)) journal.#startCompaction();
@@ -156,7 +156,7 @@ export class Journal {
     return journal;
   }
 
-  /** The state that the durable records give. Read only; only `append` and `acknowledge` change it. */
+  /** The state of the durable records. Read-only: only `append` and `acknowledge` change it. */
   get state(): ReadonlyJournalState {
     return this.#state;
   }
@@ -165,7 +165,7 @@ export class Journal {
     return this.#closed;
   }
 
-  /** True from a write that the disk refused until the disk has taken all writes, and refused nothing, for a while. */
+  /** True from a refused write until the disk has accepted all writes for a while. */
   get isFailing(): boolean {
     return this.#trouble.isOn;
   }
@@ -175,51 +175,51 @@ export class Journal {
     return this.#writer.steps;
   }
 
-  /** The form in which the journal keeps a digest of a text or a PDU. Without the journal's key the text cannot be guessed. */
+  /** Returns the keyed digest of a text or a PDU. Without the journal's key the text cannot be guessed. */
   digestOf(plain: string): string {
     return this.#key.digestOf(plain);
   }
 
-  /** Called after facts became durable. */
+  /** `handler` is called after facts became durable. */
   onFact(handler: () => void): void {
     this.#factHandlers.add(handler);
   }
 
-  /** Called after `isFailing` has changed. */
+  /** `handler` is called after `isFailing` has changed. */
   onFailing(handler: () => void): void {
     this.#trouble.onChange(handler);
   }
 
   /**
-   * Appends records; resolves when they are durable and applied. All that is appended while the disk is
-   * busy becomes durable together. Rejects with `JournalUnavailableError`: then none of them counts.
+   * Appends records. Resolves when they are durable and applied. Records that come while the disk is
+   * busy become durable together. Rejects with `JournalUnavailableError` if none of them counts.
    */
   append(...records: readonly NewRecord[]): Promise<void> {
     return this.#add(() => records).durable;
   }
 
-  /** Appends records and reports each step. For callers that do not have to wait for the disk. */
+  /** Appends records and reports each step, for callers that do not have to wait for the disk. */
   appendInSteps(...records: readonly NewRecord[]): Appended {
     return this.#add(() => records);
   }
 
   /**
-   * Appends records that can wait for the disk. The journal writes them at once. They become durable with the next append that is not lazy,
-   * or some milliseconds later.
+   * Appends records that can wait for the disk. The journal writes them at once. They become durable with the next append that is not
+   * lazy, or some milliseconds later.
    */
   appendLazily(...records: readonly NewRecord[]): Appended {
     return this.#add(() => records, true);
   }
 
   /**
-   * Appends the records that `decide` makes from the parts that wait, once all earlier appends are written. Nothing else is written between
-   * its reading and its records. Rejects with the error that `decide` throws, else as `append` does.
+   * Appends the records that `decide` makes from the waiting parts, after all earlier appends are written. No other record is written in
+   * between. Rejects with the error that `decide` throws, or as `append` does.
    */
   appendDecided(decide: Decision): Promise<void> {
     return this.#add(() => decide(this.#groups)).durable;
   }
 
-  /** Forgets the facts up to `sequence`: the control plane has them. */
+  /** Removes the facts up to `sequence`, because the control plane has them. */
   acknowledge(sequence: number): void {
     if (this.#closed || sequence <= this.#state.acknowledged) return;
     const waiting = this.#state.facts.size;
@@ -228,18 +228,18 @@ export class Journal {
     this.#acknowledgementTimer ??= this.#clock.after(ACKNOWLEDGEMENT_DELAY_MS, this.#writeAcknowledgement);
   }
 
-  /** Gives the journal a new identity: for a control plane that knows more of this one than the journal. */
+  /** Gives the journal a new identity. Needed if the control plane has acknowledged facts that the journal does not contain. */
   async renew(): Promise<void> {
     await this.#writer.exclusively(async () => {
       renumber(this.#state, randomUUID());
       this.#nextSequence = this.#state.nextSequence;
-      // Nothing with the new numbers may be appended to the old file, also if the rewriting fails.
+      // No record with the new numbers may be appended to the old file, even if the rewriting fails.
       await this.#file.close();
       await this.#rewrite();
     });
   }
 
-  /** Writes the records that wait, or all of them again where the file is gone, and closes the file. Idempotent. */
+  /** Writes the waiting records, or all records if the file is gone, and closes the file. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#acknowledgementTimer !== undefined) this.#writeAcknowledgement();
@@ -250,7 +250,7 @@ export class Journal {
     this.#trouble.stop();
     if (!(await this.#file.isInPlace())) {
       await this.#rewrite().catch((error: unknown) =>
-        this.#log.error({ err: error }, 'the journal has no file at its end'),
+        this.#log.error({ err: error }, 'the journal could not write its file before it closed'),
       );
     }
     await this.#file.close();
@@ -281,11 +281,11 @@ export class Journal {
     return { written: written.promise, durable: durable.promise };
   }
 
-  /** The records as they are written; throws when there is no room for them. */
+  /** Returns the records with what the journal adds. Throws if there is no room for them. */
   #numbered(newRecords: readonly Appendable[]): JournalRecord[] {
     const growth = newRecords.filter(isGrowth).length;
     if (growth > 0 && this.#state.facts.size + this.#growthUnderWay >= FACTS_MAX) {
-      throw new JournalUnavailableError(`${FACTS_MAX} facts wait for the control plane`);
+      throw new JournalUnavailableError(`${FACTS_MAX} facts are already waiting for the control plane`);
     }
     this.#growthUnderWay += growth;
     this.#groups.note(newRecords);
@@ -313,10 +313,10 @@ export class Journal {
     for (const handler of [...this.#factHandlers]) handler();
   }
 
-  /** Discards the records that are written and not durable. */
+  /** Discards the records that are written but not durable. */
   #onFailure(cause: unknown): JournalUnavailableError {
     this.#hasFailed = true;
-    // Also a compaction that goes on must know, for its copy was taken before.
+    // A running compaction must include this too, because it took its copy before.
     const doubt = { kind: 'doubt' } as const;
     applyRecord(this.#state, doubt);
     this.#compactionTail?.push(Buffer.from(encodeRecord(doubt)));
@@ -325,7 +325,7 @@ export class Journal {
     this.#groups.forget();
     const isFirst = !this.#trouble.isOn;
     this.#trouble.refused(cause);
-    // The journal also recreates a deleted file when no caller appends. It tries once, so that it does not ask a refusing disk for ever.
+    // The journal also recreates a deleted file when no caller appends. It tries once, so that it does not bother a full disk forever.
     if (isFirst && !this.#file.usable) this.#add(() => []);
     return new JournalUnavailableError('the journal cannot be written', { cause });
   }
@@ -340,7 +340,7 @@ export class Journal {
     if (this.#closed) return;
     this.#compactionTimer ??= this.#clock.after(COMPACT_WITHIN_MS, () => {
       this.#compactionTimer = undefined;
-      // One that goes on may have taken its copy before.
+      // A running compaction may have taken its copy before.
       if (this.#compacting === undefined) this.#startCompaction();
       else this.#compactInTime();
     });
@@ -358,10 +358,10 @@ export class Journal {
   }
 
   async #forgetAsides(): Promise<void> {
-    if (await removeOldAsides(this.#folder, this.#clock.now())) this.#compactInTime();
+    if (await removeOldDamaged(this.#folder, this.#clock.now())) this.#compactInTime();
   }
 
-  /** Writes a compact copy while appends go on, appends the records that came meanwhile, and switches to the copy. */
+  /** Writes a compact copy while appends continue, adds the records that came meanwhile, and switches to the copy. */
   async #compact(): Promise<void> {
     const { journalId } = this.#state;
     const tail: Uint8Array[] = [];
@@ -375,7 +375,7 @@ export class Journal {
       });
       this.#compactBytes = Math.max(COMPACT_BYTES_MIN, this.#file.bytes * COMPACT_GROWTH);
     } catch (error) {
-      this.#log.warn({ err: error }, 'the journal was not compacted');
+      this.#log.warn({ err: error }, 'journal compaction failed');
       this.#compactBytes = this.#file.bytes + COMPACT_BYTES_MIN;
       this.#compactInTime();
     } finally {
@@ -383,7 +383,7 @@ export class Journal {
     }
   }
 
-  /** Nothing else has the file. */
+  /** Runs with exclusive use of the file. */
   async #rewrite(): Promise<void> {
     dropOldOutcomes(this.#state, this.#clock.now());
     await this.#file.replace(await this.#file.writeNew(NEW_SUFFIX, snapshotOf(this.#state)));

@@ -1,4 +1,4 @@
-// Appends records that must get into the journal, however often the disk refuses them.
+// Appends records that must not be lost, and repeats this as often as the disk refuses them.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from './journal.ts';
@@ -14,17 +14,17 @@ export interface PersistentAppendParts {
   readonly log: Logger;
 }
 
-/** How far it has come. Neither rejects. */
+/** The steps of an append. None of them rejects. */
 export interface PersistentAppended {
-  /** Resolves when a kill cannot take it back, or when the journal is closed. */
+  /** Resolves when the records survive a kill, or when the journal is closed. */
   readonly written: Promise<void>;
   /** Resolves when the records are durable, or after the first refusal, so that a caller does not have to wait for a new disk. */
-  readonly told: Promise<void>;
-  /** Resolves when it is durable, however often that was refused, or when the journal is closed. */
+  readonly settled: Promise<void>;
+  /** Resolves when the records are durable, after any number of refusals, or when the journal is closed. */
   readonly taken: Promise<void>;
 }
 
-/** Appends records, again and again until the journal takes them or is closed. `isLazy`: the records can wait before they are durable. */
+/** Appends records, and repeats this until the journal accepts them or is closed. `isLazy`: the records can wait for the disk. */
 export function appendPersistently(
   parts: PersistentAppendParts,
   records: readonly NewRecord[],
@@ -35,10 +35,10 @@ export function appendPersistently(
   const taken = durable.catch(async (error: Error) => {
     if (journal.isClosed) return;
     const fields = { reason: reasonOf(error), kind: records[0]?.kind };
-    log.error(fields, 'a record is not in the journal yet: tried until it is');
+    log.error(fields, 'the journal refused a record: retrying until it accepts it');
     await retry(parts, records);
   });
-  return { written: written.catch(() => taken), told: durable.catch(() => undefined), taken };
+  return { written: written.catch(() => taken), settled: durable.catch(() => undefined), taken };
 }
 
 async function retry(
@@ -54,7 +54,7 @@ async function retry(
   }
 }
 
-/** Why the journal refused, in one line. */
+/** Returns the reason of the journal's refusal, in one line. */
 export function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

@@ -1,28 +1,28 @@
-// The records of the journal, and their form on disk: `<crc32, 8 hex digits> <json>\n`, one a line.
+// The records of the journal, and their form on disk, one per line: `<crc32, 8 hex digits> <json>\n`.
 import { crc32 } from 'node:zlib';
 import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
 
-/** Raised when older programs could not read the records of newer ones. */
+/** Raise it when older programs cannot read the records of newer ones. */
 export const JOURNAL_FORMAT = 1;
 
 /** A place in a message storage and its content, as a keyed SHA-256 of the whole PDU (`JournalKey`). */
 export interface StorageEntry {
   /** The card that was in the modem. */
   readonly iccid: string;
-  /** The modem, by IMEI, where the storage is its own: messages there stay when the card goes. */
+  /** IMEI of the modem, if the storage belongs to it. Messages there stay when the card is removed. */
   readonly device?: string;
   readonly storage: string;
   readonly index: number;
   readonly digest: string;
 }
 
-/** A part of a concatenated message, as the journal keeps it. */
+/** A part of a concatenated message. */
 export interface PartRecord {
   readonly from: string;
   readonly text: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
-  /** It reached the modem later than this; absent where that is not known. */
+  /** It reached the modem after this time; absent if unknown. */
   readonly arrivedAfter?: string;
   readonly reference: number;
   readonly referenceBits: 8 | 16;
@@ -31,21 +31,21 @@ export interface PartRecord {
 }
 
 /**
- * A PIN is about to be entered (`trying`), was refused (`refused`), or is not in doubt (`clear`): the card accepted it or never
- * saw it.
+ * The state of a PIN. `trying`: about to be entered. `refused`: refused by the card. `clear`: the card accepted it or never saw
+ * it.
  */
 export interface PinRecord {
   readonly kind: 'pin';
   /** The SIM card: its ICCID, if it reports one. */
   readonly card: string;
-  /** SHA-256 of card and PIN. */
+  /** SHA-256 of the card and the PIN. */
   readonly digest: string;
   readonly result: 'trying' | 'clear' | 'refused';
-  /** Tries left before this one; null if the modem does not report it. */
+  /** Attempts left before this one; null if the modem does not report them. */
   readonly triesLeft: number | null;
 }
 
-/** The SIM card in a modem, once the older messages in the modem's own storages are dealt with. */
+/** The SIM card in a modem, after the older messages in the modem's own storages are handled. */
 interface CardRecord {
   readonly kind: 'card';
   /** IMEI. */
@@ -53,7 +53,7 @@ interface CardRecord {
   readonly iccid: string;
 }
 
-/** A record to append, without its sequence: the journal assigns it when it writes. */
+/** A record to append. The journal assigns the sequence number when it writes the record. */
 export type NewRecord =
   /** A fact. On disk it also has its sequence number. */
   | {
@@ -78,7 +78,7 @@ export type NewRecord =
   | { readonly kind: 'deleted'; readonly entry: StorageEntry }
   /** The modem no longer lists the entry. */
   | { readonly kind: 'gone'; readonly entry: StorageEntry }
-  /** The modem may get a command from here on. Its outcome is a fact `sms_outcome`. */
+  /** From here on the modem may get a command. The outcome is a fact `sms_outcome`. */
   | {
       readonly kind: 'intent';
       readonly commandId: string;
@@ -97,7 +97,7 @@ export type NewRecord =
   | CardRecord
   | PinRecord;
 
-/** A record as it lies on disk. */
+/** A record on disk. */
 export type JournalRecord =
   /** The first record: the identity of the journal. */
   | {
@@ -113,7 +113,7 @@ export type JournalRecord =
       readonly boot?: string;
     })
   | Exclude<NewRecord, { kind: 'fact' | 'intent' }>
-  /** How many bytes of the file were durable when this was written. The first line of each write. */
+  /** Number of bytes of the file that were durable before this write. The first line of each write. */
   | { readonly kind: 'synced'; readonly bytes: number }
   /** Records after this place were lost: each earlier command without an outcome may have reached a modem. */
   | { readonly kind: 'doubt' }
@@ -137,19 +137,19 @@ export type JournalRecord =
       readonly digest?: string;
     };
 
-/** True for records that need room until the control plane acknowledges; outcomes were given room before. */
+/** Returns true for records that need room until the control plane acknowledges them. Outcomes use the room of their intents. */
 export function isGrowth(record: NewRecord | JournalRecord): boolean {
   if (record.kind === 'fact') return record.fact.kind !== 'sms_outcome';
   return record.kind === 'part' || record.kind === 'intent';
 }
 
-/** A record's line. */
+/** Returns the line of a record. */
 export function encodeRecord(record: JournalRecord): string {
   const json = JSON.stringify(record);
   return `${checksum(json)} ${json}\n`;
 }
 
-/** The record of a line without its line end; `undefined` when the line is damaged. */
+/** Returns the record of a line without its line end; `undefined` if the line is damaged. */
 export function decodeRecord(line: string): JournalRecord | undefined {
   const json = line.slice(9);
   if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return undefined;

@@ -1,22 +1,22 @@
-// The parts that wait, as they will be when all that is written is durable. Decisions use these. Pure.
+// The waiting parts as they will be when all written records are durable. Decisions use them. Pure.
 import type { PartGroup } from './journal-state.ts';
 import type { JournalRecord, NewRecord } from './record.ts';
 
 /** Groups of parts, for decisions. */
 export interface ReadonlyGroups {
   get(group: string): PartGroup | undefined;
-  /** An upper bound of their number. */
+  /** An upper bound of the number of groups. */
   readonly size: number;
 }
 
 interface Change {
-  /** `undefined` once it is joined. */
+  /** `undefined` after the group was joined. */
   readonly group: PartGroup | undefined;
-  /** Records that are not durable yet. */
+  /** Number of records that are not durable yet. */
   readonly records: number;
 }
 
-/** The groups of the durable records, with the changes that are written and not yet durable on top. */
+/** The groups of the durable records, with the changes of records that are written but not durable. */
 export class WrittenGroups implements ReadonlyGroups {
   readonly #durable: ReadonlyMap<string, PartGroup>;
   readonly #changes = new Map<string, Change>();
@@ -34,7 +34,7 @@ export class WrittenGroups implements ReadonlyGroups {
     return this.#durable.size + this.#changes.size;
   }
 
-  /** Records that are about to be written. */
+  /** Adds records that are about to be written. */
   note(records: readonly (NewRecord | JournalRecord)[]): void {
     for (const record of records) {
       const key = groupOf(record);
@@ -46,7 +46,7 @@ export class WrittenGroups implements ReadonlyGroups {
     }
   }
 
-  /** One of them is durable and applied. */
+  /** Call it when one of the records is durable and applied. */
   settle(record: JournalRecord): void {
     const key = groupOf(record);
     const change = key === undefined ? undefined : this.#changes.get(key);
@@ -55,7 +55,7 @@ export class WrittenGroups implements ReadonlyGroups {
     else this.#changes.set(key, { ...change, records: change.records - 1 });
   }
 
-  /** Discards the changes that are written and not durable. */
+  /** Discards the changes of records that are not durable. */
   forget(): void {
     this.#changes.clear();
   }

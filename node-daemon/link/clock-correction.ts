@@ -1,11 +1,11 @@
-// How far this host's clock is off, as the control plane reported, and the facts whose times are corrected by it.
+// Corrects the times of facts by the error of this host's clock, which the control plane reported.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 
-const LOOK_MS = 10_000;
-/** A clock that went this much faster or slower than our timers was set; a busy process is late by less. */
+const CHECK_MS = 10_000;
+/** If the clock differs from our timers by more than this, it was set. A busy process is late by less. */
 const STEP_MS = 60_000;
 
 interface ClockCorrectionParts {
@@ -15,34 +15,34 @@ interface ClockCorrectionParts {
 }
 
 /**
- * Corrects facts that were made since the process began or the clock was set. Older facts keep their times, because the error of the clock
- * before that is unknown.
+ * Corrects facts that were made since the process started or the clock was set. Older facts keep their times, because the earlier error
+ * of the clock is unknown.
  */
 export class ClockCorrection {
   readonly #parts: ClockCorrectionParts;
   #offsetMs = 0;
-  #lookedAt: number;
+  #checkedAt: number;
   #journalId = '';
   #firstSequence = 0;
   #timer: Timer | undefined;
 
   constructor(parts: ClockCorrectionParts) {
     this.#parts = parts;
-    this.#lookedAt = parts.clock.now();
-    this.#beginAnew();
+    this.#checkedAt = parts.clock.now();
+    this.#restart();
   }
 
   /** Checks repeatedly whether the clock was set, until `stop`. */
   start(): void {
-    this.#look();
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
+    this.#check();
+    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
   }
 
   stop(): void {
     this.#timer?.cancel();
   }
 
-  /** To be added to the clock for the control plane's time; 0 as long as the control plane reported nothing else. */
+  /** Offset to add to the clock for the control plane's time; 0 until the control plane reported another one. */
   get offsetMs(): number {
     this.#notice();
     return this.#offsetMs;
@@ -53,7 +53,7 @@ export class ClockCorrection {
     this.#offsetMs = offsetMs;
   }
 
-  /** The fact as the control plane is to have it. */
+  /** Returns the fact with corrected times. */
   corrected(sequence: number, fact: Fact): Fact {
     const { offsetMs } = this;
     const isOlder = sequence < this.#firstSequence || this.#parts.journal.state.journalId !== this.#journalId;
@@ -78,8 +78,8 @@ export class ClockCorrection {
   }
 
   /**
-   * The slots as the control plane is to have them. A sweep from the future was timed before the clock was set: it is left
-   * out until the next one.
+   * Returns the slots with corrected times. A sweep in the future was timed before the clock was set, so it is left out until
+   * the next sweep.
    */
   correctedSlots(slots: readonly Slot[]): Slot[] {
     const { clock } = this.#parts;
@@ -87,27 +87,27 @@ export class ClockCorrection {
     return slots.map((slot) => {
       if (slot.swept_at === null) return slot;
       const sweptAt = Date.parse(slot.swept_at);
-      const told = sweptAt > clock.now() ? null : new Date(sweptAt + offsetMs).toISOString();
-      return { ...slot, swept_at: told };
+      const corrected = sweptAt > clock.now() ? null : new Date(sweptAt + offsetMs).toISOString();
+      return { ...slot, swept_at: corrected };
     });
   }
 
-  #look(): void {
+  #check(): void {
     this.#notice();
-    this.#lookedAt = this.#parts.clock.now();
+    this.#checkedAt = this.#parts.clock.now();
   }
 
   #notice(): void {
     const { clock, log } = this.#parts;
-    const sinceMs = clock.now() - this.#lookedAt;
-    if (sinceMs >= -STEP_MS && sinceMs <= LOOK_MS + STEP_MS) return;
-    log.info({ offByMs: this.#offsetMs }, 'the clock of this node was set: it is believed');
-    this.#lookedAt = clock.now();
+    const sinceMs = clock.now() - this.#checkedAt;
+    if (sinceMs >= -STEP_MS && sinceMs <= CHECK_MS + STEP_MS) return;
+    log.info({ offByMs: this.#offsetMs }, 'this node’s clock was set: using it without a correction');
+    this.#checkedAt = clock.now();
     this.#offsetMs = 0;
-    this.#beginAnew();
+    this.#restart();
   }
 
-  #beginAnew(): void {
+  #restart(): void {
     const { journalId, nextSequence } = this.#parts.journal.state;
     this.#journalId = journalId;
     this.#firstSequence = nextSequence;

@@ -1,4 +1,4 @@
-// Commands of the control plane: checked, tried at most once, answered from the journal when repeated.
+// Runs commands of the control plane: checks them, tries each at most once, and answers repeated ones from the journal.
 import type { Clock } from '#shared/clock.ts';
 import { problemOfDestination } from '#shared/destination.ts';
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
@@ -16,12 +16,12 @@ import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import type { SendLimits } from '../modem/sms/send-limits.ts';
-import { LEFT_BEHIND } from '../modem/sms/sms-left-behind.ts';
+import { NODE_STOPPED } from '../modem/sms/unfinished-commands.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import { RefusedIds } from './refused-ids.ts';
 
-/** A command as it came over the link. */
+/** A command from the link. */
 export interface LinkCommand {
   readonly id: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export type CommandAnswer =
       readonly ok: false;
       readonly code: CommandErrorCode;
       readonly message: string;
-      /** With `rate_limited`: when another command may pass. */
+      /** With `rate_limited`: the time until another command may pass. */
       readonly retryAfterMs?: number | undefined;
     };
 
@@ -54,19 +54,19 @@ interface CommandHandlerParts {
   readonly openMedia?:
     | ((baseUrl: string | null, ticket: string, events: MediaEvents) => Promise<MediaEnd>)
     | undefined;
-  /** The operator's; none where nothing is said. */
+  /** The operator's limits. Default: none. */
   readonly limits?: SendLimits | undefined;
-  /** Where may be texted and called; the US and its territories where nothing is said. */
+  /** Allowed destinations of texts and calls. Default: the US and its territories. */
   readonly destinations?: Destinations | undefined;
 }
 
-/** Lives as long as the daemon: links come and go over a command that is under way. */
+/** Exists as long as the daemon, because a command may outlast a link. */
 export class CommandHandler {
   readonly #parts: CommandHandlerParts;
   readonly #underWay = new Map<string, Promise<SmsOutcome>>();
-  /** Outcomes that the disk refused and the outbox still tries to record. */
+  /** Outcomes that the disk refused and that the outbox still tries to record. */
   readonly #unrecorded = new Map<string, SmsOutcome>();
-  /** The server counts them as never sent. */
+  /** Ids that the server counts as never sent. */
   readonly #refused: RefusedIds;
 
   constructor(parts: CommandHandlerParts) {
@@ -83,8 +83,11 @@ export class CommandHandler {
         const { code, message, retryAfterMs } = error;
         return { ok: false, code, message: message.slice(0, 512), retryAfterMs };
       }
-      this.#parts.log.error({ err: error, command: command.id }, 'a command failed unexpectedly');
-      return { ok: false, code: 'slot_unavailable', message: 'the node failed' };
+      this.#parts.log.error(
+        { err: error, command: command.id },
+        'a command failed because of an internal error',
+      );
+      return { ok: false, code: 'slot_unavailable', message: 'The node failed. Try again.' };
     }
   }
 
@@ -105,13 +108,13 @@ export class CommandHandler {
       case 'restart_modem':
         return this.#restartModem(paramsOf('restart_modem', command.params)).then(nothing);
       default:
-        throw new CommandRefusal('command_unknown', 'this node does not know the command');
+        throw new CommandRefusal('command_unknown', 'This version of the node does not support the command.');
     }
   }
 
   async #restartModem({ slot, force }: CommandParams<'restart_modem'>): Promise<void> {
     const modem = this.#parts.rack.inSlot(slot);
-    if (modem === undefined) throw new CommandRefusal('slot_unavailable', `no modem is in the slot ${slot}`);
+    if (modem === undefined) throw new CommandRefusal('slot_unavailable', `Slot ${slot} has no modem.`);
     await modem.restart({ force });
   }
 
@@ -120,15 +123,15 @@ export class CommandHandler {
   }
 
   async #dial({ timeLeftMs }: LinkCommand, params: CommandParams<'dial'>): Promise<DialOutcome> {
-    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (timeLeftMs === 0) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     if (this.#parts.calls?.isDraining === true)
-      throw new CommandRefusal('slot_unavailable', 'the node is about to stop');
+      throw new CommandRefusal('slot_unavailable', 'The node is stopping.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { telephone } = modem;
     if (telephone === undefined)
-      throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
     return await telephone.dial(params.call_id, params.to);
   }
 
@@ -141,22 +144,24 @@ export class CommandHandler {
 
   #telephoneOf({ call_id: callId }: { call_id: string }): Telephone {
     const telephone = this.#parts.calls?.find(callId);
-    if (telephone === undefined) throw new CommandRefusal('call_unknown', 'no such call is up');
+    if (telephone === undefined)
+      throw new CommandRefusal('call_unknown', 'The call does not exist or has ended.');
     return telephone;
   }
 
   async #openMedia(params: CommandParams<'open_media'>): Promise<void> {
     const telephone = this.#telephoneOf(params);
     const { openMedia } = this.#parts;
-    if (openMedia === undefined) throw new CommandRefusal('slot_unavailable', 'this node carries no audio');
+    if (openMedia === undefined)
+      throw new CommandRefusal('slot_unavailable', 'This node does not support call audio.');
     await telephone.attach(params.call_id, (events) => openMedia(params.base_url, params.ticket, events));
   }
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
     const modem = this.#parts.rack.find(iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { state } = modem.slot;
-    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `the slot is ${state}`);
+    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `The slot is ${state}.`);
     return {};
   }
 
@@ -167,12 +172,13 @@ export class CommandHandler {
     const known = this.#parts.journal.state.commands.get(commandId);
     if (known !== undefined) return this.#recorded(commandId, known);
     if (timeLeftMs === 0) this.#refused.add(commandId);
-    if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'the deadline is over');
+    if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'no slot holds the SIM');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
     const { outbox } = modem;
-    if (outbox === undefined) throw new CommandRefusal('slot_unavailable', `the slot is ${modem.slot.state}`);
+    if (outbox === undefined)
+      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
     const now = this.#parts.clock.now();
     const takeBack = this.#parts.limits?.admit(params.iccid, params.to, now);
     const sending = outbox
@@ -198,10 +204,10 @@ export class CommandHandler {
     this.#unrecorded.set(commandId, outcome);
   }
 
-  /** The outcome of a command that was tried before. It must not be refused: refused is never tried. */
+  /** Returns the outcome of a command that was tried before. It must not be refused, because a refused command counts as never tried. */
   #recorded(commandId: string, { at, outcome }: CommandState): SmsOutcome {
     if (outcome === undefined) {
-      return this.#unrecorded.get(commandId) ?? { status: 'unknown', message: LEFT_BEHIND, at };
+      return this.#unrecorded.get(commandId) ?? { status: 'unknown', message: NODE_STOPPED, at };
     }
     this.#unrecorded.delete(commandId);
     return outcome;

@@ -1,4 +1,4 @@
-// Keeps this node linked to its control plane: one link at a time, the next one before the current one ends, and waits between attempts.
+// Keeps this node linked to its control plane: one link at a time, the next one open before the current one ends, and waits between tries.
 
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
@@ -7,23 +7,23 @@ import { LINK_PATH } from '#shared/link/version.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
-import { planComeback } from './comeback.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { IdentitySource } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
 import { makeProof } from './proof.ts';
+import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
 
-/** A link that lasted this long was healthy: the cause of its end is new. */
+/** A link that lasted this long was healthy, so the waits start from the beginning. */
 const STABLE_MS = 5_000;
-/** Slots change together: a modem that comes up reports three changes at once. */
+/** Slots change together. For example, a starting modem reports three changes at once. */
 const SLOTS_DELAY_MS = 20;
-/** How often the node reports values that change with each message: how full storages are, how much the journal keeps. */
-export const LOAD_TELL_MS = 10_000;
-/** A server that is about to stop notifies a whole fleet at once. */
+/** Interval of reports of values that change with each message: how full the storages and the journal are. */
+export const LOAD_REPORT_MS = 10_000;
+/** Spreads the reconnects of a fleet, because a stopping server notifies all nodes at once. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
-/** The link's target and the parts that it uses. */
+/** The parts that the control link uses. */
 interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
@@ -34,11 +34,11 @@ export class ControlLink {
   readonly #parts: NodeLinkParts;
   readonly #clockCorrection: ClockCorrection;
   readonly #identity: IdentitySource;
-  /** The one that facts, slots and events go over. */
+  /** The link for facts, slots and events. */
   #current: NodeLink | undefined;
-  /** The one that is being opened. */
+  /** The link that is being opened. */
   #next: NodeLink | undefined;
-  /** All that are not closed: these two, and those that were left. */
+  /** All links that are not closed: these two, and links that were left. */
   readonly #open = new Set<NodeLink>();
   #attempt = 0;
   /** 401s since the last welcome or long wait. */
@@ -49,7 +49,7 @@ export class ControlLink {
   #slotsTimer: Timer | undefined;
   #loadTimer: Timer | undefined;
   #isStopped = false;
-  /** Links that were begun, and those that ended. */
+  /** Number of started links and of ended links. */
   #steps = 0;
   #onAllClosed: () => void = () => undefined;
 
@@ -68,22 +68,22 @@ export class ControlLink {
     return this.#current !== undefined;
   }
 
-  /** Grows while the node tries to connect. Undefined with a link, which its heartbeat watches, and while no link is wanted. */
+  /** Grows while the node tries to connect. Undefined while it has a link, which the heartbeat watches, and while it needs none. */
   get steps(): number | undefined {
     const isIdle = this.#isStopped || this.isLinked || this.#identity.current === undefined;
     return isIdle ? undefined : this.#steps;
   }
 
-  /** Keeps a link until `stop`, after any failure, as soon as the node is enrolled. */
+  /** Keeps a link until `stop`, as soon as the node is enrolled. */
   start(): void {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(
         {},
-        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" beside it`,
+        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" while the daemon runs`,
       );
     }
     this.#clockCorrection.start();
-    this.#tellLoad();
+    this.#sendLoad();
     this.#connect();
   }
 
@@ -97,7 +97,7 @@ export class ControlLink {
   }
 
   /** Sends an event of a slot, while there is a link. */
-  tell(event: SlotEvent): void {
+  sendEvent(event: SlotEvent): void {
     this.#current?.sendEvent(event);
   }
 
@@ -106,7 +106,7 @@ export class ControlLink {
     this.#current?.sendCall(call);
   }
 
-  /** Leaves for good. */
+  /** Closes the link and stays offline. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#current = undefined;
@@ -122,10 +122,10 @@ export class ControlLink {
     await closed;
   }
 
-  #tellLoad(): void {
-    this.#loadTimer = this.#parts.clock.after(LOAD_TELL_MS, () => {
+  #sendLoad(): void {
+    this.#loadTimer = this.#parts.clock.after(LOAD_REPORT_MS, () => {
       this.#current?.sendNewSlots();
-      this.#tellLoad();
+      this.#sendLoad();
     });
   }
 
@@ -167,23 +167,23 @@ export class ControlLink {
     link.sendFacts();
   }
 
-  /** Searches for another instance. Until there is one, the node keeps this link. */
+  /** Connects to another instance. Until it succeeds, the node keeps this link. */
   #onDrain(link: NodeLink): void {
     if (link !== this.#current || this.#next !== undefined) return;
-    this.#parts.log.info({}, 'the control plane is about to stop: looking for another instance');
-    this.#beginAnew();
+    this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
+    this.#resetWaits();
     this.#connectIn(Math.random() * HANDOVER_DELAY_MAX_MS);
   }
 
   #onIdentity(): void {
     const identity = this.#identity.current;
-    this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'not enrolled any more');
-    this.#next?.close(LINK_CLOSE.left, 'enrolled anew');
+    this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'enrollment removed');
+    this.#next?.close(LINK_CLOSE.left, 'enrolled again');
     this.#next = undefined;
     this.#current?.leave();
     this.#current = undefined;
     this.#proofsRefused = 0;
-    this.#beginAnew();
+    this.#resetWaits();
     this.#connect();
   }
 
@@ -197,25 +197,25 @@ export class ControlLink {
     if (link === this.#current) this.#onLost(end);
     else if (link === this.#next) {
       this.#next = undefined;
-      this.#comeBack(end);
-    } else this.#parts.log.debug({ code: end.code }, 'a link that was left has ended');
+      this.#reconnect(end);
+    } else this.#parts.log.debug({ code: end.code }, 'an earlier link ended');
   }
 
   #onLost(end: LinkEnd): void {
     this.#current = undefined;
     this.#slotsTimer?.cancel();
     this.#slotsTimer = undefined;
-    if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#beginAnew();
-    // Otherwise the link that is being opened decides how it goes on.
-    if (this.#next === undefined) this.#comeBack(end);
+    if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#resetWaits();
+    // Otherwise the link that is being opened determines what happens next.
+    if (this.#next === undefined) this.#reconnect(end);
   }
 
-  #beginAnew(): void {
+  #resetWaits(): void {
     this.#attempt = 0;
     this.#awaySince = this.#parts.clock.now();
   }
 
-  #comeBack(end: LinkEnd): void {
+  #reconnect(end: LinkEnd): void {
     const { clock, log } = this.#parts;
     const now = clock.now();
     const knownOffsetMs = this.#clockCorrection.offsetMs;
@@ -225,23 +225,23 @@ export class ControlLink {
       awayMs: now - this.#awaySince,
       clockOffsetMs: knownOffsetMs,
     };
-    const { comeback, delayMs, clockOffsetMs } = planComeback(end, state, now, Math.random());
+    const { reconnect, delayMs, clockOffsetMs } = planReconnect(end, state, now, Math.random());
     if (clockOffsetMs !== knownOffsetMs) {
-      log.warn(
-        { offByMs: clockOffsetMs },
-        'the clock of this node is wrong: the control plane’s time is used',
-      );
+      log.warn({ offByMs: clockOffsetMs }, 'this node’s clock is wrong: using the control plane’s time');
       this.#clockCorrection.learn(clockOffsetMs);
     }
     this.#attempt += 1;
-    if (comeback === 'stop') this.#proofsRefused = 0;
+    if (reconnect === 'stop') this.#proofsRefused = 0;
     else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
-    const fields = { code, reason, err: failure, comeback, retryMs: Math.round(delayMs) };
+    const fields = { code, reason, err: failure, reconnect, retryMs: Math.round(delayMs) };
     if (end.refusal?.status === APPROVAL_PENDING_STATUS) this.#logPending(fields);
-    else if (comeback === 'stop')
-      log.error(fields, 'the control plane does not want this node: enrol it again');
-    else log.warn(fields, this.#current === undefined ? 'no link' : 'no other instance yet');
+    else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
+    else
+      log.warn(
+        fields,
+        this.#current === undefined ? 'link to the control plane failed' : 'found no other instance yet',
+      );
     this.#connectIn(delayMs);
   }
 
@@ -250,7 +250,7 @@ export class ControlLink {
     const fingerprint = current && fingerprintOf(current.key);
     this.#parts.log.warn(
       { ...fields, fingerprint },
-      'the operator has not approved the key of this node yet: "control-plane node approve <name>"',
+      'this node’s key waits for approval: run "control-plane node approve <name>" on the control plane',
     );
   }
 
@@ -260,7 +260,7 @@ export class ControlLink {
   }
 }
 
-/** The link's URL below a control plane's base URL: ws for http, wss for https. */
+/** Returns the URL of the link for a control plane's base URL: ws for http, wss for https. */
 export function linkUrl(controlPlaneUrl: string): string {
   const url = new URL(controlPlaneUrl);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

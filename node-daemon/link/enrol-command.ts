@@ -15,7 +15,7 @@ export const ENROL_COMMAND = programCommand({
     dataDir,
     defaultDataDir,
     insecure: switchOption(
-      'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network path can read and change everything',
+      'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network can then read and change all traffic',
     ),
   },
   async run(options, [url = '', code = '']) {
@@ -23,8 +23,8 @@ export const ENROL_COMMAND = programCommand({
     const isInsecure = options.insecure;
     const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure });
     const next = isPending
-      ? `it connects once the operator has run "control-plane node approve ${nodeId}" and found the same fingerprint there`
-      : `a daemon on ${folder} connects within seconds`;
+      ? `it connects once the operator has run "control-plane node approve ${nodeId}" and compared the key's fingerprint`
+      : `the daemon of ${folder} connects within seconds`;
     process.stdout.write(`${onLines(`enrolled as ${nodeId}, key ${fingerprint}; ${next}`)}\n`);
   },
 });

@@ -1,5 +1,5 @@
-// Enrolment: makes the node's key, registers its public half with a one-time code, and keeps the result. Run again with the same code it is
-// the same enrolment, wherever it was interrupted.
+// Enrollment: makes the node's key, registers its public half with a one-time code, and saves the result. A repetition with the same code
+// completes the same enrollment, wherever it was interrupted.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { isPlainUrl } from './plain-url.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Enrolment did not happen; the message gives the reason and the advice. */
+/** The enrollment failed. The message contains the reason and the advice. */
 class EnrolmentError extends Error {
   override name = 'EnrolmentError';
 }
@@ -23,20 +23,20 @@ interface Enrolment {
   /** Base URL of the control plane. */
   url: string;
   code: string;
-  /** Whether URLs without TLS may leave this host; the daemon remembers it. */
+  /** Whether URLs without TLS to other hosts are allowed. The daemon stores this. */
   isInsecure?: boolean;
 }
 
-/** The node as the control plane enrolled it. */
+/** The enrolled node. */
 interface EnrolledNode {
   nodeId: string;
-  /** Of its key. */
+  /** Fingerprint of its key. */
   fingerprint: string;
-  /** Whether its operator has to approve the key before it may connect. */
+  /** Whether the operator must approve the key before the node may connect. */
   isPending: boolean;
 }
 
-/** Enrols the node of a folder. Throws `EnrolmentError`. */
+/** Enrolls the node of a folder. Throws `EnrolmentError`. */
 export async function enrol({
   folder,
   url: typedUrl,
@@ -46,12 +46,12 @@ export async function enrol({
   const url = checkedUrl(typedUrl);
   if (isPlainUrl(url) && !isInsecure) {
     throw new EnrolmentError(
-      `${url} has no TLS: whoever is on the way could read the code and every message, and answer in the control plane's place. ` +
-        'Give its https:// URL, or add --insecure if the whole network in between is yours',
+      `${url} has no TLS: anyone on the network could read the code and every message, and pose as the control plane. ` +
+        'Use its https:// URL, or add --insecure if you control the whole network in between',
     );
   }
   const code = checkedCode(typedCode);
-  // A daemon may be running on the folder; another enrolment must not.
+  // A daemon may be using the folder, but not another enrollment.
   const unlock = await lockFolder(folder, 'node-daemon enrol', 0o700);
   try {
     const pendingPath = join(folder, 'enrolment.json');
@@ -66,7 +66,7 @@ export async function enrol({
   }
 }
 
-/** The key for this code: the key of an earlier attempt, or a new one, which is on disk before it is sent. */
+/** Returns the key for this code: that of an earlier attempt, or a new one, which is saved before it is sent. */
 function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
   const codeHash = createHash('sha256').update(code).digest('hex');
   for (const path of [identityPath(folder), pendingPath]) {
@@ -88,7 +88,7 @@ function readOrNothing(path: string): IdentityRecord | undefined {
   try {
     return readIdentityRecord(path);
   } catch {
-    // Damaged: its key is lost, and a new code gives the node a new one.
+    // The file is damaged and its key is lost. The node gets a new key with a new code.
     return undefined;
   }
 }
@@ -108,29 +108,29 @@ async function register(
   }).catch((cause: unknown) => {
     const { cause: inner } = cause as { cause?: { message?: string; code?: string } };
     if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-      throw new EnrolmentError(`${url} speaks no TLS: is it http://?`, { cause });
+      throw new EnrolmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
     const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new EnrolmentError(`${url} does not answer (${why}); run the same command again`, { cause });
+    throw new EnrolmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
     const answer = enrolAnswerSchema.safeParse(body);
     if (answer.success) return answer.data;
-    throw new EnrolmentError(`${url} answers what is no enrolment: is it a control plane?`);
+    throw new EnrolmentError(`${url} sent an unexpected answer. Check that it is a control plane`);
   }
   const { message } = (body ?? {}) as { message?: string };
   const hint =
-    response.status === 404 || response.status < 400 ? ': is it the control plane’s base URL?' : '';
-  throw new EnrolmentError(message ?? `${url} answers ${response.status}${hint}`);
+    response.status === 404 || response.status < 400 ? '. Check that it is the control plane’s base URL' : '';
+  throw new EnrolmentError(message ?? `${url} answered ${response.status}${hint}`);
 }
 
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new EnrolmentError(`"${text}" is no http or https URL`);
+    throw new EnrolmentError(`"${text}" is not an http or https URL`);
   }
   if (url.username + url.password + url.search + url.hash !== '') {
-    throw new EnrolmentError('the URL must have no user, query and fragment');
+    throw new EnrolmentError('The URL must not contain a user, a query or a fragment');
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -138,5 +138,5 @@ function checkedUrl(text: string): string {
 function checkedCode(text: string): string {
   const parsed = enrolRequestSchema.shape.code.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new EnrolmentError(`the code ${parsed.error.issues[0]?.message ?? 'is none'}`);
+  throw new EnrolmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
 }

@@ -1,4 +1,4 @@
-// The identity of this node: its key, its name and its control plane, in one file that is replaced as a whole.
+// The identity of this node: its key, its name and its control plane, in one file that is replaced atomically.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   closeSync,
@@ -19,7 +19,7 @@ import { nodeNameSchema } from '#shared/link/node-name.ts';
 import type { Logger } from '#shared/log.ts';
 import { isPlainUrl } from './plain-url.ts';
 
-/** `enrol` writes it beside the running daemon, which is to notice within seconds. */
+/** `enrol` may replace the file while the daemon runs. The daemon must notice it within seconds. */
 const POLL_MS = 1_000;
 
 const FILE_NAME = 'identity.json';
@@ -29,9 +29,9 @@ const fileSchema = z.object({
   control_plane_url: z.url(),
   /** Ed25519, PKCS #8 in PEM (RFC 8410). It never leaves this file. */
   private_key: z.string(),
-  /** SHA-256 of the code that enrolled it, so that the same command run again is the same enrolment. */
+  /** SHA-256 of the enrollment code, so that a repetition of the same command is the same enrollment. */
   code_sha256: z.string(),
-  /** Whether it was enrolled with --insecure: URLs without TLS may leave this host. */
+  /** Whether the node was enrolled with --insecure, which allows URLs without TLS to other hosts. */
   insecure: z.boolean().default(false),
 });
 export type IdentityRecord = z.input<typeof fileSchema>;
@@ -41,7 +41,7 @@ export interface Identity {
   /** Base URL, http or https. */
   readonly controlPlaneUrl: string;
   readonly key: KeyObject;
-  /** Whether URLs without TLS may leave this host. */
+  /** Whether URLs without TLS to other hosts are allowed. */
   readonly isInsecure?: boolean;
 }
 
@@ -59,7 +59,7 @@ class IdentityError extends Error {
 
 export const identityPath = (folder: string): string => join(folder, FILE_NAME);
 
-/** The contents of a folder's identity file; undefined when there is none. Throws `IdentityError` for a damaged one. */
+/** Reads the identity file of a folder. Returns undefined if there is none. Throws `IdentityError` if it is damaged. */
 export function readIdentityRecord(path: string): IdentityRecord | undefined {
   try {
     return parseRecord(path, readFileSync(path, 'utf8'));
@@ -69,7 +69,7 @@ export function readIdentityRecord(path: string): IdentityRecord | undefined {
   }
 }
 
-/** The name of the node that a folder belongs to; null for one that is not enrolled. */
+/** Returns the node name of a folder; null if it is not enrolled. */
 export function nodeNameOf(folder: string): string | null {
   try {
     return readIdentityRecord(identityPath(folder))?.node_id ?? null;
@@ -79,25 +79,25 @@ export function nodeNameOf(folder: string): string | null {
 }
 
 /**
- * Writes `record` so that after a crash there is the whole of it, or the earlier contents. Throws `IdentityError`, which names the file.
+ * Writes `record` atomically: after a crash the file has the new or the old contents. Throws `IdentityError`, which names the file.
  */
 export function writePrivateFile(path: string, record: object): void {
   try {
     writeWhole(path, record);
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException;
-    throw new IdentityError(`${path} cannot be written: ${WRITE_TROUBLES[code] ?? message} (${code})`, {
+    throw new IdentityError(`Cannot write ${path}: ${WRITE_TROUBLES[code] ?? message} (${code})`, {
       cause,
     });
   }
 }
 
 const WRITE_TROUBLES: Readonly<Record<string, string>> = {
-  ENOSPC: 'its disk is full',
-  EDQUOT: 'no more may be written on its disk',
-  EROFS: 'its disk is read-only',
-  EACCES: 'the rights are missing; run it as the owner of the folder, or with sudo',
-  EPERM: 'the rights are missing; run it as the owner of the folder, or with sudo',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'permission denied; run the command as the owner of the folder, or with sudo',
+  EPERM: 'permission denied; run the command as the owner of the folder, or with sudo',
 };
 
 function writeWhole(path: string, record: object): void {
@@ -105,7 +105,7 @@ function writeWhole(path: string, record: object): void {
   rmSync(next, { force: true });
   const file = openSync(next, 'wx', 0o600);
   try {
-    // Root enrols for the daemon that owns the folder.
+    // Root enrolls the node for the daemon that owns the folder.
     const { gid, uid } = statSync(dirname(path));
     if (process.getuid?.() === 0) fchownSync(file, uid, gid);
     writeSync(file, `${JSON.stringify(record, null, 2)}\n`);
@@ -122,7 +122,7 @@ function writeWhole(path: string, record: object): void {
   }
 }
 
-/** The identity in a node's folder, read again whenever its file changes. */
+/** The identity in a node's folder, which is read again whenever its file changes. */
 export class IdentityFile implements IdentitySource {
   readonly #path: string;
   readonly #clock: Clock;
@@ -147,7 +147,7 @@ export class IdentityFile implements IdentitySource {
     this.#handler = handler;
   }
 
-  /** Reads the file, then again and again until `close`. Resolves after the first time. */
+  /** Reads the file repeatedly until `close`. Resolves after the first time. */
   async open(): Promise<void> {
     await this.#read();
     this.#schedule();
@@ -167,9 +167,9 @@ export class IdentityFile implements IdentitySource {
     const text = await readFile(this.#path, 'utf8').catch((error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? undefined : error,
     );
-    // A disk that cannot be read says nothing about the identity of this node.
+    // A read error does not change the node's identity.
     if (text instanceof Error) {
-      this.#log.error({ err: text }, 'cannot read the identity of this node');
+      this.#log.error({ err: text }, 'failed to read this node’s identity');
       return;
     }
     if (text === this.#text) return;
@@ -177,7 +177,7 @@ export class IdentityFile implements IdentitySource {
     try {
       this.#current = text === undefined ? undefined : this.#usable(parseRecord(this.#path, text));
     } catch (error) {
-      this.#log.error({ err: error }, 'the identity of this node is damaged: enrol it again');
+      this.#log.error({ err: error }, 'this node’s identity is damaged: enroll it again');
       this.#current = undefined;
     }
     this.#handler();
@@ -187,13 +187,13 @@ export class IdentityFile implements IdentitySource {
     if (!isRefusedPlain(record)) return toIdentity(record);
     this.#log.error(
       { controlPlaneUrl: record.control_plane_url },
-      'the control plane has no TLS, and this node was not enrolled with --insecure: not connecting. Enrol it again, with the https:// URL or with --insecure',
+      'not connecting: the control plane has no TLS, and this node was not enrolled with --insecure. Enroll it again with the https:// URL or with --insecure',
     );
     return undefined;
   }
 }
 
-/** Whether the control plane's URL must not be used: no TLS, and not enrolled with --insecure. */
+/** Returns whether the control plane's URL must not be used: it has no TLS, and the node was not enrolled with --insecure. */
 export const isRefusedPlain = ({ control_plane_url: url, insecure = false }: IdentityRecord): boolean =>
   !insecure && isPlainUrl(url);
 

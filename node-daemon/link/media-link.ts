@@ -1,4 +1,4 @@
-// The media link of one call: a WebSocket of its own, so that a stalled call delays no message and no other call.
+// The media link of one call. Each call has its own WebSocket, so that a stalled call delays no message and no other call.
 
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
@@ -19,7 +19,7 @@ import { isPlainUrl } from './plain-url.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Octets that may wait to be sent: half a second of audio. More is lost, for it would be too late. */
+/** Octets that may wait to be sent: half a second of audio. Further frames are dropped, because they would come too late. */
 const WAITING_OCTETS_MAX = 32 * 1024;
 
 /** The node's end of the link. */
@@ -47,7 +47,7 @@ export class MediaLink {
         } else this.#onText(data.toString(), events);
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
-        log.warn({ err: error }, 'the media link brought what is no frame');
+        log.warn({ err: error }, 'the media link received an invalid frame');
         this.close(MEDIA_CLOSE.invalidData, 'no frame');
       }
     });
@@ -57,7 +57,7 @@ export class MediaLink {
     });
   }
 
-  /** Opens the link. Rejects when the instance does not take it, and without `isInsecure` for a URL without TLS that leaves the host. */
+  /** Opens the link. Rejects if the instance refuses it. Without `isInsecure`, also rejects for a URL without TLS to another host. */
   static async open(
     baseUrl: string,
     ticket: string,
@@ -71,7 +71,7 @@ export class MediaLink {
     if (isPlainUrl(baseUrl) && parts.isInsecure !== true) {
       parts.log.error(
         { baseUrl },
-        'media link refused: no TLS, and this node was not enrolled with --insecure',
+        'refused a media link without TLS: this node was not enrolled with --insecure',
       );
       throw new Error('the URL of the media link has no TLS');
     }
@@ -91,7 +91,7 @@ export class MediaLink {
     });
   }
 
-  /** False when the frame is lost: too much waits already. */
+  /** Returns false if the frame was dropped because too much is waiting. */
   sendCapture(frame: { audio: Int16Array; played: number; granted: number }): boolean {
     const sequence = this.#sequence;
     this.#sequence += 1;

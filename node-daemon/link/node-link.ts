@@ -1,4 +1,4 @@
-// One WebSocket to the control plane from its opening to its end: hello, facts until acknowledged, commands, heartbeat.
+// One WebSocket to the control plane, from its opening to its end: hello, facts until they are acknowledged, commands, heartbeat.
 //
 //   connecting ──open──► greeting ──welcome──► linked ──leave──► leaving ──► closed
 import type { IncomingMessage } from 'node:http';
@@ -24,13 +24,13 @@ import type { SentFacts } from './sent-facts.ts';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const WELCOME_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Answers that are under way when the link is left may still go over it for this long. */
+/** After the node has left a link, answers may still use it for this long. */
 const LEAVE_TIMEOUT_MS = 30_000;
-/** A node that misses this many pings leaves the link. */
+/** The node leaves the link after this many missing pings. */
 const HEARTBEATS_MISSED_MAX = 2;
-/** Upper limit for the time that the server asks for: timers accept no more than 24 days. */
+/** Upper limit for the server's heartbeat, because timers accept at most 24 days. */
 const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
-/** Commands that are under way at once; each waits in a bounded queue of its slot. */
+/** Most commands at the same time. Each waits in a bounded queue of its slot. */
 const COMMANDS_MAX = 4096;
 
 /** The parts that a link uses. */
@@ -40,23 +40,23 @@ export interface NodeLinkParts {
   readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly slots: () => Slot[];
-  /** Troubles of the whole node, words such as "journal_unavailable". */
+  /** Alarms of the whole node, such as "journal_unavailable". */
   readonly alarms: () => string[];
   readonly calls: () => LiveCall[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** How a link ended, or why there was none. */
+/** Why a link ended or could not be opened. */
 export interface LinkEnd {
   readonly code: number;
   readonly reason: string;
-  /** The status of an upgrade that was refused, with its headers. */
+  /** Status and headers of a refused upgrade. */
   readonly refusal: { status: number; headers: IncomingMessage['headers'] } | undefined;
   readonly failure: unknown;
 }
 
-/** How the slots, and the node, are. */
+/** The state of the slots and the node. */
 type SlotsSnapshot = Omit<Extract<NodeFrame, { type: 'slots' }>, 'type'>;
 
 interface LinkEvents {
@@ -69,15 +69,15 @@ export class NodeLink {
   readonly #parts: NodeLinkParts;
   readonly #events: LinkEvents;
   readonly #socket: WebSocket;
-  /** Set from the welcome until the link is left. */
+  /** True from the welcome until the node leaves the link. */
   #window: number | undefined;
   #isWelcomed = false;
   #isLeaving = false;
   #heartbeatMs = 0;
-  /** Highest sequence sent on this link. */
+  /** Highest sequence number sent on this link. */
   #sent = 0;
-  /** The contents of the last slots frame, as JSON. */
-  #toldSlots = '';
+  /** Contents of the last slots frame, as JSON. */
+  #sentSlots = '';
   #commandsUnderWay = 0;
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
@@ -99,7 +99,7 @@ export class NodeLink {
     socket.on('ping', () => this.#expectPing());
     socket.on('unexpected-response', (_request, { statusCode = 0, headers }) => {
       refusal = { status: statusCode, headers };
-      failure = new Error(`the control plane answers ${statusCode}`);
+      failure = new Error(`the control plane answered ${statusCode}`);
       socket.terminate();
     });
     socket.on('error', (error) => {
@@ -127,13 +127,13 @@ export class NodeLink {
   }
 
   sendSlots(): void {
-    this.#tellSlots(this.#snapshot());
+    this.#sendSlots(this.#snapshot());
   }
 
-  /** The same, when anything differs from the last frame. */
+  /** Sends a slots frame if it differs from the last one. */
   sendNewSlots(): void {
     const snapshot = this.#snapshot();
-    if (JSON.stringify(snapshot) !== this.#toldSlots) this.#tellSlots(snapshot);
+    if (JSON.stringify(snapshot) !== this.#sentSlots) this.#sendSlots(snapshot);
   }
 
   sendEvent(event: SlotEvent): void {
@@ -144,7 +144,7 @@ export class NodeLink {
     if (this.#window !== undefined) this.#send({ type: 'call', call });
   }
 
-  /** Another link has taken over: nothing new goes out, answers to commands that came over this one still do. */
+  /** Call it when another link has taken over. This link then sends only answers to its own commands. */
   leave(): void {
     this.#isLeaving = true;
     this.#window = undefined;
@@ -155,7 +155,7 @@ export class NodeLink {
   close(code: number, reason = ''): void {
     this.#window = undefined;
     this.#socket.close(code, reason);
-    // A peer that does not answer the close must not keep the process.
+    // A peer that does not answer the close must not keep the process running.
     this.#endTimer?.cancel();
     this.#endTimer = this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
   }
@@ -169,9 +169,9 @@ export class NodeLink {
     };
   }
 
-  #tellSlots(snapshot: SlotsSnapshot): void {
+  #sendSlots(snapshot: SlotsSnapshot): void {
     if (this.#window === undefined) return;
-    this.#toldSlots = JSON.stringify(snapshot);
+    this.#sentSlots = JSON.stringify(snapshot);
     this.#send({ type: 'slots', ...snapshot });
   }
 
@@ -201,7 +201,7 @@ export class NodeLink {
       if (isBinary) throw new FrameError('a binary frame');
       this.#onFrame(parseServerFrame(text));
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'the control plane sent what is no frame');
+      this.#parts.log.warn({ err: error }, 'the control plane sent an invalid frame');
       this.close(LINK_CLOSE.protocolError, 'no frame');
     }
   }
@@ -215,7 +215,7 @@ export class NodeLink {
     if (!this.#isWelcomed) throw new FrameError(`${frame.type} before welcome`);
     switch (frame.type) {
       case 'ack':
-        // A link that was left has no say: the one that took over sends those facts again, without a gap.
+        // A link that was left ignores acknowledgements: the new link sends those facts again, without gaps.
         if (this.#window === undefined) return;
         this.#parts.journal.acknowledge(Math.min(frame.sequence, this.#sent));
         this.sendFacts();
@@ -237,8 +237,11 @@ export class NodeLink {
       return;
     }
     if (frame.acknowledged > sentFacts.highest) {
-      // The journal was put back to an older copy: facts that it made since would be taken for known ones.
-      log.error({ acknowledged: frame.acknowledged }, 'the control plane knows more of the journal: renewed');
+      // The journal is an older copy. Its next facts would count as already known.
+      log.error(
+        { acknowledged: frame.acknowledged },
+        'journal renewed: the control plane acknowledged facts that it does not contain',
+      );
       void this.#renewJournal();
       return;
     }
@@ -253,14 +256,19 @@ export class NodeLink {
 
   async #renewJournal(): Promise<void> {
     const { journal, log } = this.#parts;
-    await journal.renew().catch((error: unknown) => log.error({ err: error }, 'the journal was not renewed'));
+    await journal.renew().catch((error: unknown) => log.error({ err: error }, 'journal renewal failed'));
     this.close(LINK_CLOSE.goingAway, 'the journal has a new identity');
   }
 
   async #onCommand(frame: Extract<ServerFrame, { type: 'command' }>): Promise<void> {
     const { id, name, params, time_left_ms: timeLeftMs } = frame;
     if (this.#commandsUnderWay >= COMMANDS_MAX) {
-      this.#send({ type: 'refusal', id, code: 'slot_busy', message: 'too many commands at once' });
+      this.#send({
+        type: 'refusal',
+        id,
+        code: 'slot_busy',
+        message: 'The node has too many commands at once. Try again later.',
+      });
       return;
     }
     this.#commandsUnderWay += 1;
@@ -281,11 +289,11 @@ export class NodeLink {
     try {
       this.#socket.send(encodeText(frame), () => undefined);
     } catch (error) {
-      this.#parts.log.error({ err: error, type: frame.type }, 'a frame was not sent');
+      this.#parts.log.error({ err: error, type: frame.type }, 'failed to send a frame');
     }
   }
 
-  /** The link is over unless the next ping, or one after it, comes in time. */
+  /** Ends the link unless one of the next pings comes in time. */
   #expectPing(): void {
     if (this.#isWelcomed) this.#expect(this.#heartbeatMs * HEARTBEATS_MISSED_MAX, 'no heartbeat');
   }

@@ -1,15 +1,15 @@
-// Ids of commands that were said never to be tried: one of them may still be on its way over an older link.
+// Ids of commands that the node promised never to try. Such a command may still arrive over an older link.
 import type { Clock } from '#shared/clock.ts';
 
-/** A link that delivers nothing for so long has been ended by either side many times over. */
+/** A link that delivers nothing for this long has ended long before. */
 const KEPT_MS = 60 * 60 * 1000;
-/** Some 2 MB; a server asks for 500 at a time, once a link. */
+/** About 2 MB. A server sends 500 ids at a time, once per link. */
 const REFUSED_IDS_MAX = 10_000;
 
-/** Remembers ids for an hour at least, or until `REFUSED_IDS_MAX` newer ones came. */
+/** Remembers ids for at least an hour, or until `REFUSED_IDS_MAX` newer ones came. */
 export class RefusedIds {
   readonly #clock: Clock;
-  /** When each was refused, oldest first. */
+  /** Time of each refusal, oldest first. */
   readonly #refused = new Map<string, number>();
 
   constructor(clock: Clock) {

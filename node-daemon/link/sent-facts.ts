@@ -1,4 +1,4 @@
-// How far facts of a journal can have been sent, over all links: a control plane that knows more knows another copy of it.
+// The highest fact of a journal that any link can have sent. A control plane that has acknowledged more has seen another copy.
 import type { Journal } from '../journal/journal.ts';
 
 export class SentFacts {
@@ -6,7 +6,7 @@ export class SentFacts {
   #journalId: string;
   #highest: number;
 
-  /** To be made before the first link: an earlier process can have sent any fact in the journal. */
+  /** Create it before the first link, because an earlier process can have sent any fact in the journal. */
   constructor(journal: Pick<Journal, 'state'>) {
     const { journalId, nextSequence } = journal.state;
     this.#journal = journal;
@@ -14,7 +14,7 @@ export class SentFacts {
     this.#highest = nextSequence - 1;
   }
 
-  /** Highest sequence that can have been sent; 0 of a journal whose identity is new. */
+  /** Highest sequence number that can have been sent; 0 for a journal with a new identity. */
   get highest(): number {
     return this.#journalId === this.#journal.state.journalId ? this.#highest : 0;
   }

@@ -1,21 +1,21 @@
-// Counts events as they pass: facts as they become durable, commands as they are answered.
+// Counts facts when they become durable, and commands when they are answered.
 import type { Fact } from '#shared/link/messages.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
-/** Counts facts. Called for each fact, with its SIM, where that is known. */
+/** Counts facts. Called for each fact, with its SIM if known. */
 interface FactCounter {
   fact(fact: Fact, iccid: string | undefined): void;
 }
 
-/** Counts the facts that become durable from here on, each once. */
+/** Counts each fact that becomes durable from now on, once. */
 export function countFacts(journal: Journal, counter: FactCounter): void {
   let { journalId, nextSequence: next } = journal.state;
   const known = new WeakSet<Fact>(journal.state.facts.values());
   journal.onFact(() => {
     const { facts, nextSequence } = journal.state;
-    // Under a new identity the same facts have other numbers.
+    // A new identity gives the same facts other numbers.
     if (journalId !== journal.state.journalId) next = 1;
     journalId = journal.state.journalId;
     for (; next < nextSequence; next += 1) {
@@ -27,11 +27,11 @@ export function countFacts(journal: Journal, counter: FactCounter): void {
   });
 }
 
-/** An outcome does not contain its SIM; its command does. */
+/** An outcome does not contain its SIM, but its command does. */
 const iccidOf = (fact: Fact, { state }: Journal): string | undefined =>
   fact.kind === 'sms_outcome' ? state.commands.get(fact.command_id)?.iccid : fact.iccid;
 
-/** The same commands, counted by their answers. */
+/** Returns a command handler that counts commands by their answers. */
 export function countCommands(
   commands: Pick<CommandHandler, 'handle'>,
   metrics: Pick<NodeMetrics, 'command'>,

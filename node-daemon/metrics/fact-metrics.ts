@@ -4,7 +4,7 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { CallEnded } from '#shared/voice/call.ts';
 import type { Instruments } from './instruments.ts';
 
-/** The slot of a SIM that is in none any more. */
+/** The label of a SIM that is no longer in a slot. */
 const NO_SLOT = 'none';
 
 export class FactMetrics {
@@ -19,7 +19,7 @@ export class FactMetrics {
   constructor(instruments: Instruments) {
     this.#received = instruments.counter(
       'sms_received',
-      'Received SMS: whole, partial (parts never arrived) or unreadable; slot is none for a SIM that has left',
+      'Received SMS: whole, partial (parts never arrived) or unreadable; slot is none for a SIM that was removed',
       ['slot', 'result'],
     );
     this.#sent = instruments.counter('sms_sent', 'SMS to send, by outcome: accepted, rejected, unknown', [
@@ -48,7 +48,7 @@ export class FactMetrics {
     );
   }
 
-  /** Counts a fact of the SIM in that slot. */
+  /** Counts a fact of the SIM in this slot. */
   fact(fact: Fact, slot = NO_SLOT): void {
     switch (fact.kind) {
       case 'sms_received':

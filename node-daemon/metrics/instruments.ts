@@ -1,4 +1,4 @@
-// The measuring instruments of one registry, with the prefix of the node.
+// Creates the metrics of one registry, with the prefix of the node.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export class Instruments {
@@ -12,12 +12,12 @@ export class Instruments {
     return new Counter({ name: `simrack_node_${name}_total`, help, labelNames, registers: this.#registers });
   }
 
-  /** Its labels and values are computed at each scrape; the earlier ones are removed first. */
+  /** Creates a gauge whose labels and values are computed at each scrape, after the earlier ones are removed. */
   view<L extends string = never>(
     name: string,
     help: string,
     labelNames: readonly L[],
-    look: (gauge: Gauge<L>) => void,
+    read: (gauge: Gauge<L>) => void,
   ): void {
     new Gauge({
       name: `simrack_node_${name}`,
@@ -26,7 +26,7 @@ export class Instruments {
       registers: this.#registers,
       collect() {
         this.reset();
-        look(this as Gauge<L>);
+        read(this as Gauge<L>);
       },
     });
   }

@@ -1,16 +1,16 @@
-// Counts the work of each modem: AT commands, opened ports, steps of the recovery.
+// Counts the work of each modem: AT commands, opened ports, recovery steps.
 import type { Counter, Histogram } from 'prom-client';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { RecoveryStep } from '../modem/recovery/recovery.ts';
 import type { Trouble } from '../modem/recovery/trouble.ts';
 import type { Instruments } from './instruments.ts';
 
-/** Seconds: from an answer of the modem itself to one of the network. */
+/** Buckets in seconds, from answers of the modem to answers of the network. */
 const COMMAND_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30, 120];
 
 export class ModemMetrics {
   readonly #commands: Counter<'slot' | 'command' | 'result'>;
-  /** By command only: by slot too it would be some ten thousand series. */
+  /** By command only. With slots it would be about ten thousand series. */
   readonly #commandTimes: Histogram<'command'>;
   readonly #slotTimes: Counter<'slot'>;
   readonly #portOpens: Counter<'slot'>;
@@ -38,11 +38,11 @@ export class ModemMetrics {
       'AT ports opened: one at the start, and one for each reconnection',
       ['slot'],
     );
-    this.#recoverySteps = instruments.counter(
-      'recovery_steps',
-      'Recovery steps, by step and by what was wrong',
-      ['slot', 'step', 'reason'],
-    );
+    this.#recoverySteps = instruments.counter('recovery_steps', 'Recovery steps, by step and by reason', [
+      'slot',
+      'step',
+      'reason',
+    ]);
   }
 
   commandEnded(slot: string, { name, result, tookMs }: CommandEnd): void {

@@ -1,4 +1,4 @@
-// The counters and gauges of a node, for Prometheus. They contain no number, ICCID or text: slots have names.
+// The metrics of a node for Prometheus. They contain no phone number, ICCID or text, only the names of slots.
 import { type Counter, Registry } from 'prom-client';
 import type { Slot } from '#shared/link/messages.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
@@ -10,19 +10,19 @@ import { viewSlots } from './slot-metrics.ts';
 /** The state that is read at each scrape of the metrics. */
 export interface NodeView {
   slots(): readonly Slot[];
-  /** Facts that wait for the control plane. */
+  /** Number of facts that wait for the control plane. */
   journalDepth(): number;
   isJournalFailing(): boolean;
   isLinked(): boolean;
-  /** Troubles of the whole node, words such as "no_modem". */
+  /** Alarms of the whole node, such as "no_modem". */
   alarms(): readonly string[];
-  /** Calls that hang in the ports of dead devices. */
+  /** Number of system calls that hang in the ports of dead devices. */
   hangingCalls(): number;
-  /** Telephone calls. */
+  /** Number of telephone calls. */
   callsUp(): number;
 }
 
-/** Troubles that are shown as 0, too. */
+/** Alarms that are always exported, as 0 or 1. */
 const ALARMS = ['no_modem', 'modem_given_up', 'journal_unavailable', 'ports_hang'];
 
 /** The metrics of one node, in a registry of its own. */
@@ -76,7 +76,7 @@ export class NodeMetrics {
     this.#journalFailures.inc();
   }
 
-  /** Counts a command by its answer; unknown names share one label. */
+  /** Counts a command by its answer. All unknown commands share one label. */
   command(name: string, answer: CommandAnswer): void {
     const isUnknown = !answer.ok && answer.code === 'command_unknown';
     this.#commands.inc({ command: isUnknown ? 'unknown' : name, result: answer.ok ? 'ok' : answer.code });

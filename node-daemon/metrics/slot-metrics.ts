@@ -1,17 +1,17 @@
-// The state of each slot at a scrape: state, registration, signal, storage, contents.
+// The metrics of each slot at a scrape: state, registration, signal, storage, modem.
 import type { Gauge } from 'prom-client';
 import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
 import type { Instruments } from './instruments.ts';
 
-/** Registers the views of slots. A slot that is renamed or gone leaves nothing behind. */
+/** Registers the metrics of slots. Renamed and removed slots disappear from them. */
 export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void {
-  /** A value that the modem does not report is left out: 0 would be a value. */
-  const eachThatTells =
+  /** Leaves out values that the modem does not report, because 0 would be a value. */
+  const eachReported =
     (value: (slot: Slot) => number | null | undefined) =>
     (gauge: Gauge<'slot'>): void => {
       for (const slot of slots()) {
-        const told = value(slot);
-        if (told !== null && told !== undefined) gauge.set({ slot: slot.slot }, told);
+        const reported = value(slot);
+        if (reported !== null && reported !== undefined) gauge.set({ slot: slot.slot }, reported);
       }
     };
   instruments.view(
@@ -37,24 +37,24 @@ export function viewSlots(instruments: Instruments, slots: () => readonly Slot[]
     'registered',
     '1 if the SIM is registered, at home or roaming',
     ['slot'],
-    eachThatTells(({ state }) => Number(state === 'registered')),
+    eachReported(({ state }) => Number(state === 'registered')),
   );
   instruments.view(
     'signal_dbm',
     'Signal strength, if the modem reports it; below -105 texts and calls may fail',
     ['slot'],
-    eachThatTells(({ signal_dbm: signal }) => signal),
+    eachReported(({ signal_dbm: signal }) => signal),
   );
   instruments.view(
     'storage_used',
     'Messages in the storage for received SMS; should be near 0',
     ['slot'],
-    eachThatTells(({ storage }) => storage?.used),
+    eachReported(({ storage }) => storage?.used),
   );
   instruments.view(
     'storage_size',
     'Capacity of that storage; when it is full, SMS wait in the network',
     ['slot'],
-    eachThatTells(({ storage }) => storage?.total),
+    eachReported(({ storage }) => storage?.total),
   );
 }

@@ -1,4 +1,4 @@
-// Finds the right port among those of a USB device: the first that answers AT and identifies the modem.
+// Finds the AT port of a USB device: the first port that answers AT and identifies the modem.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
@@ -7,21 +7,21 @@ import type { OpenPort } from '../at/port.ts';
 import { isTaken } from './recovery/session-failure.ts';
 import { SessionEndedError } from './recovery/trouble.ts';
 
-/** A port that belongs to something else never answers: the next one is tried soon. */
+/** Ports with another purpose never answer, so the daemon soon tries the next one. */
 const ANSWER_ATTEMPTS = 2;
 const ANSWER_TIMEOUT_MS = 1_000;
 const IMEI_ANSWER = /^(?:\+CGSN: ?)?"?\d{14,16}"?$/;
 
-/** The parts that trying a port needs. */
+/** The parts that the search uses. */
 interface FindPortParts {
   readonly openPort: OpenPort;
   readonly clock: Clock;
   readonly log: Logger;
-  /** No further port is tried once it is aborted. */
+  /** After its abort no further port is tried. */
   readonly signal: AbortSignal;
 }
 
-/** A port that speaks AT, and the modem behind it. */
+/** An AT port and the modem behind it. */
 interface FoundPort {
   readonly path: string;
   readonly channel: AtChannel;
@@ -29,8 +29,8 @@ interface FoundPort {
 }
 
 /**
- * Tries ports, best first, and closes those that are not the right one. Rejects with the system's error when no port can be opened or
- * another program has one of them. Rejects with `SessionEndedError` when no port answers or returns an IMEI.
+ * Tries ports, best first, and closes the wrong ones. Rejects with the system's error if no port can be opened, or if another program has
+ * one of them open. Rejects with `SessionEndedError` if no port answers or returns an IMEI.
  */
 export async function findPort(paths: readonly string[], parts: FindPortParts): Promise<FoundPort> {
   let failure: unknown;
@@ -50,14 +50,14 @@ export async function findPort(paths: readonly string[], parts: FindPortParts): 
       // Two programs on one modem would each read and delete messages before the other one sees them.
       if (isTaken(error)) throw error;
       parts.log.debug({ err: error, path }, 'not the right port');
-      // A port that could be opened says more than one that could not.
+      // The error of an opened port is more helpful than that of a port that could not be opened.
       if (!(failure instanceof SessionEndedError)) failure = error;
     }
   }
   throw failure;
 }
 
-/** Rejects when another program has one of the ports; other problems with them do not matter. */
+/** Rejects if another program has one of the ports open. Ignores other problems of the ports. */
 async function checkNotTaken(paths: readonly string[], { openPort, signal }: FindPortParts): Promise<void> {
   for (const path of paths) {
     signal.throwIfAborted();
@@ -73,12 +73,14 @@ async function imeiOf(channel: AtChannel): Promise<string> {
   try {
     await channel.wake(ANSWER_ATTEMPTS, ANSWER_TIMEOUT_MS);
   } catch (cause) {
-    throw new SessionEndedError('silent', 'the port does not answer', cause);
+    throw new SessionEndedError('silent', 'the port did not answer', cause);
   }
   const [answer] = await channel
     .send(atCommand('AT+CGSN', { answer: IMEI_ANSWER }))
-    .catch((cause) => Promise.reject(new SessionEndedError('faulty', 'the port tells no IMEI', cause)));
+    .catch((cause) =>
+      Promise.reject(new SessionEndedError('faulty', 'the port did not return an IMEI', cause)),
+    );
   const imei = /\d{14,16}/.exec(answer?.line ?? '')?.[0];
-  if (imei === undefined) throw new SessionEndedError('faulty', 'the port tells no IMEI');
+  if (imei === undefined) throw new SessionEndedError('faulty', 'the port did not return an IMEI');
   return imei;
 }

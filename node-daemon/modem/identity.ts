@@ -1,4 +1,4 @@
-// Which modem this is: its IMEI, maker, model and firmware (3GPP TS 27.007 §5.1 to §5.4), and so its profile.
+// Identifies a modem: reads its IMEI, maker, model and firmware (3GPP TS 27.007 §5.1 to §5.4), and finds its profile.
 import { imeiSchema } from '#shared/identities.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -7,7 +7,7 @@ import type { UsbId } from '../usb/usb-device.ts';
 import { findProfile } from './profiles/find-profile.ts';
 import type { ModemProfile } from './profiles/profile.ts';
 
-/** The data by which a modem identifies itself. */
+/** The identity of a modem. */
 interface ModemIdentity {
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
@@ -18,12 +18,12 @@ interface ModemIdentity {
 
 /** No echo, result codes as words, errors as numbers. */
 export const BASIC_SETTINGS = ['ATE0', 'ATV1', 'AT+CMEE=1'];
-/** Answers without a prefix are taken from lines that are not URCs: URCs have a sign in front or are words in capitals. */
+/** Matches answers without a prefix. URCs begin with a sign or are words in capitals. */
 const TEXT = /^(?:\+(?:CGM[IMR]|GCAP):|(?![+^*$#%])(?!(?:RING|RDY|START|NO CARRIER|SMS DONE|PB DONE)$))./;
 const IMEI = /^(?:\+C?GSN: ?)?"?(\d{14,16})"?$/;
 const MODEL_LENGTH_MAX = 64;
 
-/** Settles the format of answers and identifies the modem. Rejects with `AtTimeoutError` and `PortClosedError`. */
+/** Sets the format of answers and identifies the modem. Rejects with `AtTimeoutError` and `PortClosedError`. */
 export async function identify(channel: AtChannel, usbId: UsbId | undefined): Promise<ModemIdentity> {
   for (const command of BASIC_SETTINGS) await ask(channel, atCommand(command));
   const identification = (await ask(channel, atCommand('ATI', { answer: TEXT }))) ?? [];
@@ -38,7 +38,7 @@ export async function identify(channel: AtChannel, usbId: UsbId | undefined): Pr
   };
 }
 
-/** Maker and model in one; many models name their maker themselves. */
+/** Returns maker and model as one text. Many model names include the maker. */
 export function modelOf(maker: string | undefined, model: string | undefined): string | undefined {
   const [first = ''] = (maker ?? '').split(/[ ,]/);
   const repeats = first !== '' && model?.toUpperCase().startsWith(first.toUpperCase()) === true;
@@ -48,7 +48,7 @@ export function modelOf(maker: string | undefined, model: string | undefined): s
   return text === '' ? undefined : text.slice(0, MODEL_LENGTH_MAX);
 }
 
-/** The line of ATI at this place, without the "Model: " that some makes put before it. */
+/** Returns this line of ATI, without the "Model: " that some makes put before it. */
 function labelled(identification: readonly string[], position: number): string | undefined {
   return identification[position]?.replace(/^[A-Z][a-z]+: ?/, '');
 }

@@ -1,4 +1,4 @@
-// Brings one modem back: with the restart that an operator wants, or with the next step of the recovery ladder.
+// Recovers one modem: restarts it for an operator, or takes the next step of the recovery ladder.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
@@ -20,7 +20,7 @@ import { takeStep } from './recovery/recovery-steps.ts';
 import type { Trouble } from './recovery/trouble.ts';
 import type { SlotRecord } from './slot/slot-record.ts';
 
-/** A modem that crashes is back on the bus in this time, or is waited for like any other. */
+/** A modem that crashed is back on the bus within this time. After it, the daemon waits for it as for any missing modem. */
 const CRASHED_MS = 30_000;
 
 /** The parts that the recovery of one modem uses. */
@@ -39,7 +39,7 @@ interface ModemRecoveryParts {
   readonly log: Logger;
 }
 
-/** The steps that were taken on one modem, and the next ones. */
+/** The recovery of one modem, with its history. */
 export class ModemRecovery {
   readonly #parts: ModemRecoveryParts;
   #state = NO_TROUBLE;
@@ -50,17 +50,17 @@ export class ModemRecovery {
     this.#parts = parts;
   }
 
-  /** Whether every step was taken in vain. */
+  /** Whether all steps failed. */
   get gaveUp(): boolean {
     return this.#state.gaveUp;
   }
 
-  /** The modem gets power, and is not in trouble for being slow to answer. */
+  /** Call it when the modem gets power. A slow answer is then no failure. */
   starting(): void {
     this.#state = starting(this.#state, this.#parts.clock.now());
   }
 
-  /** The modem identified itself on this port. */
+  /** Call it when the modem has identified itself on this port. */
   provePort(path: string): void {
     this.#provenPort = path;
   }
@@ -69,13 +69,13 @@ export class ModemRecovery {
   async restart(place: Place): Promise<void> {
     const { clock, log, onStep, record } = this.#parts;
     this.#state = restartRequested(this.#state, clock.now());
-    log.warn({ step: 'restart' }, 'the modem is restarted: an operator wants it');
+    log.warn({ step: 'restart' }, 'restarting the modem: an operator requested it');
     record.report({ state: 'starting' });
     onStep('restart', 'requested');
     await this.#take(place, 'restart');
   }
 
-  /** Takes the next step for a modem that was served at `place` and is lost. */
+  /** Takes the next step for a lost modem that was at `place`. */
   async recover(place: Place, trouble: Trouble, error: unknown): Promise<void> {
     const { clock, location, record } = this.#parts;
     const seen = { trouble, now: clock.now(), servedMs: record.answeredMs, random: Math.random() };
@@ -83,14 +83,14 @@ export class ModemRecovery {
       await this.#climb(seen, error);
       return;
     }
-    // A port that went because the device did needs nothing but that it comes back, unless it always goes.
+    // If the whole device disconnected, it only has to come back, unless it disconnects again and again.
     const gone: TroubleSeen = { ...seen, trouble: 'port_gone' };
     const { state, isCrashing } = lost(this.#state, gone);
     this.#state = state;
     if (isCrashing) await this.#climb(gone, error);
   }
 
-  /** The next step of the ladder, at the place where the device is then. */
+  /** Takes the next step of the ladder, at the current place of the device. */
   async #climb(seen: TroubleSeen, error: unknown): Promise<void> {
     const { limits, location, log, moves, onStep, outside, record, signal } = this.#parts;
     const { trouble } = seen;
@@ -99,7 +99,7 @@ export class ModemRecovery {
     if (place === undefined || signal.aborted) return;
     const { step, delayMs, state } = nextRecovery(this.#state, limitsAt(place, outside, limits), seen);
     this.#state = state;
-    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'the modem is in trouble');
+    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'modem session failed');
     if (trouble === 'restarted' || trouble === 'sim_changed') record.report({ state: 'starting' });
     else record.reportLost(step === 'give_up' ? 'gave_up' : trouble);
     onStep(step, trouble);
@@ -118,7 +118,7 @@ export class ModemRecovery {
       await sleep(clock, settleMs, signal).catch(() => undefined);
       this.starting();
     } catch (error) {
-      log.warn({ err: error, step }, 'the step could not be taken');
+      log.warn({ err: error, step }, 'recovery step failed');
     }
   }
 }

@@ -1,4 +1,4 @@
-// One modem: opens it, serves it, and brings it back whenever it is lost. No other modem notices.
+// One modem: opens it, serves it, and recovers it whenever it is lost. No other modem is affected.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -24,23 +24,23 @@ import { CommandRefusal } from './slot/command-refusal.ts';
 import { SlotRecord } from './slot/slot-record.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
-/** Searching for a device that is not there costs nothing, and it comes back at any time. */
+/** Checking for a missing device is cheap, and it may come back at any time. */
 const ABSENT_RETRY_MS = 500;
-/** Another program has the port, or the rights are missing: the operator has to act. */
+/** Another program has the port open, or rights are missing. The operator must act. */
 const DENIED_RETRY_MS = 5_000;
-/** At a stop the message that the modem has gets this long to be accepted. */
+/** At a stop, the modem gets this time to finish its current message. */
 const STOP_SENDING_MS = 5_000;
-/** An open that hangs is not waited for. */
+/** The stop does not wait longer for an open that hangs. */
 const STOP_MS = 2_000;
 
-/** Listens to events of modems. */
+/** Gets the events of modems. */
 interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
-  /** A command on the line has ended. Commands before the modem gave its identity are not reported. */
+  /** Called at the end of a command, but not for commands before the modem identified itself. */
   onCommandEnd(modem: Modem, end: CommandEnd): void;
-  /** Something is wrong with the device: the USB tree may show the cause. */
+  /** Called when the modem is lost. The USB tree may show the cause. */
   onLoss(): void;
 }
 
@@ -48,17 +48,17 @@ interface ModemObserver {
 export interface ModemParts {
   /** The first name of its slot. */
   readonly slot: string;
-  /** Where it is; `undefined`: it has not come yet. */
+  /** Its place; `undefined` if it has not appeared yet. */
   readonly place?: Place | undefined;
   readonly openPort: OpenPort;
   readonly journal: Journal;
   readonly sims: SimSettings;
   readonly limits: RecoveryLimits;
   readonly outside: OutsideSteps;
-  /** Whether the modem with this IMEI may be used; asked for modems of USB devices. */
+  /** Returns whether the daemon may use the modem with this IMEI. Called for USB modems. */
   readonly admits: (imei: string) => boolean;
   readonly observer: ModemObserver;
-  /** The parts that calls need, at a place; absent where there are no calls. */
+  /** Returns the parts for calls at a place. Absent if there are no calls. */
   readonly telephonyAt?: (place: Place) => Telephony;
   readonly clock: Clock;
   readonly log: Logger;
@@ -66,9 +66,9 @@ export interface ModemParts {
 
 /** The supervisor of one modem. */
 export class Modem {
-  /** The operator's name for the place, or for the modem. */
+  /** The operator's name of the place or the modem. */
   name: string;
-  /** Its first name, which it keeps. */
+  /** The first name of its slot, which never changes. */
   readonly id: string;
   readonly #parts: ModemParts;
   readonly #location: ModemLocation;
@@ -78,13 +78,13 @@ export class Modem {
   readonly #recovery: ModemRecovery;
   #session: ModemSession | undefined;
   #channel: AtChannel | undefined;
-  /** Of the open port. */
+  /** The channel of the open port. */
   #path: string | undefined;
-  /** A modem that may not be used is left alone until something else is there. */
+  /** True for a modem that must not be used, until another device is in its place. */
   #refused: Place | undefined;
   #running: Promise<void> | undefined;
   readonly #liveness = new Liveness();
-  /** The session that is up ends for this. */
+  /** The reason for which the current session must end. */
   #isRestartRequested = false;
 
   constructor(parts: ModemParts) {
@@ -109,97 +109,98 @@ export class Modem {
     });
   }
 
-  /** The contents of the slot; of a lost modem, the last contents. */
+  /** The state of the slot. For a lost modem, parts of it are the last known ones. */
   get slot(): Slot {
     return { slot: this.name, ...this.#record.slot };
   }
 
-  /** Where to send messages; `undefined` while the SIM is not in service. */
+  /** The outbox; `undefined` while the SIM is not in service. */
   get outbox(): SmsOutbox | undefined {
     return this.#session?.outbox;
   }
 
-  /** The life that the modem lives now; `undefined` while its port is not open. */
+  /** The current session; `undefined` while the port is not open. */
   get session(): ModemSession | undefined {
     return this.#session;
   }
 
-  /** For calls; `undefined` while the SIM is not in service. */
+  /** The telephone; `undefined` while the SIM is not in service. */
   get telephone(): Telephone | undefined {
     return this.#session?.telephone;
   }
 
-  /** Whether there is a device, whatever its state. */
+  /** Whether the device exists, in any state. */
   get isPlugged(): boolean {
     return this.#location.place !== undefined && this.#record.slot.reason !== 'absent';
   }
 
-  /** Whether the device holds a modem that may not be used. */
+  /** Whether the device is a modem that must not be used. */
   get isRefused(): boolean {
     return this.#refused !== undefined && this.#refused === this.#location.place;
   }
 
-  /** Whether the device may be no modem, or not one to be used: it has not given its identity. */
-  get isStranger(): boolean {
+  /** Whether the device has not identified itself as a modem that may be used. */
+  get isUnidentified(): boolean {
     const { place } = this.#location;
-    return place !== undefined && this.#known.isStranger(place);
+    return place !== undefined && this.#known.isUnidentified(place);
   }
 
-  /** Whether all was tried and the modem does still not answer. */
+  /** Whether the modem does not answer after all recovery steps. */
   get isGivenUp(): boolean {
     return this.#recovery.gaveUp && !this.#record.isAnswering;
   }
 
   /**
-   * Grows as the modem is served and recovered; `undefined` while the daemon waits for it. Every command has a time-out and every open a
-   * limit, so a count that stands still for minutes never grows again.
+   * Grows while the daemon serves and recovers the modem; `undefined` while the daemon waits for it. All commands and opens have time
+   * limits, so a count that does not change for minutes means that the loop hangs.
    */
   get steps(): number | undefined {
     const { steps } = this.#liveness;
     return steps === undefined ? undefined : steps + (this.#channel?.exchanges ?? 0);
   }
 
-  /** Begins to serve, and goes on until `stop`. */
+  /** Serves the modem until `stop`. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** The device came, went, or offers other ports. */
+  /** Call it when the device appeared, disappeared, or has other ports. */
   move(place: Place | undefined): void {
     const before = this.#location.place;
     if (JSON.stringify(place) === JSON.stringify(before)) return;
     const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
     const now = this.#parts.clock.now();
-    if (place === undefined) this.#known.left(now);
-    else this.#known.arrives(place, now);
+    if (place === undefined) this.#known.disappeared(now);
+    else this.#known.appeared(place, now);
     this.#location.move(place);
     if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
-    // All of the device is closed at once, or the system could not give its port the same name again.
+    // Closes the port at once. Otherwise the system could not give the next port the same name.
     const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
-    if (!isOpen) void this.#channel?.close(new Error('the device went away'));
-    // Its name is free for where it is plugged in next, however long the closing takes.
+    if (!isOpen) void this.#channel?.close(new Error('the device disconnected'));
+    // Its slot name is free for the next place at once, however long the closing takes.
     if (place === undefined) this.#record.reportLost('absent');
   }
 
   /**
-   * Restarts the modem by the command of its make, once a message that it is sending has its end. Resolves when that has
-   * begun. Throws `CommandRefusal`: `line_busy` while a call is up, unless by `force`; `slot_unavailable` where the modem does
-   * not answer, for then it is being brought back already.
+   * Restarts the modem with the command of its make, after the message that it is sending. Resolves when the restart begins.
+   * Throws `CommandRefusal`: `line_busy` during a call, unless `force` is true; `slot_unavailable` if the modem does not
+   * answer, because its recovery already runs.
    */
   async restart({ force }: { force: boolean }): Promise<void> {
     const { state } = this.#record.slot;
     if (this.#channel === undefined || this.#isStopping())
-      throw new CommandRefusal('slot_unavailable', `the slot is ${state}: it is being brought back already`);
-    if (!force && this.telephone?.isBusy === true) throw new CommandRefusal('line_busy', 'a call is up');
+      throw new CommandRefusal('slot_unavailable', `The slot is ${state}: its recovery already runs.`);
+    if (!force && this.telephone?.isBusy === true)
+      throw new CommandRefusal('line_busy', 'The modem has a call.');
     const channel = this.#channel;
     this.#isRestartRequested = true;
     const { outbox } = this;
     outbox?.close();
     await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
-    await channel.close(new Error('the modem is restarted'));
+    await channel.close(new Error('the modem is being restarted'));
   }
 
-  /** Lets the message that is being sent end, then closes the port. */
+  /** Waits for the message that is being sent, then closes the port. */
   async stop(): Promise<void> {
     const outbox = this.outbox;
     outbox?.close();
@@ -211,8 +212,8 @@ export class Modem {
         telephone?.isBusy === true ? telephone.hangUp('abandoned').catch(() => undefined) : undefined,
       ]).then(() => undefined),
     );
-    this.#stopping.abort(new Error('the daemon stops'));
-    await this.#channel?.close(new Error('the daemon stops'));
+    this.#stopping.abort(new Error('the daemon is stopping'));
+    await this.#channel?.close(new Error('the daemon is stopping'));
     await this.#atMost(STOP_MS, this.#running);
   }
 
@@ -240,7 +241,7 @@ export class Modem {
     }
   }
 
-  /** One life of the modem; always rejects. */
+  /** Runs one session from opening the port to its end. Always rejects. */
   async #serve(place: Place): Promise<never> {
     const { clock, journal, log, observer, sims, telephonyAt } = this.#parts;
     this.#record.beginCounting();
@@ -281,14 +282,14 @@ export class Modem {
       log,
       signal: this.#stopping.signal,
     });
-    // The slot gets its name before anything else is reported of it.
+    // The slot must have its name before the first report about it.
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
       this.#refused = place;
-      await channel.close(new Error('this modem is not to be used'));
-      throw new Error('this modem is not to be used');
+      await channel.close(new Error('this modem must not be used'));
+      throw new Error('this modem must not be used');
     }
-    this.#known.meet(place);
+    this.#known.identified(place);
     this.#path = path;
     this.#recovery.provePort(path);
     return channel;
@@ -302,18 +303,15 @@ export class Modem {
       return;
     }
     const failure = sessionFailureOf(error);
-    if (this.#known.isStranger(place)) {
+    if (this.#known.isUnidentified(place)) {
       const waitMs = this.#known.askAgainMs();
-      log.info(
-        { err: error, waitMs },
-        'the device does not tell that it is a modem: it is asked again later',
-      );
+      log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
       this.#record.reportLost(failure);
       await this.#moves(waitMs);
       return;
     }
     if (failure === 'absent' || failure === 'denied') {
-      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'the port cannot be opened');
+      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'failed to open the port');
       this.#record.reportLost(failure);
       await this.#moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
       if (failure === 'absent') this.#recovery.starting();

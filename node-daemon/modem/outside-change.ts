@@ -1,4 +1,5 @@
-// An operator's commands may change the settings of the modem. The session gives it no message meanwhile, and sets it up again afterwards.
+// Runs an operator's commands, which may change the modem's settings. Meanwhile the session sends no message.
+// Afterwards it sets the modem up again.
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -7,10 +8,10 @@ import { atCommand } from '../at/command.ts';
 import { BASIC_SETTINGS } from './identity.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
-/** A message on the air takes seconds; an operator at a terminal does not wait longer. */
+/** Sending a message takes seconds, and an operator at a terminal does not wait longer. */
 const SENDING_MAX_MS = 10_000;
 
-/** A message is on its way for too long. */
+/** The message that is being sent took too long. */
 export class SendingError extends Error {
   override name = 'SendingError';
 }
@@ -19,15 +20,15 @@ export class SendingError extends Error {
 interface OutsideChangeParts {
   readonly channel: AtChannel;
   readonly outbox: SmsOutbox | undefined;
-  /** Everything that the session settled with the modem beyond how to talk; absent before it did. */
+  /** Repeats all settings of the session except those of the dialogue. Absent before the first set-up. */
   readonly setUp: (() => Promise<unknown>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Does `work` between two messages, not within one. Resolves with its result, while the modem is being set up again. Rejects with
- * `SendingError`, and as `work` does.
+ * Runs `work` between two messages. Resolves with its result while the modem is being set up again. Rejects with `SendingError`, and as
+ * `work` does.
  */
 export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () => Promise<T>): Promise<T> {
   const { clock, outbox } = parts;
@@ -37,7 +38,7 @@ export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () =
       clock,
       outbox?.sendingDone() ?? Promise.resolve(),
       SENDING_MAX_MS,
-      () => new SendingError('a message is being sent: try again'),
+      () => new SendingError('the modem is sending a message: try again'),
     );
   } catch (error) {
     release();
@@ -50,14 +51,14 @@ export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () =
   }
 }
 
-/** Never rejects: a modem that went away or restarts is set up when it is opened. */
+/** Never rejects, because a modem that disconnects or restarts is set up again when it is opened. */
 async function setUpAgain({ channel, log, setUp }: OutsideChangeParts): Promise<void> {
   if (setUp === undefined) return;
   try {
     for (const line of BASIC_SETTINGS) await ask(channel, atCommand(line));
     await setUp();
-    log.info({}, 'set up again after a command of the operator');
+    log.info({}, 'modem set up again after an operator’s command');
   } catch (error) {
-    log.warn({ err: error }, 'not set up again after a command of the operator');
+    log.warn({ err: error }, 'failed to set up the modem after an operator’s command');
   }
 }

@@ -1,9 +1,9 @@
-// The pauses of a session between two polls: a URC can end them early, and the end of the session ends them all.
+// The pauses of a session between polls. A URC can end a pause early, and the end of the session ends all of them.
 import type { Clock } from '#shared/clock.ts';
 
-/** Between polls that URCs ask for, doubled while each poll is answered with another such URC. */
+/** Least time between polls after URCs. It doubles while each poll causes another such URC. */
 const URC_POLL_MIN_MS = 1_000;
-/** Signs of life, signal, the SIM, lost settings, and messages whose announcement was lost. */
+/** Interval of polls for answers, signal, SIM, lost settings, and messages with a lost announcement. */
 export const POLL_MS = 30_000;
 
 /** The pauses of one session. */
@@ -12,7 +12,7 @@ export class Pauses {
   readonly #onPause: () => void;
   #ended: Error | undefined;
   #isPollWanted = false;
-  /** Before this time no URC ends a pause. */
+  /** No URC ends a pause before this time. */
   #nextPollAt = Number.NEGATIVE_INFINITY;
   #gapMs = URC_POLL_MIN_MS;
   #wakeUp: (() => void) | undefined;
@@ -23,19 +23,19 @@ export class Pauses {
     this.#onPause = onPause;
   }
 
-  /** Ends this pause, or the next one, as soon as URCs may. */
+  /** Ends the current or the next pause, as soon as URCs may do so. */
   pollNow(): void {
     this.#isPollWanted = true;
     this.#wakeUp?.();
   }
 
-  /** The session is over: this pause and all others reject with `reason`. */
+  /** Ends the session: this pause and all later ones reject with `reason`. */
   end(reason: Error): void {
     this.#ended = reason;
     this.#wakeUp?.();
   }
 
-  /** Waits for `delayMs`, or less after `pollNow`. One caller at a time. Rejects when the session is over. */
+  /** Waits for `delayMs`, or less after `pollNow`. Only one caller at a time. Rejects when the session is over. */
   async pause(delayMs: number): Promise<void> {
     const end = this.#clock.now() + delayMs;
     this.#onPause();

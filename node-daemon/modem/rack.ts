@@ -1,4 +1,4 @@
-// All modems of the host: those at ports that were named, and those that come and go over USB.
+// All modems of the host: those at configured ports, and those that appear and disappear over USB.
 
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -8,17 +8,17 @@ import type { Modem } from './modem.ts';
 import { isModem, mayBeModem, type Place, placeOf } from './place/place.ts';
 import { SlotNames } from './slot/slot-names.ts';
 
-/** Makes the supervisor of one modem; it is not started. */
+/** Makes the supervisor of one modem, without starting it. */
 type CreateModem = (options: {
   readonly slot: string;
   readonly place: Place;
   readonly admits: (imei: string) => boolean;
 }) => Modem;
 
-/** The slots that the operator configured, and the parts that make modems. */
+/** The configured slots, and the parts that make modems. */
 export interface RackParts {
   readonly slots: readonly NamedSlot[];
-  /** Whether modems are used that no slot names. */
+  /** Whether to use modems that no slot names. */
   readonly discover: boolean;
   readonly ignore: readonly IgnoredDevice[];
   /** /dev on a real system. */
@@ -27,14 +27,14 @@ export interface RackParts {
   readonly log: Logger;
 }
 
-/** The modems of one host, together. */
+/** The modems of one host. */
 export class Rack {
   readonly #parts: RackParts;
   readonly #names: SlotNames;
   readonly #atPorts: readonly Modem[];
-  /** By USB path; they stay when their device goes. */
+  /** Modems by USB path. They stay after their device has disappeared. */
   readonly #atUsb = new Map<string, Modem>();
-  /** Devices that are not used, as "<path> <id>: <why>": each is logged once. */
+  /** Unused devices, as "<path> <id>: <why>". Each is logged once. */
   #leftAlone: ReadonlySet<string> = new Set();
   #started = false;
   #stopped = false;
@@ -47,7 +47,7 @@ export class Rack {
     );
   }
 
-  /** Whether any device that may come over USB would be used. */
+  /** Whether the configuration allows any USB device. */
   get wantsUsb(): boolean {
     return this.#parts.discover || this.#names.areOfUsb;
   }
@@ -62,17 +62,17 @@ export class Rack {
     await Promise.all(this.#modems().map((modem) => modem.stop()));
   }
 
-  /** Takes the USB devices that are plugged in now. */
+  /** Updates the modems from the current USB devices. */
   devicesChanged(devices: readonly UsbDevice[]): void {
     if (this.#stopped) return;
     const wanted = devices.filter((device) => this.#whyNot(device) === undefined);
-    this.#tellLeftAlone(devices);
+    this.#logUnused(devices);
     const paths = new Set(wanted.map(({ usbPath }) => usbPath));
     for (const [usbPath, modem] of this.#atUsb) if (!paths.has(usbPath)) modem.move(undefined);
     for (const device of wanted) this.#place(device);
   }
 
-  /** Gives each modem its name by the current facts. To be called when any of them has changed. */
+  /** Gives each modem its slot name. Call it when any fact has changed. */
   rename(): void {
     for (const modem of this.#atUsb.values()) {
       const { device_id: imei, usb_path: usbPath } = modem.slot;
@@ -84,13 +84,13 @@ export class Rack {
       const name = wanted === undefined || isTaken ? this.#names.defaultName(usbPath) : wanted;
       if (name === modem.name) continue;
       if (isTaken && isPresent(modem)) {
-        this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem is in this slot already');
+        this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem already has this slot');
       }
       modem.name = name;
     }
   }
 
-  /** Every slot. A SIM that moved is only in its new one, though the old one cannot see that it left. */
+  /** All slots. A SIM that was moved is only in its new slot, even if the old slot's modem did not notice the removal. */
   slots(): Slot[] {
     const shown = this.#shown();
     const present = new Set(shown.filter(isPresent).map(({ slot }) => slot.iccid));
@@ -106,31 +106,31 @@ export class Rack {
     );
   }
 
-  /** The modem that holds the SIM, one that answers before one that is lost. */
+  /** Returns the modem with this SIM. A modem that answers comes before a lost one. */
   find(iccid: string): Modem | undefined {
     const holders = this.#shown().filter(({ slot }) => slot.iccid === iccid);
     return holders.find(isPresent) ?? holders[0];
   }
 
-  /** The modem in a slot, by the name of the slot. */
+  /** Returns the modem in the slot with this name. */
   inSlot(name: string): Modem | undefined {
     const named = this.#shown().filter((modem) => modem.name === name);
     return named.find(isPresent) ?? named[0];
   }
 
-  /** Whether a modem that is to be used is in this state, also one that has no slot yet. */
+  /** Returns whether a modem is in this state, including modems without a slot yet. */
   hasModemIn(state: Slot['state']): boolean {
     return this.#modems().some(
-      ({ slot, isStranger, isRefused }) => slot.state === state && !isStranger && !isRefused,
+      ({ slot, isUnidentified, isRefused }) => slot.state === state && !isUnidentified && !isRefused,
     );
   }
 
-  /** The modems in service, by the first names of their places or their USB paths, and their steps. */
+  /** The supervisors of all modems by their first names, and their step counts. */
   progress(): { name: string; steps: number | undefined }[] {
     return this.#modems().map(({ id, steps }) => ({ name: id, steps }));
   }
 
-  /** Problems that an operator should take care of. */
+  /** Problems for the operator. */
   alarms(): string[] {
     const modems = this.#shown();
     const alarms = [];
@@ -143,9 +143,9 @@ export class Rack {
     return [...this.#atPorts, ...this.#atUsb.values()];
   }
 
-  /** Without modems that are not used, are not known yet, or are somewhere else now. */
+  /** Leaves out modems that are not used, not known yet, or now at another place. */
   #shown(): Modem[] {
-    const modems = this.#modems().filter((modem) => !modem.isRefused && !modem.isStranger);
+    const modems = this.#modems().filter((modem) => !modem.isRefused && !modem.isUnidentified);
     const elsewhere = new Set(modems.filter(isPresent).map(({ slot }) => slot.device_id));
     return modems.filter((modem) => {
       const { device_id: imei, usb_path: usbPath, state } = modem.slot;
@@ -155,26 +155,26 @@ export class Rack {
     });
   }
 
-  /** Why a device is left alone; `undefined`: it is, or may be, a modem that is to be used. */
+  /** Returns why a device is not used; `undefined` if it is, or may be, a modem to use. */
   #whyNot(device: UsbDevice): string | undefined {
     const { discover, ignore } = this.#parts;
-    if (ignore.some((each) => isIgnored(device, each))) return 'it is ignored';
+    if (ignore.some((each) => isIgnored(device, each))) return 'the configuration ignores it';
     if (this.#isNamed(device)) return undefined;
     if (!discover && !this.#names.hasImeis) return 'no slot names its place';
     if (isModem(device) || mayBeModem(device, this.#names.hasImeis)) return undefined;
-    return 'it does not look like a modem: an unknown make with fewer than two serial ports';
+    return 'probably not a modem: an unknown make with fewer than two serial ports';
   }
 
   #isNamed({ usbPath }: UsbDevice): boolean {
     return this.#names.nameOf({ imei: null, usbPath }) !== undefined;
   }
 
-  /** Whether the device is used whatever it answers. Such a device is treated also when it answers nothing. */
+  /** Returns whether the device is used whatever it answers. The daemon also recovers such a device when it does not answer. */
   #isCertain(device: UsbDevice): boolean {
     return this.#isNamed(device) || (this.#parts.discover && isModem(device));
   }
 
-  #tellLeftAlone(devices: readonly UsbDevice[]): void {
+  #logUnused(devices: readonly UsbDevice[]): void {
     const before = this.#leftAlone;
     const now = new Set<string>();
     for (const device of devices) {
@@ -185,7 +185,7 @@ export class Rack {
       const usbId = `${id.vendor}:${id.product}`;
       now.add(`${usbPath} ${usbId}: ${reason}`);
       if (before.has(`${usbPath} ${usbId}: ${reason}`)) continue;
-      this.#parts.log.info({ usbPath, usbId, reason }, 'a USB device is left alone');
+      this.#parts.log.info({ usbPath, usbId, reason }, 'USB device not used');
     }
     this.#leftAlone = now;
   }
@@ -202,7 +202,7 @@ export class Rack {
       return;
     }
     if (this.#modems().length >= SLOTS_MAX && !this.#forgetOne()) {
-      log.error({ usbPath }, `a modem is not used: there are ${SLOTS_MAX} already`);
+      log.error({ usbPath }, `modem not used: the daemon already has ${SLOTS_MAX}`);
       return;
     }
     const slot = this.#names.nameOf({ imei: null, usbPath }) ?? this.#names.defaultName(usbPath);
@@ -211,12 +211,12 @@ export class Rack {
     this.#atUsb.set(usbPath, modem);
     log.info(
       { usbPath, usbId: `${device.id.vendor}:${device.id.product}` },
-      place.onlyAsk ? 'a device is asked whether it is a modem' : 'a modem was plugged in',
+      place.onlyAsk ? 'asking a USB device whether it is a modem' : 'modem plugged in',
     );
     if (this.#started) modem.start();
   }
 
-  /** Makes room: a modem that is gone from a place without a name. */
+  /** Removes a modem that has disappeared from a place without a name, to make room. */
   #forgetOne(): boolean {
     for (const [usbPath, modem] of this.#atUsb) {
       if (modem.isPlugged || this.#names.nameOf({ imei: null, usbPath }) !== undefined) continue;
@@ -228,7 +228,7 @@ export class Rack {
   }
 }
 
-/** States whose SIM was seen a moment ago, unlike that of a lost modem. */
+/** States in which the SIM was seen recently, unlike in a lost modem. */
 function isPresent({ slot }: Modem): boolean {
   return slot.state !== 'lost';
 }
@@ -238,7 +238,7 @@ function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean 
   return ignored.usbId.vendor === id.vendor && ignored.usbId.product === id.product;
 }
 
-/** A slot whose modem has not come yet. */
+/** Returns a slot whose modem has not appeared yet. */
 function emptySlot(name: string): Slot {
   return {
     slot: name,

@@ -1,4 +1,4 @@
-// One life of an opened modem: identify → SIM → set up → serve, until it has to be opened or set up again.
+// One session with an opened modem: identify → SIM → set up → serve, until it must be opened or set up again.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -35,18 +35,18 @@ import { SmsOutbox } from './sms/sms-outbox.ts';
 import { StorageAccess } from './sms/storage-access.ts';
 import { UnknownUrcs } from './unknown-urcs.ts';
 
-/** A modem that just got power answers only after some seconds. */
+/** A modem answers only some seconds after it gets power. */
 const WAKE_ATTEMPTS = 5;
 const WAKE_TIMEOUT_MS = 1_000;
-/** Interval of polls after an answer that did not come. After `MISSES_MAX` of them in a row, the modem counts as silent. */
+/** Interval of polls after a missing answer. After `MISSES_MAX` missing answers in a row, the modem counts as silent. */
 const MISSED_POLL_MS = 5_000;
 const MISSES_MAX = 3;
-/** 90 s for the first registration (Quectel's advice), and the search of all bands has ended. */
+/** Longer than the first registration (90 s, Quectel's advice) and than a search of all bands. */
 export const NO_SERVICE_MAX_MS = 120_000;
-/** A network that was there comes back within seconds, or the modem has lost its way to it. */
+/** A lost network comes back within seconds, or the modem cannot find it again. */
 const LOST_SERVICE_MAX_MS = 45_000;
 
-/** Messages, registrations that come before they are waited for, and stray ends of commands. */
+/** URCs that need no log: messages, early registrations, and late ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
 
@@ -58,14 +58,14 @@ export interface SessionParts {
   readonly log: Logger;
   /** The configuration of SIM cards. */
   readonly sims: SimSettings;
-  /** Where the port is one of a USB device. */
+  /** The ids of the modem's USB device, if it is one. */
   readonly usbId?: UsbId;
-  /** Without service for longer, the session ends. Defaults to the two constants above. */
+  /** The session ends after this time without service. Default: the two constants above. */
   readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
-  /** The parts that calls need; absent where there are no calls. */
+  /** The parts for calls. Absent if there are no calls. */
   readonly telephony?: Telephony;
-  /** Called before each pause: the session goes on. */
+  /** Called before each pause, to show that the session does not hang. */
   readonly onTurn?: () => void;
 }
 
@@ -80,11 +80,11 @@ export class ModemSession {
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
   #telephone: Telephone | undefined;
-  /** Repeats the settings that `#serve` made in the modem. */
+  /** Repeats the settings of `#serve`. */
   #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
   readonly #unknownUrcs: UnknownUrcs;
-  #fullToldAt = Number.NEGATIVE_INFINITY;
+  #fullLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -97,12 +97,12 @@ export class ModemSession {
     this.#channel.onUrc(({ line }) => this.#onUrc(line));
   }
 
-  /** Where to send messages; `undefined` until the SIM is in service. */
+  /** The outbox; `undefined` until the SIM is in service. */
   get outbox(): SmsOutbox | undefined {
     return this.#outbox;
   }
 
-  /** Where messages arrive; `undefined` until the SIM is in service. */
+  /** The inbox; `undefined` until the SIM is in service. */
   get inbox(): SmsInbox | undefined {
     return this.#inbox;
   }
@@ -111,22 +111,22 @@ export class ModemSession {
     return this.#ussd;
   }
 
-  /** For an operator's requests to the modem. */
+  /** For an operator's USSD requests. */
   get channel(): AtChannel {
     return this.#channel;
   }
 
-  /** For calls; `undefined` until the SIM is in service. */
+  /** The telephone; `undefined` until the SIM is in service. */
   get telephone(): Telephone | undefined {
     return this.#telephone;
   }
 
-  /** Does work that may change settings of the modem; as `changeFromOutside`. */
+  /** Runs work that may change settings of the modem; as `changeFromOutside`. */
   changing<T>(work: () => Promise<T>): Promise<T> {
     return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
 
-  /** Serves until the port is gone or the modem must be set up again. Always rejects with `SessionEndedError`. */
+  /** Serves the modem until its port is gone or it must be set up again. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
@@ -161,10 +161,10 @@ export class ModemSession {
     const ownNumber = await readOwnNumber(this.#channel);
     const configured = sims.numberOf(iccid);
     if (configured !== undefined && ownNumber !== undefined && configured !== ownNumber) {
-      log.warn({ iccid }, 'the SIM tells another number than the configuration, which is used');
+      log.warn({ iccid }, 'the SIM reports another number than the configuration: using the configured one');
     }
     report({ state: 'searching', reason: null, iccid, number: configured ?? ownNumber ?? null });
-    // The first five or six digits are the home network; the others are the subscriber's.
+    // The first five or six digits are the home network. The others identify the subscriber.
     log.info({ iccid, home: imsi?.slice(0, 6) }, 'SIM ready');
   }
 
@@ -199,7 +199,7 @@ export class ModemSession {
       } catch (error) {
         misses += 1;
         if (!(error instanceof AtTimeoutError) || misses >= MISSES_MAX) throw error;
-        log.warn({ err: error }, 'the modem left an answer out');
+        log.warn({ err: error }, 'the modem did not answer a query');
       }
       await this.#pauses.pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
     }
@@ -209,13 +209,13 @@ export class ModemSession {
     for (const line of lines) await this.#optional(ask(this.#channel, atCommand(line)));
   }
 
-  /** Makers differ in the commands that they know: no line is required, and an unanswered one costs only its time. */
+  /** Makes support different commands, so no line is required, and an unanswered one costs only its time. */
   async #optional(step: Promise<unknown>): Promise<void> {
     try {
       await step;
     } catch (error) {
       if (!(error instanceof AtTimeoutError)) throw error;
-      this.#parts.log.warn({ err: error }, 'a line of the set-up got no answer');
+      this.#parts.log.warn({ err: error }, 'the modem did not answer a set-up command');
     }
   }
 
@@ -260,7 +260,7 @@ export class ModemSession {
       voice,
       access: telephony.audioAccess(voice),
       isRegistered: () => network.isRegistered,
-      onAudioDegraded: () => void this.#restart('its audio does not work any more'),
+      onAudioDegraded: () => void this.#restart('call audio stopped working'),
     });
     await this.#optional(telephone.clear());
     this.#telephone = telephone;
@@ -271,13 +271,13 @@ export class ModemSession {
     this.#end(new SessionEndedError('restarted', why));
   }
 
-  /** A reset or another SIM may have come without notice. */
+  /** Detects a reset or another SIM that the modem did not report. */
   async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
-    await guard.look();
+    await guard.confirmNow();
     if (haveChanged(settings, await readSettings(this.#channel))) {
-      throw new SessionEndedError('restarted', 'the modem has lost its settings');
+      throw new SessionEndedError('restarted', 'the modem lost its settings');
     }
   }
 
@@ -296,14 +296,14 @@ export class ModemSession {
     return KNOWN_URC.test(line) || ignorable.test(line) || this.#profile.voice.event(line) !== undefined;
   }
 
-  /** A sweep empties it; under steady traffic a modem says so with every message. */
+  /** Starts a sweep, which empties the storage. Under steady traffic a modem reports a full storage with every message. */
   #onStoreFull(line: string): void {
     const now = this.#parts.clock.now();
-    if (now - this.#fullToldAt >= FULL_STORE_LOG_MS) {
-      this.#fullToldAt = now;
-      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a storage of messages is full');
+    if (now - this.#fullLoggedAt >= FULL_STORE_LOG_MS) {
+      this.#fullLoggedAt = now;
+      this.#parts.log.warn({ urc: line.slice(0, 32) }, 'a message storage is full');
     }
-    this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'a sweep failed'));
+    this.#inbox?.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'message sweep failed'));
   }
 
   #end(reason: SessionEndedError): void {

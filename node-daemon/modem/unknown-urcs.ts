@@ -1,10 +1,10 @@
-// URCs that no profile knows: logged once each, by name.
+// Logs each URC that the profile does not contain once, by name.
 import type { Logger } from '#shared/log.ts';
 
-/** A line full of noise has many names. */
+/** A noisy line produces many names, so their number is limited. */
 const NAMES_MAX = 32;
 
-/** Those of one session. */
+/** The unknown URCs of one session. */
 export class UnknownUrcs {
   readonly #log: Logger;
   readonly #names = new Set<string>();
@@ -18,6 +18,6 @@ export class UnknownUrcs {
     const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
     if (this.#names.has(name) || this.#names.size >= NAMES_MAX) return;
     this.#names.add(name);
-    this.#log.info({ urc: name }, 'a URC that the profile does not know');
+    this.#log.info({ urc: name }, 'unknown URC: not in the profile');
   }
 }

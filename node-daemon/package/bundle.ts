@@ -1,4 +1,4 @@
-// The daemon with its imports, as few files that a plain Node runs.
+// Bundles the daemon with its imports into a few files that plain Node.js runs.
 import { cp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 const PROJECT = join(import.meta.dirname, '../..');
 const NATIVE_BINDING = 'serial-port.node';
 const WASM = 'speex-resampler-nonsimd.wasm';
-/** Read by the page beside its code. */
+/** Files that the status page reads from its own folder. */
 const PAGE_FILES = ['status-page.css', 'status-page.js'];
 const { resolve } = createRequire(import.meta.url);
 
@@ -32,14 +32,14 @@ export async function bundle(
     logLevel: 'error',
     define: { PACKAGED_VERSION: JSON.stringify(version) },
     chunkNames: 'part-[hash]',
-    // CommonJS within has these.
+    // Bundled CommonJS modules need these.
     banner: {
       js: [
         "import { createRequire as requireFrom } from 'node:module';",
         'const require = requireFrom(import.meta.url), __dirname = import.meta.dirname;',
       ].join(' '),
     },
-    // Optional for ws, and not installed.
+    // Optional packages of ws that are not installed.
     external: ['bufferutil', 'utf-8-validate', `./${NATIVE_BINDING}`],
     plugins: [
       {
@@ -61,7 +61,7 @@ export async function bundle(
   return packagesOf(Object.keys(metafile.inputs));
 }
 
-/** The folders below node_modules that the files are from, in order. */
+/** Returns the folders below node_modules that contain these files, in order. */
 function packagesOf(files: readonly string[]): string[] {
   const folders = files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
   return [...new Set(folders)].sort().map((folder) => join(PROJECT, folder));

@@ -1,9 +1,9 @@
-// The package's control fields and its changelog, as Debian requires them. Pure.
+// The control fields and the changelog of the package, as Debian requires them. Pure.
 
 export const NAME = 'simrack-node-daemon';
 const MAINTAINER = 'Simrack <operators@simrack.invalid>';
 
-/** Of `DEBIAN/control` (Debian policy, chapter 5). */
+/** Returns the text of `DEBIAN/control` (Debian policy, chapter 5). */
 export function control({
   arch,
   version,
@@ -19,26 +19,26 @@ export function control({
     Architecture: arch,
     Maintainer: MAINTAINER,
     'Installed-Size': kibibytes,
-    // Node's own package, or NodeSource's. systemd-notify speaks for the daemon.
+    // Debian's nodejs or NodeSource's. The daemon sends notifications with systemd-notify.
     Depends: 'nodejs (>= 20.19), systemd, init-system-helpers (>= 1.54), libc6 (>= 2.28), libstdc++6 (>= 9)',
-    // Calls of modems with a sound card; sticks that show a disk first.
+    // For calls of modems with a sound card, and for sticks in mass-storage mode.
     Recommends: 'alsa-utils, usb-modeswitch',
     Suggests: 'uhubctl',
     Section: 'comm',
     Priority: 'optional',
     Description: [
       'runs the modems of one host for Simrack',
-      ' Reads and sends SMS and carries calls over the SIM cards in USB modems, keeps',
-      ' what must survive in a journal, and holds one link up to the control plane.',
+      ' Reads and sends SMS and carries calls over the SIM cards in USB modems. Keeps',
+      ' a journal of data that must not be lost, and one link to the control plane.',
       ' .',
-      ' Modems that do not answer, vanish or lose their network are brought back.',
+      ' Recovers modems that do not answer, disconnect or lose their network.',
     ].join('\n'),
   };
   return Object.entries(fields).reduce((text, [name, value]) => `${text}${name}: ${value}\n`, '');
 }
 
-/** One entry, in the form of Debian policy §4.4; `builtAt` in seconds since 1970. */
+/** Returns one changelog entry in the form of Debian policy §4.4. `builtAt`: in seconds since 1970. */
 export function changelog(version: string, builtAt: number): string {
   const date = new Date(builtAt * 1_000).toUTCString().replace('GMT', '+0000');
-  return `${NAME} (${version}) stable; urgency=medium\n\n  * Made from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * Built from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
 }

@@ -1,4 +1,4 @@
-// The licenses of the package: ours, and those of the packages that are bundled with it, each with its text.
+// The licenses of the package: ours, and the licenses of bundled packages with their texts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -15,7 +15,7 @@ License: proprietary
  All rights reserved.
 `;
 
-/** The file `copyright` (Debian policy §12.5) of a bundle of these packages' folders. Throws for one that names no license. */
+/** Returns the file `copyright` (Debian policy §12.5) for these package folders. Throws for a package without a license. */
 export function copyright(folders: readonly string[]): string {
   return [HEAD, ...folders.map(paragraphOf)].join('\n');
 }
@@ -38,10 +38,10 @@ function paragraphOf(folder: string): string {
   ].join('\n');
 }
 
-/** Its own words; Debian has those of Apache's license. */
+/** Returns the text of a license. Debian systems have the text of the Apache license. */
 function licenceOf(folder: string, name: string, license: string): string {
   const file = readdirSync(folder).find((each) => LICENCE_FILE.test(each));
   if (license === 'Apache-2.0')
-    return 'On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.';
-  return file === undefined ? `See the package ${name} of npm.` : readFileSync(join(folder, file), 'utf8');
+    return 'On Debian systems, the text is in /usr/share/common-licenses/Apache-2.0.';
+  return file === undefined ? `See the npm package ${name}.` : readFileSync(join(folder, file), 'utf8');
 }

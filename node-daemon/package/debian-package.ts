@@ -1,4 +1,4 @@
-// A Debian package of the daemon, laid out as the Debian policy wants it and packed by dpkg-deb. No root is needed.
+// Builds a Debian package of the daemon with dpkg-deb. Does not need root.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ import { changelog, control, NAME } from './control-files.ts';
 import { copyright } from './copyright.ts';
 import { packedFiles, writePacked } from './packed-files.ts';
 
-/** Debian's names, and the file of the serial port's native binding for each. */
+/** Debian's names of architectures, with the file of the serial port's native binding for each. */
 const PREBUILDS = {
   amd64: 'linux-x64/@serialport+bindings-cpp.glibc.node',
   arm64: 'linux-arm64/@serialport+bindings-cpp.armv8.glibc.node',
@@ -32,13 +32,13 @@ const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 interface PackageOptions {
   readonly arch: Architecture;
   readonly version: string;
-  /** Folder of the package; made when missing. */
+  /** Folder for the package. Created if missing. */
   readonly out: string;
-  /** Seconds since 1970: no file in the package is newer. */
+  /** Time of all files in the package, in seconds since 1970. */
   readonly builtAt: number;
 }
 
-/** Makes the package of one architecture. Throws when dpkg-deb is missing or refuses. */
+/** Builds the package for one architecture. Throws if dpkg-deb is missing or fails. */
 export async function buildPackage({
   arch,
   version,
@@ -89,7 +89,7 @@ function pack(root: string, file: string, builtAt: number): void {
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error('dpkg-deb is needed: install the package dpkg', { cause: error });
+    throw new Error('dpkg-deb was not found: install the package dpkg', { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# From a Debian without the daemon to an enrolled node and its first SMS, as docs/operators/first-text.md says it, step by step. Run it as root.
-# The modems are simulated: where they are stands in a drop-in of the unit (docs/operators/permissions.md).
+# Runs the steps of docs/operators/first-text.md, from a Debian without the daemon to an enrolled node and its first SMS. Run it as root.
+# The modems are simulated. A drop-in of the unit sets their location (docs/operators/permissions.md).
 set -eu
 
 if [ $# -ne 5 ]; then
@@ -21,7 +21,7 @@ step() {
   "$@"
 }
 
-# Waits for a command to succeed, a minute at most.
+# Repeats a command until it succeeds, for one minute at most.
 wait_for() {
   tries=0
   until "$@"; do
@@ -39,15 +39,15 @@ has_received() { curl -fsS "http://127.0.0.1:$metrics_port/metrics" | grep -q '^
 
 step 'Install the package' apt-get install -y -qq --no-install-recommends "$package"
 if [ "$metrics_port" != 9464 ]; then
-  step 'Serve page and metrics at another port' sed -i "s/port: 9464/port: $metrics_port/" /etc/simrack/node-daemon.yaml
-  step 'Read the configuration' systemctl restart "$unit"
+  step 'Set another port for the status page and the metrics' sed -i "s/port: 9464/port: $metrics_port/" /etc/simrack/node-daemon.yaml
+  step 'Apply the configuration' systemctl restart "$unit"
 fi
-step 'Enrol the node' node-daemon enrol "$control_plane" "$code"
-step 'Wait for modem and link' wait_for is_linked
-step 'How it stands' systemctl show -P StatusText "$unit"
-step 'Somebody sends a text' curl -fsS "$simulator/sms" -d "{\"from\":\"+13105550188\",\"to\":\"$number\",\"body\":\"Your code is 123456\"}"
-step 'Wait for it on the node' wait_for has_received
-step 'What sits in which slot' node-daemon list
+step 'Enroll the node' node-daemon enrol "$control_plane" "$code"
+step 'Wait for a registered modem and the link' wait_for is_linked
+step 'Show the status' systemctl show -P StatusText "$unit"
+step 'Send a text to the rack' curl -fsS "$simulator/sms" -d "{\"from\":\"+13105550188\",\"to\":\"$number\",\"body\":\"Your code is 123456\"}"
+step 'Wait until the node receives it' wait_for has_received
+step 'List the slots' node-daemon list
 
 echo
 echo "[$(($(date +%s) - started)) s] The node is enrolled and has received its first SMS."

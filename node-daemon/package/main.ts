@@ -1,4 +1,4 @@
-// `npm run package:node-daemon`: makes the Debian packages of the daemon.
+// `npm run package:node-daemon`: builds the Debian packages of the daemon.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -10,18 +10,18 @@ const PROJECT = join(import.meta.dirname, '../..');
 
 const options = readOptions(
   'npm run package:node-daemon --',
-  'Makes the Debian packages of the node daemon.',
+  'Build the Debian packages of the node daemon.',
   {
     arch: {
-      about: `one of ${ARCHITECTURES.join(', ')}; without it all of them`,
+      about: `Architecture: ${ARCHITECTURES.join(' or ')}; default all of them`,
       schema: z.enum(ARCHITECTURES, { error: `must be one of ${ARCHITECTURES.join(', ')}` }).optional(),
     },
-    out: { about: 'folder for the packages', schema: z.string().min(1).default('dist') },
+    out: { about: 'Folder for the packages', schema: z.string().min(1).default('dist') },
     packageVersion: {
-      about: 'version of the packages',
+      about: 'Version of the packages',
       schema: z
         .string()
-        .regex(/^\d[A-Za-z0-9.+~]*$/, 'must be a version of a native Debian package')
+        .regex(/^\d[A-Za-z0-9.+~]*$/, 'must be the version of a native Debian package, such as 1.2.3')
         .default(VERSION),
     },
   },
@@ -39,10 +39,10 @@ try {
   process.exitCode = 1;
 }
 
-/** Seconds since 1970: the same sources make the same packages, octet by octet (reproducible-builds.org). */
-function sourceDate(told: string | undefined): number {
-  if (told !== undefined && told !== '') {
-    if (/^\d{1,10}$/.test(told)) return Number(told);
+/** Returns the date of the sources in seconds since 1970, so that the same sources give identical packages (reproducible-builds.org). */
+function sourceDate(given: string | undefined): number {
+  if (given !== undefined && given !== '') {
+    if (/^\d{1,10}$/.test(given)) return Number(given);
     throw new Error('SOURCE_DATE_EPOCH: must be seconds since 1970');
   }
   try {
@@ -50,6 +50,6 @@ function sourceDate(told: string | undefined): number {
       execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: PROJECT, encoding: 'utf8', stdio: 'pipe' }),
     );
   } catch (cause) {
-    throw new Error('no commit tells the date of the sources: set SOURCE_DATE_EPOCH', { cause });
+    throw new Error('git has no commit date for the sources: set SOURCE_DATE_EPOCH', { cause });
   }
 }

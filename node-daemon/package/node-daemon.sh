@@ -1,6 +1,6 @@
 #!/bin/sh
-# The node daemon and its commands, with the threads and the memory that it needs: ports that hang must leave threads for
-# the journal. The folder holds for the service and for tools run by hand, unless the configuration names another.
+# Starts the node daemon and its commands with enough threads and memory: ports that hang must leave threads for the
+# journal. The service and the tools use this data folder, unless the configuration names another.
 UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-64}"
 DEFAULT_DATA_DIR="${DEFAULT_DATA_DIR:-/var/lib/simrack-node}"
 export UV_THREADPOOL_SIZE DEFAULT_DATA_DIR

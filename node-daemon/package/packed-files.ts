@@ -1,4 +1,4 @@
-// The files of the package and their places on a host, besides the program itself.
+// The files of the package besides the program, and their places on a host.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,15 +6,15 @@ import { gzipSync } from 'node:zlib';
 const HERE = import.meta.dirname;
 
 interface PackedFile {
-  /** Below the root of the host. */
+  /** Path below the root of the host. */
   readonly path: string;
   readonly text: string;
   readonly mode?: number;
-  /** As gzip -9n does it. */
+  /** Whether to compress it as gzip -9n does. */
   readonly isCompressed?: boolean;
 }
 
-/** The files that are copied as they are. */
+/** Returns the files that are copied unchanged. */
 export function packedFiles(): PackedFile[] {
   const read = (name: string): string => readFileSync(join(HERE, name), 'utf8');
   return [
@@ -35,7 +35,7 @@ export function packedFiles(): PackedFile[] {
   ];
 }
 
-/** Writes a file below `root`, with the folders on its way. */
+/** Writes a file below `root`, and creates its folders. */
 export function writePacked(
   root: string,
   { path, text, mode = 0o644, isCompressed = false }: PackedFile,

@@ -1,4 +1,4 @@
-// The way to the service manager: sd_notify(3), by the program systemd-notify, for Node has no datagrams of Unix sockets.
+// Sends sd_notify(3) messages with the program systemd-notify, because Node.js has no Unix datagram sockets.
 import { execFile } from 'node:child_process';
 import type { Logger } from '#shared/log.ts';
 
@@ -7,23 +7,24 @@ const NOTIFY_TIMEOUT_MS = 5_000;
 /** The values to send, by the names of sd_notify(3). */
 export type Assignments = Readonly<Record<string, string | number>>;
 
-/** Notifies the service manager. Never rejects: the daemon goes on without it. */
+/** Notifies the service manager. Never rejects. The daemon also works without it. */
 export type Notify = (assignments: Assignments) => Promise<void>;
 
-/** Sends to the socket that `NOTIFY_SOCKET` names: one message at a time; values that wait meanwhile go as one. */
+/** Sends to the socket in `NOTIFY_SOCKET`, one message at a time. Values that wait meanwhile are sent together. */
 export function notifySocket(socket: string, log: Logger): Notify {
   let waiting: Record<string, string | number> | undefined;
   let last = Promise.resolve();
   let isFailing = false;
-  const tell = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     const assignments = Object.entries(waiting ?? {}).map(([name, value]) => `${name}=${value}`);
     waiting = undefined;
     const failure = await run(assignments, socket);
-    if (failure !== undefined && !isFailing) log.error({ err: failure }, 'the service manager is not told');
+    if (failure !== undefined && !isFailing)
+      log.error({ err: failure }, 'failed to notify the service manager');
     isFailing = failure !== undefined;
   };
   return (assignments) => {
-    if (waiting === undefined) last = last.then(tell);
+    if (waiting === undefined) last = last.then(send);
     waiting = { ...waiting, ...assignments };
     return last;
   };

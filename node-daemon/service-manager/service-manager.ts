@@ -1,13 +1,13 @@
-// The daemon as a service of systemd: ready, its status, its watchdog, and time for its end.
+// Notifies systemd: that the daemon is ready, its status, its watchdog, and the time that its stop needs.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Notify, notifySocket } from './notify-socket.ts';
 import { type DaemonStatus, statusLine } from './status-line.ts';
-import { StandstillWatch, type Worker } from './worker.ts';
+import { HangDetector, type Worker } from './worker.ts';
 
-/** A change of the status is sent after this time at most. */
+/** A change of the status is sent within this time. */
 const STATUS_MS = 5_000;
-/** While the daemon stops, it asks the service manager this often to wait, for `EXTENSION_MS` each time. */
+/** Interval of requests for `EXTENSION_MS` more time while the daemon stops. */
 const EXTEND_MS = 5_000;
 const EXTENSION_MS = 30_000;
 
@@ -18,7 +18,7 @@ interface ServiceEnvironment {
   readonly WATCHDOG_PID?: string | undefined;
 }
 
-/** The daemon that is reported to the service manager. */
+/** The daemon as the service manager sees it. */
 interface WatchedDaemon {
   status(): DaemonStatus;
   workers(): readonly Worker[];
@@ -34,11 +34,11 @@ interface ServiceManagerParts {
 
 export class ServiceManager {
   readonly #parts: ServiceManagerParts;
-  /** Undefined where no service manager started this process: then nothing is sent. */
+  /** Undefined if no service manager started this process. Then nothing is sent. */
   readonly #notify: Notify | undefined;
   readonly #timers = new Map<string, Timer>();
   #status: string | undefined;
-  #isStandstillTold = false;
+  #isHangLogged = false;
 
   constructor(parts: ServiceManagerParts) {
     this.#parts = parts;
@@ -46,47 +46,50 @@ export class ServiceManager {
     this.#notify = socket === '' ? undefined : (parts.notify ?? notifySocket(socket, parts.log));
   }
 
-  /** The daemon has started. From now on its status is sent, and the watchdog is fed while its workers go on. */
+  /** Reports that the daemon has started. Then sends its status, and notifies the watchdog while its workers do not hang. */
   async ready(daemon: WatchedDaemon): Promise<void> {
     if (this.#notify === undefined) return;
     this.#status = statusLine(daemon.status());
     await this.#notify({ READY: 1, STATUS: this.#status });
-    this.#every('status', STATUS_MS, () => this.#tellStatus(daemon));
+    this.#every('status', STATUS_MS, () => this.#sendStatus(daemon));
     const watchdogMs = watchdogTime(this.#parts.environment, this.#parts.pid);
     if (watchdogMs === undefined) return;
-    const watch = new StandstillWatch(() => daemon.workers());
+    const watch = new HangDetector(() => daemon.workers());
     const beatMs = watchdogMs / 2;
-    this.#every('watchdog', beatMs, () => this.#feed(watch.look(beatMs)));
+    this.#every('watchdog', beatMs, () => this.#feed(watch.check(beatMs)));
   }
 
-  /** It is about to stop, and has the time that it asks for until `stopped`. */
+  /** Reports that the daemon is stopping, and asks for more time until `stopped`. */
   stopping(): void {
     if (this.#notify === undefined) return;
     void this.#notify({ STOPPING: 1, ...extension });
     this.#every('extension', EXTEND_MS, () => void this.#notify?.(extension));
   }
 
-  /** Nothing more is sent. */
+  /** Stops all notifications. */
   stopped(): void {
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
   }
 
-  #tellStatus(daemon: WatchedDaemon): void {
+  #sendStatus(daemon: WatchedDaemon): void {
     const status = statusLine(daemon.status());
     if (status === this.#status) return;
     this.#status = status;
     void this.#notify?.({ STATUS: status });
   }
 
-  /** A worker that stands still is brought back by a restart of all: the service manager does it when it hears nothing. */
+  /** Notifies the watchdog unless a worker hangs. Without notifications the service manager restarts the daemon. */
   #feed(still: readonly string[]): void {
     if (still.length === 0) {
-      this.#isStandstillTold = false;
+      this.#isHangLogged = false;
       void this.#notify?.({ WATCHDOG: 1 });
-    } else if (!this.#isStandstillTold) {
-      this.#isStandstillTold = true;
-      this.#parts.log.error({ workers: still }, 'a part of the daemon stands still: the watchdog is not fed');
+    } else if (!this.#isHangLogged) {
+      this.#isHangLogged = true;
+      this.#parts.log.error(
+        { workers: still },
+        'parts of the daemon hang: no watchdog notification until they continue',
+      );
     }
   }
 
@@ -107,7 +110,7 @@ export class ServiceManager {
 
 const extension = { EXTEND_TIMEOUT_USEC: EXTENSION_MS * 1_000 } as const;
 
-/** How soon the service manager wants to hear of this process; undefined where it does not. */
+/** Returns the watchdog's time limit for this process; undefined if it has none. */
 function watchdogTime({ WATCHDOG_PID, WATCHDOG_USEC }: ServiceEnvironment, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
   const isForUs = (WATCHDOG_PID ?? '') === '' || Number(WATCHDOG_PID) === pid;

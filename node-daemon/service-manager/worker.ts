@@ -1,17 +1,17 @@
-// The parts of the daemon that work for as long as it runs. The service manager's watchdog depends on them.
+// Detects parts of the daemon that hang. The watchdog of the service manager depends on them.
 
-/** A part of the daemon that goes on by itself, step by step. */
+/** A part of the daemon that works continuously, step by step. */
 export interface Worker {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string;
-  /** Grows with each step; undefined while it waits for an event that may never come, such as an unplugged modem coming back. */
+  /** Grows with each step; undefined while it waits for an event that may never come, such as the return of an unplugged modem. */
   steps(): number | undefined;
-  /** Without a step for so long it stands still. */
+  /** The worker hangs if it makes no step for this time. */
   readonly patienceMs: number;
 }
 
-/** Remembers when each worker was last seen to go on. */
-export class StandstillWatch {
+/** Tracks the last step of each worker. */
+export class HangDetector {
   readonly #workers: () => readonly Worker[];
   readonly #seen = new Map<string, { steps: number | undefined; unchangedMs: number }>();
 
@@ -19,8 +19,8 @@ export class StandstillWatch {
     this.#workers = workers;
   }
 
-  /** The names of the workers that stand still. `elapsedMs` is the time since the last check, on a monotonic clock. */
-  look(elapsedMs: number): string[] {
+  /** Returns the names of the workers that hang. `elapsedMs`: the time since the last check, on a monotonic clock. */
+  check(elapsedMs: number): string[] {
     const workers = this.#workers();
     const names = new Set(workers.map(({ name }) => name));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);

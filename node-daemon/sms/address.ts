@@ -1,4 +1,4 @@
-// Address fields of a TPDU: numbers as swapped semi-octets, names as septets (3GPP TS 23.040 §9.1.2.5).
+// Encodes and decodes address fields of a TPDU: numbers as swapped semi-octets, names as septets (3GPP TS 23.040 §9.1.2.5).
 import { indicationOf, type WaitingIndication } from './data-coding.ts';
 import { textOfSeptets, unpackSeptets } from './gsm7.ts';
 import { TpduError } from './tpdu-error.ts';
@@ -13,13 +13,13 @@ const DIGITS = '0123456789*#abc';
 /** Encodes an E.164 number: length in digits, type of address, swapped digits. */
 export function encodeAddress(number: string): Uint8Array {
   const digits = number.replace(/^\+/, '');
-  if (!/^\d{1,20}$/.test(digits)) throw new TpduError('a recipient is a number of 1 to 20 digits');
+  if (!/^\d{1,20}$/.test(digits)) throw new TpduError('a recipient must be a number of 1 to 20 digits');
   const padded = digits.length % 2 === 0 ? digits : `${digits}f`;
   const swapped = padded.replace(/(.)(.)/g, '$2$1');
   return Uint8Array.of(digits.length, TYPE_INTERNATIONAL, ...Buffer.from(swapped, 'hex'));
 }
 
-/** Octets of an address field with this length octet, which counts useful semi-octets. */
+/** Returns the size in octets of an address field with this length octet, which counts useful semi-octets. */
 export function addressOctets(semiOctets: number): number {
   return 2 + Math.ceil(semiOctets / 2);
 }
@@ -35,7 +35,7 @@ export function decodeAddress(field: Uint8Array): string {
   const typeOfNumber = (type >> 4) & 7;
   if (typeOfNumber === TON_ALPHANUMERIC) {
     const name = textOfSeptets(unpackSeptets(value, Math.floor((semiOctets * 4) / 7)));
-    // Names come from strangers: control characters would reach logs and terminals.
+    // Anyone can set a name, so control characters must not reach logs and terminals.
     return name.replace(/\p{Cc}/gu, '');
   }
   const digits = digitsOf(value, semiOctets);
@@ -43,8 +43,8 @@ export function decodeAddress(field: Uint8Array): string {
 }
 
 /**
- * Reads a sender's address that is none, but reports voice mail: two octets marked as a name (Common PCN Handset Specification 4.2, B.4.2).
- * The first bit says whether messages wait, the fifth that it is such an address.
+ * Reads a voice mail indication in place of a sender's address: two octets marked as a name (Common PCN Handset Specification 4.2, B.4.2).
+ * The first bit shows whether messages wait, the fifth that it is such an address.
  */
 export function decodeVoicemailAddress(field: Uint8Array): WaitingIndication | undefined {
   const [semiOctets, type = 0, flags = 0] = field;
@@ -52,7 +52,7 @@ export function decodeVoicemailAddress(field: Uint8Array): WaitingIndication | u
   return isIndication ? indicationOf(0, (flags & 1) === 1) : undefined;
 }
 
-/** Swapped semi-octets as digits, up to the filler 0xF. */
+/** Returns swapped semi-octets as digits, up to the filler 0xF. */
 function digitsOf(octets: Uint8Array, count: number): string {
   let digits = '';
   for (let index = 0; index < count; index += 1) {

@@ -1,24 +1,24 @@
-// Joins the parts of a concatenated message: out of order, repeated, or never complete. Pure.
+// Joins the parts of a concatenated message, which may be out of order, repeated or incomplete. Pure.
 import type { ConcatenationHeader } from './user-data.ts';
 
-/** A part that was received and waits for the others. */
+/** A received part that waits for the others. */
 export interface MessagePart extends ConcatenationHeader {
   readonly from: string;
   readonly text: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
-  /** It reached the modem later than this; absent where that is not known. */
+  /** It reached the modem after this time; absent if unknown. */
   readonly arrivedAfter?: string;
 }
 
-/** The key that the parts of one message share. Senders reuse references, so it is not an identity. */
+/** Returns the key that the parts of one message share. Senders reuse references, so it is not unique. */
 export function groupKey(iccid: string, part: MessagePart): string {
   return [iccid, part.referenceBits, part.reference, part.total, part.from].join('/');
 }
 
 /**
- * Where a part belongs among those that wait under its key: `new` as a part that was missing, `repeated`
- * when it is there already, `other` when its place is taken by another text, so that it begins a new message.
+ * Returns the relation of a part to those that wait under its key. `new`: it was missing. `repeated`: it is already
+ * there. `other`: its place has another text, so it begins a new message.
  */
 export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'new' | 'repeated' | 'other' {
   const same = waiting.find((other) => other.part === part.part);
@@ -26,22 +26,22 @@ export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'ne
   return same.text === part.text ? 'repeated' : 'other';
 }
 
-/** A message made of the parts that came. */
+/** A message made of the received parts. */
 export interface JoinedMessage {
   readonly from: string;
   readonly text: string;
-  /** The earliest time stamp of the service center; null where any of the parts has no valid one. */
+  /** The earliest time stamp of the service center; null if any part has no valid one. */
   readonly sentAt: string | null;
-  /** When the first part came. */
+  /** Time at which the first part came. */
   readonly receivedAt: string;
-  /** All of its parts reached the modem later than this. */
+  /** All of its parts reached the modem after this time. */
   readonly arrivedAfter?: string;
   readonly partial: boolean;
 }
 
 /**
- * Joins one or more parts of one message in their order, even if some are missing. Its times are those of the earliest part: senders use
- * references again, and a part that waited may be from before the number changed hands.
+ * Joins one or more parts of one message in order, even if some are missing. Its times are those of the earliest part: senders reuse
+ * references, and a waiting part may be older than the current subscription of the number.
  */
 export function joinParts(parts: readonly [MessagePart, ...MessagePart[]]): JoinedMessage {
   const ordered = [...parts].sort((a, b) => a.part - b.part);
@@ -56,7 +56,7 @@ export function joinParts(parts: readonly [MessagePart, ...MessagePart[]]): Join
   };
 }
 
-/** Null where any of them is. */
+/** Returns the earliest time; null if any of them is null. */
 function earliest(times: readonly (string | null)[]): string | null {
   return times.reduce((first, time) => {
     if (first === null || time === null) return null;

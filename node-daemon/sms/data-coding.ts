@@ -1,20 +1,20 @@
-// The data coding scheme of a TPDU: how its user data are to be read, and what for (3GPP TS 23.038 §4).
+// Reads the data coding scheme of a TPDU: the coding and the purpose of its user data (3GPP TS 23.038 §4).
 
-/** How octets of user data are to be read. */
+/** The coding of user data. */
 export type Coding = 'gsm7' | 'ucs2' | 'octets' | 'compressed';
 
-/** A message that reports other messages that wait: voice mail, fax, e-mail. */
+/** An indication of other waiting messages: voice mail, fax, e-mail. */
 export interface WaitingIndication {
   readonly about: 'voicemail' | 'fax' | 'email' | 'other';
-  /** Whether such messages wait, or do no more. */
+  /** Whether such messages are waiting. */
   readonly isActive: boolean;
 }
 
 /** The contents of a TP-DCS octet. */
 export interface DataCoding {
-  /** `compressed` cannot be read. */
+  /** `compressed` text cannot be decoded. */
   readonly coding: Coding;
-  /** 0 is to be shown at once ("flash"), 1 and 2 name a place for it, 3 is for the terminal equipment. */
+  /** 0: show at once ("flash"). 1 and 2: where to store it. 3: for the terminal equipment. */
   readonly messageClass: 0 | 1 | 2 | 3 | undefined;
   readonly indication: WaitingIndication | undefined;
 }
@@ -24,7 +24,7 @@ const ALPHABETS: readonly Coding[] = ['gsm7', 'octets', 'ucs2', 'gsm7'];
 const CLASSES = [0, 1, 2, 3] as const;
 const ABOUT = ['voicemail', 'fax', 'email', 'other'] as const;
 
-/** Reads a TP-DCS octet. Reserved groups are GSM 7 bit, as the standard asks. */
+/** Reads a TP-DCS octet. Reserved groups are GSM 7 bit, as the standard requires. */
 export function dataCodingOf(dcs: number): DataCoding {
   const group = dcs >> 4;
   // 00xx: general; 01xx: the same, marked for automatic deletion.
@@ -42,7 +42,7 @@ export function dataCodingOf(dcs: number): DataCoding {
   return { coding: dcs & 0x04 ? 'octets' : 'gsm7', messageClass: classOf(dcs), indication: undefined };
 }
 
-/** An indication of the kind that its two lowest bits name (3GPP TS 23.040 §9.2.3.24.2 numbers them alike). */
+/** Returns the indication that the two lowest bits name (3GPP TS 23.040 §9.2.3.24.2 uses the same numbers). */
 export function indicationOf(kind: number, isActive: boolean): WaitingIndication {
   return { about: ABOUT[kind & 3] ?? 'other', isActive };
 }

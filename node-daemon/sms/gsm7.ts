@@ -1,7 +1,7 @@
-// Text in the GSM 7 bit alphabet, and its packing (3GPP TS 23.038 §6.1, §6.2).
+// Encodes, decodes and packs text in the GSM 7 bit alphabet (3GPP TS 23.038 §6.1, §6.2).
 import { GSM7_ALPHABET, GSM7_ESCAPE, GSM7_EXTENSION, septetsOfChar } from '#shared/sms/gsm7-alphabet.ts';
 
-/** The septets of a text; `undefined` when a character is not in the alphabet. */
+/** Returns the septets of a text; `undefined` if a character is not in the alphabet. */
 export function septetsOf(text: string): number[] | undefined {
   const septets: number[] = [];
   for (const char of text) {
@@ -13,8 +13,8 @@ export function septetsOf(text: string): number[] | undefined {
 }
 
 /**
- * The text of septets. An escape to a position that the extension table lacks shows the character of
- * the main table, as 3GPP TS 23.038 §6.2.1.1 asks; an escape at the end or twice shows a blank.
+ * Returns the text of septets. An escape to a position that the extension table lacks gives the character of
+ * the main table (3GPP TS 23.038 §6.2.1.1). An escape at the end, or a double escape, gives a blank.
  */
 export function textOfSeptets(
   septets: Iterable<number>,
@@ -31,7 +31,7 @@ export function textOfSeptets(
   return escaped ? `${text} ` : text;
 }
 
-/** Packs septets, the first one `fillBits` behind the start (3GPP TS 23.038 §6.1.2.1.1). */
+/** Packs septets, with `fillBits` before the first one (3GPP TS 23.038 §6.1.2.1.1). */
 export function packSeptets(septets: readonly number[], fillBits = 0): Uint8Array {
   const octets = new Uint8Array(Math.ceil((septets.length * 7 + fillBits) / 8));
   septets.forEach((septet, index) => {
@@ -44,7 +44,7 @@ export function packSeptets(septets: readonly number[], fillBits = 0): Uint8Arra
   return octets;
 }
 
-/** Takes `count` septets out, the first one `fillBits` behind the start. Missing octets read as zero. */
+/** Unpacks `count` septets, with `fillBits` before the first one. Missing octets count as zero. */
 export function unpackSeptets(octets: Uint8Array, count: number, fillBits = 0): number[] {
   return Array.from({ length: count }, (_, index) => {
     const bit = index * 7 + fillBits;
@@ -54,7 +54,7 @@ export function unpackSeptets(octets: Uint8Array, count: number, fillBits = 0): 
   });
 }
 
-/** Bits between a user data header and the first septet (3GPP TS 23.040 §9.2.3.24). */
+/** Returns the number of bits between a user data header and the first septet (3GPP TS 23.040 §9.2.3.24). */
 export function fillBitsAfter(headerOctets: number): number {
   return (7 - ((headerOctets * 8) % 7)) % 7;
 }

@@ -1,10 +1,10 @@
 // The characters of the shift tables of the languages of the Indian subcontinent, as Unicode code points in the order of their positions
 // (3GPP TS 23.038 annex A.2 and A.3). Data.
 //
-// "983-985" is a run, "_" a position without a character. Two misprints of the standard are corrected: Kannada A.3.7, position 0x24, which
-// is U+0CA1 and not U+0CAA a second time, and the comma of position 0x2C.
+// "983-985" is a range, "_" a position without a character. Two misprints of the standard are corrected: Kannada A.3.7, position 0x24,
+// which is U+0CA1 and not a second U+0CAA, and the comma at position 0x2C.
 
-/** Locking shift tables by language identifier: the positions that their common frame leaves open. */
+/** Locking shift tables by language identifier: the positions that the common part leaves open. */
 export const INDIC_LOCKING: ReadonlyMap<number, string> = new Map([
   // Bengali and Assamese
   [
@@ -52,7 +52,7 @@ export const INDIC_LOCKING: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
-/** Single shift tables by language identifier: the positions that their common frame leaves open. */
+/** Single shift tables by language identifier: the positions that the common part leaves open. */
 export const INDIC_SINGLE: ReadonlyMap<number, string> = new Map([
   [4, '9e6-9ef 9df-9e3 9f2-9fa'],
   [5, '964-965 ae6-aef'],
@@ -66,7 +66,7 @@ export const INDIC_SINGLE: ReadonlyMap<number, string> = new Map([
   [13, '600-601 6f0-6f9 60c-614 61b 61f 640 652 658 66b-66c 672-673 6cd 6d4'],
 ]);
 
-/** The characters of such a line; `undefined` for a position without one. */
+/** Returns the characters of such a line; `undefined` for a position without one. */
 export function charactersIn(ranges: string): (string | undefined)[] {
   return ranges.split(' ').flatMap((range) => {
     if (range === '_') return [undefined];

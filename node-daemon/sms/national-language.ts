@@ -3,14 +3,14 @@ import { GSM7_ALPHABET, GSM7_EXTENSION } from '#shared/sms/gsm7-alphabet.ts';
 import { charactersIn, INDIC_LOCKING, INDIC_SINGLE } from './national-language-ranges.ts';
 
 /**
- * The table that replaces the default alphabet. An identifier that the standard does not give to any language
- * is to be ignored (3GPP TS 23.040 §9.2.3.24.16).
+ * Returns the table that replaces the default alphabet. Unassigned language identifiers must be ignored
+ * (3GPP TS 23.040 §9.2.3.24.16).
  */
 export function lockingShiftTable(identifier: number | undefined): string {
   return LOCKING_SHIFT.get(identifier ?? 0) ?? GSM7_ALPHABET;
 }
 
-/** The table that replaces the extension table; ignored in the same way (3GPP TS 23.040 §9.2.3.24.15). */
+/** Returns the table that replaces the extension table. Unassigned identifiers are ignored (3GPP TS 23.040 §9.2.3.24.15). */
 export function singleShiftTable(identifier: number | undefined): ReadonlyMap<number, string> {
   return SINGLE_SHIFT.get(identifier ?? 0) ?? GSM7_EXTENSION;
 }
@@ -22,7 +22,7 @@ const INDIC_LOCKING_FRAME = [
   '································',
   '·abcdefghijklmnopqrstuvwxyz·····',
 ].join('');
-/** The same of their single shift tables. Blanks are positions without a character. */
+/** The common part of their single shift tables. Blanks are positions without a character. */
 const INDIC_SINGLE_FRAME = [
   '@£$¥¿"¤%&\'\f*+ -/<=>¡^¡_#*·· ····',
   '········{}·····\\············[~]·',
@@ -113,7 +113,7 @@ const SINGLE_SHIFT: ReadonlyMap<number, ReadonlyMap<number, string>> = new Map([
   ]),
 ]);
 
-/** The default extension table and more; keys are the default alphabet's characters in that position. */
+/** Returns the default extension table with additions. Keys are the characters of the default alphabet at the same position. */
 function extended(additions: Record<string, string>): ReadonlyMap<number, string> {
   const codes = Object.entries(additions).map(([key, char]): [number, string] => [
     GSM7_ALPHABET.indexOf(key),

@@ -1,13 +1,13 @@
-// Time stamps of the service center (3GPP TS 23.040 §9.2.3.11): seven octets of swapped digits.
+// Decodes time stamps of the service center (3GPP TS 23.040 §9.2.3.11): seven octets of swapped digits.
 
 /** Length of a time stamp field. */
 export const TIMESTAMP_OCTETS = 7;
-/** Zones reach from UTC-12 to UTC+14; any other value is noise. */
+/** Zones range from UTC-12 to UTC+14. Any other value is invalid. */
 const OFFSET_MINUTES_MAX = 14 * 60;
 
 /**
- * Decodes a time stamp to ISO 8601 with its zone, such as `2026-11-21T08:30:00-05:00`; `null` when it is invalid, which service centers do
- * send.
+ * Decodes a time stamp to ISO 8601 with its zone, such as `2026-11-21T08:30:00-05:00`. Returns `null` for an invalid one, which some
+ * service centers send.
  */
 export function decodeTimestamp(octets: Uint8Array): string | null {
   const [year, month, day, hour, minute, second] = [...octets.subarray(0, 6)].map(swappedDigits);
@@ -22,7 +22,7 @@ export function decodeTimestamp(octets: Uint8Array): string | null {
   return `${local}${sign}${two(Math.floor(quarters / 4))}:${two((quarters % 4) * 15)}`;
 }
 
-/** "The first bit" of the zone's first digit, which the swap puts into the low semi-octet. */
+/** The sign: "the first bit" of the zone's first digit, which is in the low semi-octet. */
 const ZONE_SIGN = 0x08;
 
 function swappedDigits(octet: number): number | undefined {
@@ -31,7 +31,7 @@ function swappedDigits(octet: number): number | undefined {
   return tens <= 9 && ones <= 9 ? tens * 10 + ones : undefined;
 }
 
-/** True when the calendar has this second; `Date` would make March of February 30. */
+/** Returns whether the calendar has this second. `Date` would turn February 30 into March. */
 function isDate(local: string): boolean {
   const date = new Date(`${local}Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(local);

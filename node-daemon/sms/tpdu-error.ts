@@ -1,6 +1,6 @@
-// The one error of the PDU codec.
+// The error of the PDU codec.
 
-/** The bytes are no TPDU that can be read, or the text is none that can be sent. */
+/** The bytes cannot be decoded as a TPDU, or the text cannot be encoded. */
 export class TpduError extends Error {
   override name = 'TpduError';
 }

@@ -1,4 +1,4 @@
-// Transfer protocol data units in the hexadecimal form of AT+CMGF=0 (3GPP TS 23.040 §9.2.2, 27.005 §4).
+// Encodes and decodes transfer protocol data units in the hexadecimal form of AT+CMGF=0 (3GPP TS 23.040 §9.2.2, 27.005 §4).
 //
 //   SMS-SUBMIT         first octet, TP-MR, TP-DA, TP-PID, TP-DCS, TP-VP, TP-UDL, TP-UD
 //   SMS-DELIVER        first octet, TP-OA, TP-PID, TP-DCS, TP-SCTS (7), TP-UDL, TP-UD
@@ -10,7 +10,7 @@ import { decodeTimestamp, TIMESTAMP_OCTETS } from './timestamp.ts';
 import { TpduError } from './tpdu-error.ts';
 import { type ConcatenationHeader, decodeUserData, encodeConcatenation, type UserData } from './user-data.ts';
 
-/** A PDU for AT+CMGS: hexadecimal, the SMSC field first; `length` counts octets without that field. */
+/** A PDU for AT+CMGS, hexadecimal, with the SMSC field first. `length` counts octets without that field. */
 export interface SubmitPdu {
   readonly pdu: string;
   readonly length: number;
@@ -23,7 +23,7 @@ interface SubmitFields {
   readonly text: string;
   readonly encoding: 'gsm7' | 'ucs2';
   readonly concatenation?: ConcatenationHeader;
-  /** Asks for an SMS-STATUS-REPORT (TP-SRR). */
+  /** Whether to request an SMS-STATUS-REPORT (TP-SRR). */
   readonly statusReport: boolean;
   /** TP-VP, relative: how long the service center tries (3GPP TS 23.040 §9.2.3.12.1); 167 is 24 hours. */
   readonly validityPeriod: number;
@@ -34,10 +34,10 @@ export interface Deliver {
   readonly kind: 'deliver';
   readonly from: string;
   readonly protocolIdentifier: number;
-  /** ISO 8601 with offset; null when the service center's time stamp is invalid. */
+  /** ISO 8601 with offset; null if the service center's time stamp is invalid. */
   readonly sentAt: string | null;
   readonly messageClass: DataCoding['messageClass'];
-  /** Set where the message reports other messages that wait. Its text, if it has one, is for the user. */
+  /** Set if the message indicates other waiting messages. Its text, if any, is for the user. */
   readonly indication: WaitingIndication | undefined;
   readonly userData: UserData;
 }
@@ -47,9 +47,9 @@ export interface StatusReport {
   readonly kind: 'statusReport';
   readonly messageReference: number;
   readonly recipient: string;
-  /** When the service center took the message (TP-SCTS); null when invalid. */
+  /** Time at which the service center accepted the message (TP-SCTS); null if invalid. */
   readonly acceptedAt: string | null;
-  /** When the service center decided this status; null when invalid. */
+  /** Time of this status at the service center; null if invalid. */
   readonly dischargedAt: string | null;
   /** TP-Status. */
   readonly status: number;
@@ -63,10 +63,10 @@ const DCS_GSM7 = 0x00;
 const DCS_UCS2 = 0x08;
 /** 140 octets of user data (3GPP TS 23.040 §9.2.3.24). */
 const USER_DATA_OCTETS_MAX = 140;
-/** Empty: the modem uses the SIM's service center. */
+/** An empty SMSC field: the modem uses the SIM's service center. */
 const NO_SMSC = '00';
 
-/** Encodes an SMS-SUBMIT. Throws `TpduError` when the text does not fit or is not in the alphabet. */
+/** Encodes an SMS-SUBMIT. Throws `TpduError` if the text does not fit or is not in the alphabet. */
 export function encodeSubmit(fields: SubmitFields): SubmitPdu {
   const { concatenation, encoding } = fields;
   const header = concatenation === undefined ? new Uint8Array() : encodeConcatenation(concatenation);
@@ -91,7 +91,7 @@ export function encodeSubmit(fields: SubmitFields): SubmitPdu {
   return { pdu: NO_SMSC + tpdu.toString('hex').toUpperCase(), length: tpdu.length };
 }
 
-/** Decodes a PDU that a modem has received: SMSC field and TPDU, hexadecimal. Throws `TpduError`, and nothing else, for any other input. */
+/** Decodes a received PDU: SMSC field and TPDU, hexadecimal. Throws `TpduError`, and no other error, for invalid input. */
 export function decodeReceived(pdu: string): Deliver | StatusReport {
   if (!/^([0-9A-Fa-f]{2})+$/.test(pdu)) throw new TpduError('not hexadecimal octets');
   const octets = new Uint8Array(Buffer.from(pdu, 'hex'));
@@ -104,7 +104,7 @@ export function decodeReceived(pdu: string): Deliver | StatusReport {
     case 2:
       return decodeStatusReport(reader);
     default:
-      throw new TpduError('an SMS-SUBMIT, which nobody received');
+      throw new TpduError('an SMS-SUBMIT is not a received message');
   }
 }
 
@@ -122,7 +122,7 @@ function decodeDeliver(reader: Reader, hasHeader: boolean): Deliver {
     sentAt,
     messageClass,
     userData,
-    // Three ways to say the same: in the coding, in the header, and, long ago, in the sender's address.
+    // The indication is in the coding, in the header or, in old networks, in the sender's address.
     indication: indication ?? userData.indication ?? decodeVoicemailAddress(sender),
   };
 }
@@ -149,7 +149,7 @@ function utf16Text(text: string, header: Uint8Array): { data: Uint8Array; length
   return { data, length: data.length };
 }
 
-/** Takes fields off the front; a missing octet is a `TpduError` that names the field. */
+/** Reads fields one by one. Throws a `TpduError` that names the field if octets are missing. */
 class Reader {
   #octets: Uint8Array;
 

@@ -1,4 +1,4 @@
-// TP-User-Data: the header's information elements and the text after them (3GPP TS 23.040 §9.2.3.24).
+// Decodes TP-User-Data: the header's information elements and the text after them (3GPP TS 23.040 §9.2.3.24).
 
 import { type Coding, indicationOf, type WaitingIndication } from './data-coding.ts';
 import { fillBitsAfter, textOfSeptets, unpackSeptets } from './gsm7.ts';
@@ -17,7 +17,7 @@ export interface ConcatenationHeader {
 export interface UserData {
   readonly content:
     | { readonly kind: 'text'; readonly text: string }
-    /** Octets that are no text: a WAP push, a vCard, SIM data. */
+    /** Octets that are not text: a WAP push, a vCard, SIM data. */
     | { readonly kind: 'octets'; readonly octets: Uint8Array };
   readonly concatenation: ConcatenationHeader | undefined;
   /** Destination port of application data. */
@@ -36,8 +36,8 @@ const IE_SINGLE_SHIFT = 0x24;
 const IE_LOCKING_SHIFT = 0x25;
 
 /**
- * Decodes user data. `length` is TP-UDL: septets for GSM 7 bit, else octets, header included.
- * Throws `TpduError` when octets are missing or the coding cannot be read.
+ * Decodes user data. `length` is TP-UDL: septets for GSM 7 bit, otherwise octets, including the header.
+ * Throws `TpduError` if octets are missing or the coding is not supported.
  */
 export function decodeUserData(
   octets: Uint8Array,
@@ -45,7 +45,7 @@ export function decodeUserData(
 ): UserData {
   const octetLength = coding === 'gsm7' ? Math.ceil((length * 7) / 8) : length;
   if (octets.length < octetLength) {
-    throw new TpduError(`user data of ${octets.length} octets where ${octetLength} are told`);
+    throw new TpduError(`user data of ${octets.length} octets instead of ${octetLength}`);
   }
   const data = octets.subarray(0, octetLength);
   const headerOctets = hasHeader ? 1 + (data[0] ?? 0) : 0;
@@ -59,7 +59,7 @@ export function decodeUserData(
   return { content, concatenation: concatenationOf(elements), port, indication: waitingOf(elements) };
 }
 
-/** The information element of a part: with an 8 bit or a 16 bit reference. */
+/** Returns the information element of a part, with an 8 bit or a 16 bit reference. */
 export function encodeConcatenation(header: ConcatenationHeader): Uint8Array {
   const { reference, total, part } = header;
   return header.referenceBits === 8
@@ -67,7 +67,7 @@ export function encodeConcatenation(header: ConcatenationHeader): Uint8Array {
     : Uint8Array.of(6, IE_CONCATENATION_16, 4, reference >> 8, reference & 0xff, total, part);
 }
 
-/** Of elements that come twice the last one counts (3GPP TS 23.040 §9.2.3.24). A cut one ends the list. */
+/** If an element occurs twice, the last one counts (3GPP TS 23.040 §9.2.3.24). An incomplete one ends the list. */
 function elementsOf(header: Uint8Array): Elements {
   const elements = new Map<number, Uint8Array>();
   for (let position = 0; position + 1 < header.length; ) {
@@ -83,7 +83,7 @@ function concatenationOf(elements: Elements): ConcatenationHeader | undefined {
   const wide = elements.get(IE_CONCATENATION_16);
   const narrow = elements.get(IE_CONCATENATION_8);
   const [high = 0, low = 0, total = 0, part = 0] = wide?.length === 4 ? wide : [0, ...(narrow ?? [])];
-  // A part outside of its message: the element is to be ignored.
+  // A part number beyond the total: the element must be ignored.
   if (total === 0 || part === 0 || part > total) return undefined;
   return { reference: high * 256 + low, referenceBits: wide?.length === 4 ? 16 : 8, total, part };
 }
@@ -95,7 +95,7 @@ function portOf(elements: Elements): number | undefined {
   return narrow?.length === 2 ? narrow[0] : undefined;
 }
 
-/** "Special SMS message indication": the kind of waiting messages, and how many (3GPP TS 23.040 §9.2.3.24.2). */
+/** "Special SMS message indication": kind and number of waiting messages (3GPP TS 23.040 §9.2.3.24.2). */
 function waitingOf(elements: Elements): WaitingIndication | undefined {
   const element = elements.get(IE_SPECIAL_MESSAGE);
   if (element?.length !== 2) return undefined;
@@ -124,7 +124,7 @@ function contentOf(octets: Uint8Array, coding: Coding, port: number | undefined)
 
 const PRINTABLE_LATIN = /^[\t\n\r\x20-\x7e\xa0-\xff]+$/;
 
-/** UCS2 as phones use it: UTF-16, whose surrogate pairs may be cut between parts. An odd octet is dropped. */
+/** Decodes UCS2 as phones use it: UTF-16, whose surrogate pairs may be split between parts. Drops an odd octet. */
 function utf16Of(octets: Uint8Array): string {
   let text = '';
   for (let position = 0; position + 1 < octets.length; position += 2) {

@@ -1,14 +1,14 @@
-// The text of USSD answers, and codes for modems that want them packed (3GPP TS 27.007 §7.15, 23.038 §5). Pure.
+// Decodes the text of USSD answers, and packs codes for modems that need that (3GPP TS 27.007 §7.15, 23.038 §5). Pure.
 import { packSeptets, septetsOf, textOfSeptets, unpackSeptets } from './gsm7.ts';
 
 const HEXADECIMAL = /^(?:[0-9A-Fa-f]{2})+$/;
-/** Of a text that is made of these digits alone and is no number. */
+/** Matches a text of hexadecimal digits that is not a number. */
 const PACKED_LENGTH_MIN = 4;
 const CR = 0x0d;
 
-/** How the octets of a cell broadcast or a USSD answer are to be read (3GPP TS 23.038 §5). */
+/** Returns the coding of a cell broadcast or a USSD answer (3GPP TS 23.038 §5). */
 export function ussdCodingOf(dcs: number): 'gsm7' | 'ucs2' | 'octets' {
-  // 0001 0001: UCS2 behind a language; 01xx: general coding; 1001: with a header; 1111: data coding and class.
+  // 0001 0001: UCS2 after a language; 01xx: general coding; 1001: with a header; 1111: data coding and class.
   if (dcs === 0x11) return 'ucs2';
   const group = dcs >> 4;
   if ((group >= 0x4 && group <= 0x7) || group === 0x9) {
@@ -18,14 +18,14 @@ export function ussdCodingOf(dcs: number): 'gsm7' | 'ucs2' | 'octets' {
 }
 
 /**
- * The text of `+CUSD: <m>,"<str>",<dcs>`. Modems give UCS2 as hexadecimal; text of the 7 bit alphabet as characters of
- * the chosen set ("GSM", "IRA", "UCS2"), some (Huawei) as hexadecimal of packed septets.
+ * Returns the text of `+CUSD: <m>,"<str>",<dcs>`. Modems send UCS2 as hexadecimal. They send text of the 7 bit alphabet in
+ * the selected character set ("GSM", "IRA", "UCS2"), some (Huawei) as packed septets in hexadecimal.
  */
 export function ussdText(str: string, dcs: number, characterSet: string): string {
   const coding = ussdCodingOf(dcs);
   const isHexadecimal = HEXADECIMAL.test(str);
   if (isHexadecimal && str.length % 4 === 0 && (coding === 'ucs2' || characterSet === 'UCS2')) {
-    // The language is two letters of the 7 bit alphabet, filled up to two octets.
+    // The language is two letters of the 7 bit alphabet, padded to two octets.
     return utf16(dcs === 0x11 && str.length > 4 ? str.slice(4) : str);
   }
   if (coding === 'octets') return str;
@@ -36,11 +36,11 @@ export function ussdText(str: string, dcs: number, characterSet: string): string
     : str;
 }
 
-/** A code as hexadecimal of packed septets. Throws `RangeError` for characters outside of the alphabet. */
+/** Returns a code as packed septets in hexadecimal. Throws `RangeError` for characters outside of the alphabet. */
 export function packedCode(code: string): string {
   const septets = septetsOf(code);
   if (septets === undefined) throw new RangeError('not in the GSM 7 bit alphabet');
-  // §6.1.2.3.1: seven bits that are left over would be read as "@".
+  // §6.1.2.3.1: seven remaining bits would be read as "@".
   if (septets.length % 8 === 7) septets.push(CR);
   return Buffer.from(packSeptets(septets)).toString('hex').toUpperCase();
 }
@@ -49,7 +49,7 @@ function utf16(hexadecimal: string): string {
   return Buffer.from(hexadecimal, 'hex').swap16().toString('utf16le').replace(/\r/g, '');
 }
 
-/** `undefined` for octets that give no text when they are unpacked. */
+/** Returns `undefined` for octets that do not unpack to text. */
 function unpacked(hexadecimal: string): string | undefined {
   if (hexadecimal.length < PACKED_LENGTH_MIN) return undefined;
   const octets = Buffer.from(hexadecimal, 'hex');

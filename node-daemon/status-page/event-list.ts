@@ -1,11 +1,11 @@
-// Events in a list, newest first.
+// The list of events, newest first.
 import { type Html, html } from '#shared/html.ts';
 import type { HostEvent } from './recent-events.ts';
 import { duration } from './words.ts';
 
-/** Shows how long ago each event was; the exact time is in the title. */
+/** Shows how long ago each event was. The exact time is in the title. */
 export function eventList(events: readonly HostEvent[], now: number): Html {
-  if (events.length === 0) return html`<p class="quiet">Nothing has happened yet.</p>`;
+  if (events.length === 0) return html`<p class="quiet">No events yet.</p>`;
   return html`<ol class="events">${events.map(({ at, slot, text }) => {
     const iso = new Date(at).toISOString();
     return html`<li><time datetime="${iso}" title="${iso}">${duration(now - at)} ago</time>

@@ -1,4 +1,4 @@
-// The first page: the state of the node, the rack in its layout, calls, and the last events.
+// The overview page: the state of the node, the rack in its layout, calls, and the latest events.
 
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
@@ -8,9 +8,9 @@ import type { NodeStatus } from './node-status.ts';
 import { page } from './page.ts';
 import { type Hub, layOut } from './rack-layout.ts';
 import { emptyTile, hubTile, slotTile } from './slot-tile.ts';
-import { alarmText, counted, duration, SIGNS, STANDING_WORDS, type Standing, standingOf } from './words.ts';
+import { alarmText, counted, duration, LOOK_WORDS, type Look, lookOf, SIGNS } from './words.ts';
 
-/** This page is an overview: a slot's own page shows more. */
+/** The page of a slot shows more events. */
 const EVENTS_SHOWN = 30;
 
 export function overviewPage(status: NodeStatus): string {
@@ -26,7 +26,7 @@ export function overviewPage(status: NodeStatus): string {
 <div id="rack" data-live-children>
 ${hubs.map((hub) => hubPanel(hub, status))}
 ${others.length === 0 ? '' : otherPanel(others, hubs.length > 0, status)}
-${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">No modem is here, and no slot is named. Plug one in: it appears within seconds.</p>` : ''}
+${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">This host has no modem, and the configuration has no slot. Plug in a modem: it appears within seconds.</p>` : ''}
 </div>
 </section>
 <section aria-labelledby="calls-title"><h2 id="calls-title">Calls</h2><div id="calls" data-live>${calls(status)}</div></section>
@@ -35,16 +35,16 @@ ${status.slots.length === 0 ? html`<p class="quiet" id="no-slots">No modem is he
   );
 }
 
-/** The title of the tab: operators have many of them open. */
+/** Returns the title of the browser tab. */
 function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatus): string {
-  const good = slots.filter((slot) => standingOf(slot) === 'good').length;
+  const good = slots.filter((slot) => lookOf(slot) === 'good').length;
   const trouble = troubles.length > 0 || !isLinked ? `${SIGNS.bad} ` : '';
   return `${trouble}${good}/${slots.length} · ${nodeId}`;
 }
 
 function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
-  const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}: what comes in waits in the journal, nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code that the control plane gave.`;
+  const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}. Incoming messages wait in the journal, and nothing is sent.`;
+  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code from the control plane.`;
   const texts = [
     ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),
@@ -55,30 +55,30 @@ function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus
 
 function facts(status: NodeStatus): Html {
   const { slots, isLinked, isJournalFailing, journalDepth, calls: live, now, startedAt } = status;
-  const good = slots.filter((slot) => standingOf(slot) === 'good').length;
+  const good = slots.filter((slot) => lookOf(slot) === 'good').length;
   const full = slots.filter(({ storage }) => storage !== null && storage.used >= storage.total * 0.8);
   const used = slots.reduce((sum, { storage }) => sum + (storage?.used ?? 0), 0);
   const total = slots.reduce((sum, { storage }) => sum + (storage?.total ?? 0), 0);
-  const fact = (name: string, value: string, standing: 'good' | 'bad' | 'plain'): Html =>
-    html`<div class="${standing}"><dt>${name}</dt><dd>${value}</dd></div>`;
+  const fact = (name: string, value: string, look: 'good' | 'bad' | 'plain'): Html =>
+    html`<div class="${look}"><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`${[
     fact('in service', `${good} of ${slots.length}`, good === slots.length ? 'plain' : 'bad'),
     fact('link', isLinked ? 'up' : 'down', isLinked ? 'good' : 'bad'),
     fact(
       'journal',
-      isJournalFailing ? 'refused' : counted(journalDepth, 'waits', 'wait'),
+      isJournalFailing ? 'refused' : counted(journalDepth, 'fact waiting', 'facts waiting'),
       isJournalFailing ? 'bad' : 'plain',
     ),
     fact('calls', String(live.length), 'plain'),
     fact('messages on SIMs', `${used} of ${total}`, full.length > 0 ? 'bad' : 'plain'),
-    fact('runs for', duration(now - startedAt), 'plain'),
+    fact('uptime', duration(now - startedAt), 'plain'),
   ]}`;
 }
 
 function legend(slots: readonly Slot[]): Html {
-  return html`<ul class="legend">${(Object.keys(STANDING_WORDS) as Standing[]).map((standing) => {
-    const count = slots.filter((slot) => standingOf(slot) === standing).length;
-    return html`<li class="${standing}"><span class="sign" aria-hidden="true">${SIGNS[standing]}</span> ${count} ${STANDING_WORDS[standing]}</li>`;
+  return html`<ul class="legend">${(Object.keys(LOOK_WORDS) as Look[]).map((look) => {
+    const count = slots.filter((slot) => lookOf(slot) === look).length;
+    return html`<li class="${look}"><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${count} ${LOOK_WORDS[look]}</li>`;
   })}</ul>`;
 }
 
@@ -97,14 +97,14 @@ ${ports.flatMap((port) => {
 
 function otherPanel(slots: readonly Slot[], isBesideHubs: boolean, status: NodeStatus): Html {
   return html`<section class="hub" id="others" data-live-children aria-labelledby="others-title">
-<h3 id="others-title">${isBesideHubs ? 'At no USB port' : 'Slots'}</h3>
+<h3 id="others-title">${isBesideHubs ? 'Not at a USB port' : 'Slots'}</h3>
 <ul class="ports" id="ports-others" data-live-children>${slots.map((slot) => slotTile(slot, '', status))}</ul></section>`;
 }
 
 function calls({ calls: live, slots, now }: NodeStatus): Html {
-  if (live.length === 0) return html`<p class="quiet">No call is up.</p>`;
+  if (live.length === 0) return html`<p class="quiet">No calls.</p>`;
   return html`<ul class="calls">${live.map(({ iccid, direction, state, started_at: startedAt }) => {
     const name = slots.find((slot) => slot.iccid === iccid)?.slot;
-    return html`<li>${name === undefined ? html`<span>a SIM that has left</span>` : html`<a href="/slots/${name}">${name}</a>`} <span>${direction}, ${state}, for ${duration(now - Date.parse(startedAt))}</span></li>`;
+    return html`<li>${name === undefined ? html`<span>a SIM that was removed</span>` : html`<a href="/slots/${name}">${name}</a>`} <span>${direction}, ${state}, for ${duration(now - Date.parse(startedAt))}</span></li>`;
   })}</ul>`;
 }

@@ -1,4 +1,4 @@
-// The frame of every page: head, header, footer, and a policy that lets nothing in from outside.
+// The frame of every page: head, footer, and a content security policy that blocks all external content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
@@ -8,12 +8,12 @@ import type { NodeStatus } from './node-status.ts';
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const STYLE = read('status-page.css');
 const SCRIPT = read('status-page.js');
-/** Of those without the script. */
+/** Reload interval without JavaScript. */
 const RELOAD_SECONDS = 15;
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The page's own style and script, and no other. */
+/** Allows only the page's own style and script. */
 export const CONTENT_SECURITY_POLICY = contentSecurityPolicy({
   styles: hashOf(STYLE),
   scripts: hashOf(SCRIPT),
@@ -25,7 +25,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><path fill="#0b6e4f" d="M2 3h18v4H2zM2 9h18v4H2zM2 15h18v4H2z"/></svg>',
 )}`;
 
-/** The whole document around `body`. */
+/** Returns the whole document around `body`. */
 export function page({ title, status }: { title: string; status: NodeStatus }, body: Html): string {
   const at = new Date(status.now).toISOString();
   return html`<!doctype html>
@@ -43,7 +43,7 @@ export function page({ title, status }: { title: string; status: NodeStatus }, b
 <a class="skip" href="#main">Skip to the content</a>
 <main id="main">${body}</main>
 <footer><p id="at" data-live>As of <time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time></p>
-<p id="away" class="alarms" role="status" hidden>The daemon does not answer: what is shown is old.</p>
+<p id="away" class="alarms" role="status" hidden>The daemon does not answer. This page is out of date.</p>
 <p><a href="/metrics">Metrics</a></p></footer>
 <script>${new Html(SCRIPT)}</script>
 </body>

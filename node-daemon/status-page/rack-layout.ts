@@ -1,33 +1,33 @@
-// How slots sit in the rack: hubs with their ports, by USB path; and those that are at no USB port. Pure.
+// Computes the layout of the rack: hubs with their ports by USB path, and slots without a USB port. Pure.
 import type { Slot } from '#shared/link/messages.ts';
 
 /** A port of a hub. */
 type HubPort =
   | { readonly port: number; readonly kind: 'slot'; readonly slots: readonly Slot[] }
-  /** Another hub is in it. */
+  /** The port has another hub. */
   | { readonly port: number; readonly kind: 'hub'; readonly path: string }
   | { readonly port: number; readonly kind: 'empty' };
 
 /** A hub, or the root hub of a bus. */
 export interface Hub {
-  /** As "1-1.4" in /sys/bus/usb/devices; of a root hub "usb1". */
+  /** Its name in /sys/bus/usb/devices: "1-1.4", or "usb1" for a root hub. */
   readonly path: string;
-  /** From 1 to the last port that is in use; the hub does not report how many more there are. */
+  /** Ports from 1 to the last one in use. The hub does not report how many it has. */
   readonly ports: readonly HubPort[];
 }
 
 interface RackLayout {
   readonly hubs: readonly Hub[];
-  /** At ports that are no USB devices, and named slots whose modem has not come yet. */
+  /** Slots at ports that are not USB devices, and named slots whose modem has not appeared yet. */
   readonly others: readonly Slot[];
 }
 
-/** Ports beyond are left out as empty places: a path may be anything. */
+/** Higher port numbers get no empty places before them, because a path may contain any number. */
 const EMPTY_PORTS_MAX = 32;
 
 const USB_PATH = /^(\d{1,3})-(\d{1,3}(?:\.\d{1,3}){0,6})$/;
 
-/** Where the device of a path sits: "1-1.4" is in port 4 of hub "1-1", "1-2" in port 2 of "usb1". */
+/** Returns hub and port of a USB path: "1-1.4" is port 4 of hub "1-1", "1-2" is port 2 of "usb1". */
 function placeOf(path: string): { hub: string; port: number } | undefined {
   const [, bus = '', ports] = USB_PATH.exec(path) ?? [];
   if (ports === undefined) return undefined;
@@ -36,7 +36,7 @@ function placeOf(path: string): { hub: string; port: number } | undefined {
   return { hub: steps.length === 0 ? `usb${bus}` : `${bus}-${steps.join('.')}`, port };
 }
 
-/** Hubs in the order of their paths, a hub within another after it. */
+/** Returns hubs in the order of their paths. A hub comes after the hub that it is plugged into. */
 export function layOut(slots: readonly Slot[]): RackLayout {
   const hubs = new Map<string, Map<number, Slot[]>>();
   const others: Slot[] = [];
@@ -73,7 +73,7 @@ function portsOf(path: string, slots: ReadonlyMap<number, Slot[]>, hubs: readonl
   });
 }
 
-/** "usb1" before "1-1", "1-2" before "1-10". */
+/** Orders "usb1" before "1-1", and "1-2" before "1-10". */
 function byPath(a: string, b: string): number {
   const isRoot = Number(b.startsWith('usb')) - Number(a.startsWith('usb'));
   return isRoot !== 0 ? isRoot : a.localeCompare(b, 'en', { numeric: true });

@@ -1,10 +1,10 @@
-// The last events on this host, for the status page: no number, no text, no more than a page of it.
+// Keeps the latest events of this host for the status page, without phone numbers and texts.
 import type { Slot } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { describedState } from './words.ts';
 
-/** Events that are kept. A flapping modem must not push everything out at once: each slot has its share. */
+/** Number of events to keep. Each slot has its share, so that one unstable modem does not displace all other events. */
 export const EVENTS_MAX = 200;
 export const EVENTS_PER_SLOT_MAX = 40;
 
@@ -16,12 +16,12 @@ export interface HostEvent {
   readonly text: string;
 }
 
-/** The parts of a host that are followed. */
+/** The parts of a host whose events are kept. */
 interface FollowedHost extends Pick<Host, 'clock' | 'journal' | 'observe'> {
   readonly rack: { slots(): readonly Slot[]; find(iccid: string): { readonly name: string } | undefined };
 }
 
-/** Follows a host from its construction on. */
+/** Collects the events of a host from its construction on. */
 export class RecentEvents {
   readonly #host: FollowedHost;
   readonly #states = new Map<string, string>();
@@ -42,18 +42,15 @@ export class RecentEvents {
         else if (fact.kind === 'sms_outcome' && fact.outcome.status !== 'accepted')
           this.#note(this.#slotOf(iccid), `message not sent: ${fact.outcome.status}`);
         else if (fact.kind === 'sms_unreadable')
-          this.#note(this.#slotOf(iccid), 'a message that cannot be read');
+          this.#note(this.#slotOf(iccid), 'received an unreadable message');
       },
     });
     host.journal.onFailing(() => {
-      this.#note(
-        null,
-        host.journal.isFailing ? 'the disk refuses the journal' : 'the disk takes the journal',
-      );
+      this.#note(null, host.journal.isFailing ? 'journal writes failed' : 'journal writes succeed again');
     });
   }
 
-  /** Newest first. */
+  /** The events, newest first. */
   get all(): readonly HostEvent[] {
     return this.#events;
   }

@@ -1,17 +1,17 @@
-// The signal of each slot over the last day, a sample a minute, in a ring in memory.
+// The signal of each slot over the last day, one sample per minute, in a ring in memory.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 
 const MINUTE_MS = 60_000;
 /** A day of minutes. */
 export const MINUTES = 24 * 60;
-/** In a ring: no signal was reported in that minute. dBm are negative. */
+/** Marks a minute without a reported signal. All dBm values are negative. */
 const NONE = 1;
 
-/** One day of one slot; a minute has its place by the clock. */
+/** One day of one slot. The clock determines the place of a minute. */
 interface Ring {
   readonly samples: Int8Array;
-  /** The newest minute that is written, since the epoch. */
+  /** The newest written minute, since the epoch. */
   minute: number;
 }
 
@@ -20,7 +20,7 @@ export class SignalHistory {
   readonly #clock: Clock;
   readonly #slots: () => readonly Slot[];
   readonly #rings = new Map<string, Ring>();
-  /** The samples that were read from the rings, and in which minute: a page is requested again and again. */
+  /** Cache of the samples and their minute, because pages are requested every few seconds. */
   readonly #days = new Map<string, { last: number; samples: readonly (number | null)[] }>();
   #timer: Timer | undefined;
 
@@ -41,7 +41,7 @@ export class SignalHistory {
     this.#timer?.cancel();
   }
 
-  /** dBm of each minute of the last day, oldest first; null where none was reported. The same array until the next minute. */
+  /** Returns the dBm of each minute of the last day, oldest first; null for none. Returns the same array until the next minute. */
   of(slot: string): readonly (number | null)[] {
     const last = this.#minute;
     const known = this.#days.get(slot);
@@ -54,7 +54,7 @@ export class SignalHistory {
   #read(ring: Ring | undefined, last: number): (number | null)[] {
     const day = new Array<number | null>(MINUTES).fill(null);
     if (ring === undefined) return day;
-    // Older ones are overwritten, newer ones not written yet.
+    // Older minutes are overwritten, and newer ones are not written yet.
     const from = Math.max(last, ring.minute) - MINUTES + 1;
     for (let minute = from; minute <= Math.min(last, ring.minute); minute += 1) {
       const sample = ring.samples[minute % MINUTES] ?? NONE;
@@ -67,7 +67,7 @@ export class SignalHistory {
     return Math.floor(this.#clock.now() / MINUTE_MS);
   }
 
-  /** A slot that is gone, or has another name, is forgotten: there are never more rings than slots. */
+  /** Removes the rings of removed and renamed slots, so that there are never more rings than slots. */
   #sample(): void {
     const minute = this.#minute;
     const slots = this.#slots();
@@ -76,7 +76,7 @@ export class SignalHistory {
     for (const name of this.#rings.keys()) if (!names.has(name)) this.#rings.delete(name);
     for (const { slot, signal_dbm: signal } of slots) {
       const ring = this.#rings.get(slot) ?? { samples: new Int8Array(MINUTES).fill(NONE), minute };
-      // A clock that was set back, or a host that slept: the values between are not known.
+      // The clock was set back, or the host slept, so the values between are unknown.
       if (minute < ring.minute || minute - ring.minute >= MINUTES) ring.samples.fill(NONE);
       else for (let each = ring.minute + 1; each < minute; each += 1) ring.samples[each % MINUTES] = NONE;
       ring.samples[minute % MINUTES] = signal === null ? NONE : Math.max(-127, Math.min(0, signal));

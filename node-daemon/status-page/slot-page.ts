@@ -1,28 +1,28 @@
-// The page of one slot: its contents, its signal over a day in detail, its events.
+// The page of one slot: its state, its signal over a day in detail, its events.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { eventList } from './event-list.ts';
 import type { NodeStatus } from './node-status.ts';
 import { page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
-import { describedState, maskedIccid, SIGNS, shownDbm, standingOf } from './words.ts';
+import { describedState, lookOf, maskedIccid, SIGNS, shownDbm } from './words.ts';
 
-/** A step every five minutes. */
+/** One step for every five minutes. */
 const STEPS = 288;
 const SCALE_DBM = [-51, -82, -113];
 const HOURS_AGO = [24, 18, 12, 6, 0];
 
-/** `undefined` when there is no such slot. */
+/** Returns `undefined` if the slot does not exist. */
 export function slotPage(name: string, status: NodeStatus): string | undefined {
   const slot = status.slots.find((each) => each.slot === name);
   if (slot === undefined) return undefined;
-  const standing = standingOf(slot);
+  const look = lookOf(slot);
   const samples = status.signalOf(name);
   return page(
-    { title: `${SIGNS[standing]} ${name} · ${status.nodeId ?? 'node'}`, status },
+    { title: `${SIGNS[look]} ${name} · ${status.nodeId ?? 'node'}`, status },
     html`<p><a href="/">All slots</a></p>
 <h1>${name}</h1>
-<p class="standing ${standing}" id="state" data-live><span class="sign" aria-hidden="true">${SIGNS[standing]}</span> ${describedState(slot)}</p>
+<p class="health ${look}" id="state" data-live><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${describedState(slot)}</p>
 <dl class="facts" id="facts" data-live>${facts(slot, status)}</dl>
 <section aria-labelledby="signal-title"><h2 id="signal-title">Signal</h2>
 <div id="signal" data-live>${chart(samples)}</div></section>
@@ -37,7 +37,7 @@ export function slotPage(name: string, status: NodeStatus): string | undefined {
 function facts(slot: Slot, { calls }: NodeStatus): Html {
   const { iccid, model, operator, signal_dbm: signal, storage, usb_path: usbPath } = slot;
   const call = calls.find((each) => each.iccid === iccid);
-  const told: [string, string | null][] = [
+  const rows: [string, string | null][] = [
     ['signal', signal === null ? null : shownDbm(signal)],
     ['network', operator],
     ['storage', storage === null ? null : `${storage.used} of ${storage.total}`],
@@ -46,7 +46,7 @@ function facts(slot: Slot, { calls }: NodeStatus): Html {
     ['USB port', usbPath],
     ['SIM', iccid === null ? null : maskedIccid(iccid)],
   ];
-  return html`${told.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? '–'}</dd></div>`)}`;
+  return html`${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? '–'}</dd></div>`)}`;
 }
 
 function chart(samples: readonly (number | null)[]): Html {

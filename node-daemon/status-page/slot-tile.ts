@@ -1,28 +1,28 @@
-// A slot as it sits in the rack: one tile, with its state as a word, a sign and a color.
+// One slot in the rack as a tile, with its state as a word, a sign and a color.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeStatus } from './node-status.ts';
 import { signalPlot } from './signal-plot.ts';
-import { describedState, SIGNS, shownDbm, standingOf } from './words.ts';
+import { describedState, lookOf, SIGNS, shownDbm } from './words.ts';
 
-/** A step every 20 minutes: a tile is not wider. */
+/** One step for every 20 minutes, because a tile is small. */
 const STEPS = 72;
-/** By the samples, which stay the same for a minute: pages are asked for every few seconds, while calls need the processor. */
+/** Cache by the samples, which stay the same for a minute: pages are requested every few seconds, and calls need the processor. */
 const PLOTS = new WeakMap<readonly (number | null)[], Html>();
-/** An operator wants to know before it is full. */
+/** The page warns before a storage is full. */
 const FULL_SHARE = 0.8;
 
-/** `place`: the text above the name, such as the number of the port. */
+/** `place`: the text above the name, such as the port number. */
 export function slotTile(slot: Slot, place: string, status: NodeStatus): Html {
-  const standing = standingOf(slot);
+  const look = lookOf(slot);
   const call = status.calls.find(({ iccid }) => iccid === slot.iccid);
   const samples = status.signalOf(slot.slot);
   const { storage, signal_dbm: signal } = slot;
   const isFull = storage !== null && storage.total > 0 && storage.used / storage.total >= FULL_SHARE;
-  return html`<li class="tile ${standing}" id="slot-${slot.slot}" data-live>
+  return html`<li class="tile ${look}" id="slot-${slot.slot}" data-live>
 <p class="place"><span>${place}</span>${signal === null ? '' : html`<span>${shownDbm(signal)}</span>`}</p>
 <a href="/slots/${slot.slot}">${slot.slot}</a>
-<p class="state"><span class="sign" aria-hidden="true">${SIGNS[standing]}</span> ${describedState(slot)}</p>
+<p class="state"><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${describedState(slot)}</p>
 ${plotOf(samples)}
 ${call === undefined ? '' : html`<p class="mark">${call.direction} call, ${call.state}</p>`}${isFull ? html`<p class="mark warn">storage ${storage.used} of ${storage.total}</p>` : ''}
 </li>`;

@@ -1,9 +1,9 @@
-// Keeps the page as the node is: asks for it anew and changes what differs, and nothing else, so that nothing flickers.
+// Refreshes the page: loads it again and replaces only the parts that changed, so that nothing flickers.
 const EVERY_MS = 3000;
 const TIMEOUT_MS = 10000;
 const away = document.getElementById('away');
 
-/** Parts that are the same stay as they are, with the focus and the selection in them. */
+/** Keeps unchanged parts, with their focus and selection. */
 function update(now, next) {
   if (now.outerHTML === next.outerHTML) return;
   if (!next.hasAttribute('data-live-children')) {
@@ -25,7 +25,7 @@ function replace(now, next) {
   if (focused !== null) next.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
 }
 
-async function look() {
+async function refresh() {
   if (document.hidden) return;
   try {
     const response = await fetch(location.pathname, { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -44,9 +44,9 @@ async function look() {
   }
 }
 
-async function keep() {
-  await look();
-  setTimeout(keep, EVERY_MS);
+async function refreshForever() {
+  await refresh();
+  setTimeout(refreshForever, EVERY_MS);
 }
-document.addEventListener('visibilitychange', look);
-setTimeout(keep, EVERY_MS);
+document.addEventListener('visibilitychange', refresh);
+setTimeout(refreshForever, EVERY_MS);

@@ -1,4 +1,4 @@
-// The port of page and metrics, tried again while another program has it: modems are served without it.
+// Opens the port of status page and metrics, and tries again while another program uses it. The modems do not depend on it.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type StatusServer, type StatusServerParts, serveStatus } from './status-server.ts';
@@ -15,7 +15,7 @@ interface StatusPort {
   stop(): Promise<void>;
 }
 
-/** Resolves after the first try. Never rejects: each failure to open the port is a line in the log. */
+/** Resolves after the first attempt. Never rejects. Each failure is logged. */
 export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort> {
   const { clock, log, port } = parts;
   let server: StatusServer | undefined;
@@ -24,12 +24,12 @@ export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort
   const listen = async (): Promise<void> => {
     try {
       server = await serveStatus(parts);
-      if (timer !== undefined) log.info({ port }, 'page and metrics are served now');
+      if (timer !== undefined) log.info({ port }, 'status page and metrics available');
     } catch (error) {
       if (isStopped) return;
       log.error(
         { err: error, port, retryMs: RETRY_MS },
-        'no page and no metrics: the port cannot be had; metrics.port in the configuration names another',
+        'no status page and no metrics: failed to open the port. Set another one as metrics.port in the configuration file',
       );
       timer = clock.after(RETRY_MS, () => {
         trying = listen();

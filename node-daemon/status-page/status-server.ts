@@ -1,4 +1,4 @@
-// The node's port for people and Prometheus on this host: pages and metrics. It changes nothing.
+// The node's read-only HTTP server for people and Prometheus on this host: pages and metrics.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,10 +13,10 @@ const CONNECTIONS_MAX = 64;
 const HEADERS_MAX = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Limit for a connection on which nothing moves: a client that does not read its answer. */
+/** Time limit for an idle connection, such as one of a client that does not read its answer. */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** A web page can have its own name resolved to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name. */
+/** A web page could resolve its own name to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 const HEADERS = {
@@ -37,11 +37,11 @@ interface Answer {
 
 const problem = (status: number, text: string): Answer => ({ status, type: TEXT_TYPE, text: `${text}\n` });
 
-/** The contents of the server. */
+/** The parts of the server. */
 export interface StatusServerParts {
   readonly registry: Registry;
   readonly status: () => NodeStatus;
-  /** 0 takes a free one. */
+  /** Port; 0 selects a free one. */
   readonly port: number;
 }
 
@@ -51,21 +51,23 @@ export interface StatusServer {
   stop(): Promise<void>;
 }
 
-/** Listens on 127.0.0.1. Rejects, with the name of the key in the configuration, when the port cannot be opened. */
+/** Listens on 127.0.0.1. If the port cannot be opened, rejects with an error that names the configuration key. */
 export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
-    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'this is http://localhost only');
-    if (method !== 'GET' && method !== 'HEAD') return problem(405, 'GET and HEAD only');
+    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'This server answers http://localhost only.');
+    if (method !== 'GET' && method !== 'HEAD') return problem(405, 'This server supports GET and HEAD only.');
     const [path = '/'] = url.split('?');
     if (path === '/metrics')
       return { status: 200, type: registry.contentType, text: await registry.metrics() };
     const text = path === '/' ? overviewPage(status()) : slotPage(slotOf(path), status());
-    return text === undefined ? problem(404, 'see / and /metrics') : { status: 200, type: HTML_TYPE, text };
+    return text === undefined
+      ? problem(404, 'Not found. See / and /metrics.')
+      : { status: 200, type: HTML_TYPE, text };
   };
   const server = createServer({ maxHeaderSize: HEADERS_MAX }, (request, response) => {
     answer(request).then(
       (each) => send(response, request.method, each),
-      () => send(response, request.method, problem(500, 'the page could not be made')),
+      () => send(response, request.method, problem(500, 'The page failed. See the log of the daemon.')),
     );
   });
   server.maxConnections = CONNECTIONS_MAX;
@@ -86,7 +88,7 @@ export async function serveStatus({ registry, status, port }: StatusServerParts)
   };
 }
 
-/** Names of slots need no encoding. */
+/** Slot names need no encoding. */
 const slotOf = (path: string): string => /^\/slots\/([^/]{1,64})$/.exec(path)?.[1] ?? '';
 
 function send(response: ServerResponse, method: string | undefined, { status, type, text }: Answer): void {

@@ -1,61 +1,48 @@
-// How the page says things: states with their signs, times, alarms, numbers that are half hidden.
-import type { Slot, SlotState } from '#shared/link/messages.ts';
+// The texts of the page: states with their signs, times, alarms, masked numbers.
+import type { Slot } from '#shared/link/messages.ts';
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 
-/** The meaning of a state at a glance; each has a color and a sign. */
-export type Standing = 'good' | 'busy' | 'bad' | 'lost';
+/** The look of a slot: a color and a sign. A slot without a modem looks different from a modem with a problem. */
+export type Look = 'good' | 'warn' | 'bad' | 'lost';
 
-const STANDINGS: Readonly<Record<SlotState, Standing>> = {
-  registered: 'good',
-  starting: 'busy',
-  searching: 'busy',
-  denied: 'bad',
-  sim_absent: 'bad',
-  sim_locked: 'bad',
-  lost: 'lost',
-};
+export const SIGNS: Readonly<Record<Look, string>> = { good: '●', warn: '◐', bad: '▲', lost: '✕' };
 
-export const SIGNS: Readonly<Record<Standing, string>> = { good: '●', busy: '◐', bad: '▲', lost: '✕' };
-
-/** For the legend, in the order of importance. */
-export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
+/** Texts of the legend, in the order of importance. */
+export const LOOK_WORDS: Readonly<Record<Look, string>> = {
   good: 'in service',
-  busy: 'starting or searching',
-  bad: 'SIM or network refuses',
+  warn: 'starting or searching',
+  bad: 'SIM or network problem',
   lost: 'no modem',
 };
 
-const STATE_WORDS: Readonly<Record<SlotState, string>> = {
-  registered: 'registered',
-  starting: 'starting',
-  searching: 'searching',
-  denied: 'denied',
-  sim_absent: 'no SIM',
-  sim_locked: 'SIM locked',
-  lost: 'lost',
-};
+/** Returns, for example, "refused by the network: denied_plmn". docs/operators/trouble.md lists the reasons. */
+export function describedState({ state, reason }: Pick<Slot, 'state' | 'reason'>): string {
+  const { words } = SLOT_STATUS[state];
+  return reason === null || reason === state ? words : `${words}: ${reason}`;
+}
 
-/** "denied: denied_plmn". Reasons are those of docs/operators/trouble.md. */
-export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
-  reason === null || reason === state ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${reason}`;
-
-export const standingOf = ({ state }: Pick<Slot, 'state'>): Standing => STANDINGS[state];
+export function lookOf({ state }: Pick<Slot, 'state'>): Look {
+  if (state === 'lost') return 'lost';
+  const { health } = SLOT_STATUS[state];
+  return health === 'good' || health === 'warn' ? health : 'bad';
+}
 
 const ALARMS: Readonly<Record<string, string>> = {
   no_modem: 'No modem is plugged in.',
   modem_given_up:
-    'A modem does not come back, whatever was tried: look at its power, its cable, or exchange it.',
+    'A modem did not recover after every recovery step. Check its power and its cable, or replace it.',
   journal_unavailable:
-    'The disk refuses the journal: messages stay on the SIMs and nothing is sent. Make room on it.',
-  ports_hang: 'Ports of dead modems hang in the kernel: unplug them, or restart the daemon.',
+    'The disk refuses journal writes. Messages stay on the SIMs and nothing is sent. Free disk space.',
+  ports_hang: 'Ports of dead modems hang in the kernel. Unplug these modems, or restart the daemon.',
 };
 
-/** The meaning of an alarm and what to do about it; an unknown alarm is returned unchanged. */
+/** Returns the meaning of an alarm and what to do about it. Returns an unknown alarm unchanged. */
 export const alarmText = (alarm: string): string => ALARMS[alarm] ?? alarm;
 
-/** The end of a card's number is printed on the card: enough to distinguish cards. */
+/** Returns the end of an ICCID, which is printed on the card and is enough to distinguish cards. */
 export const maskedIccid = (iccid: string): string => `…${iccid.slice(-4)}`;
 
-/** "< 1 min", "3 min", "2 h", "5 d": how long ago, or for how long. */
+/** Returns a duration such as "< 1 min", "3 min", "2 h" or "5 d". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return '< 1 min';
@@ -64,9 +51,9 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** "−71 dBm", with a true minus. */
+/** Returns, for example, "−71 dBm", with a real minus sign. */
 export const shownDbm = (dbm: number): string => `${String(dbm).replace('-', '−')} dBm`;
 
-/** "1 slot", "2 slots". */
+/** Returns, for example, "1 slot" or "2 slots". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

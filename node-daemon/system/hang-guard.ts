@@ -1,4 +1,4 @@
-// Keeps calls that may block for ever from taking all threads: the journal needs one to reach the disk.
+// Prevents system calls that may block forever from using all threads. The journal needs a thread to reach the disk.
 import type { Clock } from '#shared/clock.ts';
 
 /** A call did not end in time, or could not begin because too many others hang. */
@@ -6,15 +6,15 @@ class HangError extends Error {
   override name = 'HangError';
 }
 
-/** The subject of one call, and its time limit. */
+/** The key and the time limit of one call. */
 interface GuardedCall<T> {
-  /** Calls with the same key run one after the other: a thing that hangs has one thread at most. */
+  /** Calls with the same key run one after the other, so that a device that hangs uses at most one thread. */
   readonly key: string;
   readonly timeoutMs: number;
   readonly run: () => Promise<T>;
-  /** It must run, however late: it gives something back. Others are dropped when their time is over. */
+  /** Whether it must run even if it is late, because it releases something. Other calls are dropped when their time is over. */
   readonly mustRun?: boolean;
-  /** Gets the result of a call that ended after its time, to release it. */
+  /** Gets the result of a call that ended too late, to release it. */
   readonly onLate?: (result: T) => void;
 }
 
@@ -24,34 +24,34 @@ interface Waiting {
 }
 
 /**
- * Runs calls that take a thread of libuv and may hang in the kernel: opening and closing serial ports,
- * writing to sysfs. Nothing ends such a call, so that only their number can be bounded.
+ * Runs calls that use a thread of libuv and may hang in the kernel: opening and closing serial ports,
+ * writing to sysfs. Such calls cannot be cancelled, so this class limits their number.
  */
 export class HangGuard {
   readonly #clock: Clock;
   readonly #runningMax: number;
-  /** As many as there are ports: callers wait. Those that must run stay as long as the ports hang. */
+  /** Waiting calls, at most about one for each port. Calls that must run stay here while the ports hang. */
   readonly #waiting = new Set<Waiting>();
   readonly #busyKeys = new Set<string>();
   #hanging = 0;
 
-  /** At most `runningMax` calls are under way at the same time. */
+  /** At most `runningMax` calls run at the same time. */
   constructor(clock: Clock, runningMax: number) {
     this.#clock = clock;
     this.#runningMax = runningMax;
   }
 
-  /** Calls that are under way although their time is over. */
+  /** Number of calls that still run although their time is over. */
   get hanging(): number {
     return this.#hanging;
   }
 
-  /** True while hanging calls have all that may be under way. */
+  /** True while hanging calls use all threads of this guard. */
   get isExhausted(): boolean {
     return this.#hanging >= this.#runningMax;
   }
 
-  /** Settles as the call does. Rejects with `HangError` after `timeoutMs`, the wait for its turn included. */
+  /** Settles as the call does. Rejects with `HangError` after `timeoutMs`, including the wait for its turn. */
   call<T>(call: GuardedCall<T>): Promise<T> {
     const { key, timeoutMs, run, mustRun = false, onLate } = call;
     return new Promise<T>((resolve, reject) => {
@@ -74,7 +74,11 @@ export class HangGuard {
         isLate = true;
         if (isRunning) this.#hanging += 1;
         else if (!mustRun) this.#waiting.delete(waiting);
-        reject(new HangError(`${key}: ${isRunning ? 'hangs' : 'waits for what hangs'} for ${timeoutMs} ms`));
+        reject(
+          new HangError(
+            `${key}: ${isRunning ? 'no answer from the system' : 'waited for other calls that hang'} for ${timeoutMs} ms`,
+          ),
+        );
       });
       this.#waiting.add(waiting);
       this.#beginNext();

@@ -6,14 +6,14 @@ import { nameIn } from './folder-owner.ts';
 const GROUP_BITS = 0o070;
 const ROOT = 0;
 
-/** How to get at `path`: by its group, where that has a right that others lack. */
+/** Returns advice on how to access `path`: with its group, if that has a right that others lack. */
 export function howToGetAt(path: string): string {
   const group = groupOf(path);
-  if (group === undefined) return 'use sudo, or run it as its owner';
+  if (group === undefined) return 'use sudo, or run the command as the owner';
   return `use sudo, or join group ${group}: sudo usermod -aG ${group} $USER, then log in again`;
 }
 
-/** The group whose members have access: the group of the file, or of the folder that cannot be read. */
+/** Returns the group whose members have access: that of the file, or that of an unreadable folder above it. */
 function groupOf(path: string): string | undefined {
   try {
     const { gid, mode } = statSync(path);

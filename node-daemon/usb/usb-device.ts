@@ -1,4 +1,4 @@
-// From entries of the USB tree to devices with their serial ports. Pure.
+// Makes devices with their serial ports from entries of the USB tree. Pure.
 import type { UsbTree } from './usb-tree.ts';
 
 /** A USB product, four lower-case hexadecimal digits each. */
@@ -13,18 +13,18 @@ interface UsbInterface {
   readonly number: number;
   /** USB class, two hexadecimal digits: "ff" vendor-specific, "08" mass storage. */
   readonly class: string;
-  /** Name of its serial port, such as "ttyUSB2"; it changes whenever the device does. */
+  /** Name of its serial port, such as "ttyUSB2". It may change each time the device appears. */
   readonly tty?: string;
 }
 
-/** One device that is plugged in. */
+/** A plugged-in device. */
 export interface UsbDevice {
-  /** Bus and ports on the way to it, such as "1-1.2": stays while the plug stays. */
+  /** Bus and ports, such as "1-1.2". It stays the same as long as the device stays at the same port. */
   readonly usbPath: string;
   readonly id: UsbId;
-  /** In order of their numbers. */
+  /** Interfaces in the order of their numbers. */
   readonly interfaces: readonly UsbInterface[];
-  /** Name of its sound card in ALSA, such as "card1". */
+  /** ALSA name of its sound card, such as "card1". */
   readonly soundCard?: string;
 }
 
@@ -33,7 +33,7 @@ const INTERFACE = /^(\d+-\d+(?:\.\d+)*):\d+\.\d+$/;
 const HUB_CLASS = '09';
 const STORAGE_CLASS = '08';
 
-/** All devices but hubs, in order of their places. */
+/** Returns all devices except hubs, in the order of their places. */
 export function usbDevices(tree: UsbTree): UsbDevice[] {
   const interfaces = new Map<string, UsbInterface[]>();
   const soundCards = new Map<string, string>();
@@ -65,7 +65,7 @@ export function usbDevices(tree: UsbTree): UsbDevice[] {
     .sort((one, other) => one.usbPath.localeCompare(other.usbPath, 'en', { numeric: true }));
 }
 
-/** Whether the device is a disk and nothing else now. */
+/** Returns whether the device currently is only a disk. */
 export function isOnlyStorage({ interfaces }: UsbDevice): boolean {
   return interfaces.length > 0 && interfaces.every((each) => each.class === STORAGE_CLASS);
 }

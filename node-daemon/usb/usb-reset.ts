@@ -1,16 +1,16 @@
-// Takes a USB device out of the system and puts it back, without a hand on its plug.
+// Resets a USB device: removes it from the system and adds it again.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { hubPortOf, runCommand } from './operator-command.ts';
 
-/** Resets the device at a USB path. Rejects when the system refuses or does not answer. */
+/** Resets the device at a USB path. Rejects if the system refuses or does not answer. */
 type ResetUsb = (usbPath: string) => Promise<void>;
 
-/** Drivers let go of the device in this time. */
+/** Time in which drivers release the device. */
 const OUT_MS = 500;
-/** A device that does not answer is waited for by the kernel, some seconds for each try. */
+/** Time limit. The kernel waits some seconds per attempt for a device that does not answer. */
 const RESET_TIMEOUT_MS = 20_000;
 
 /** The parts that a reset through sysfs uses. */
@@ -22,8 +22,8 @@ interface AuthorizedResetParts {
 }
 
 /**
- * Writes 0 and then 1 to the device's `authorized`: its drivers leave and find it again. The device keeps its power. Needs the right to
- * write there.
+ * Writes 0 and then 1 to the device's `authorized`: the drivers release the device and bind it again. The device keeps its power. Needs
+ * the right to write that file.
  */
 export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetParts): ResetUsb {
   return async (usbPath) => {
@@ -33,7 +33,7 @@ export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetPart
       timeoutMs: RESET_TIMEOUT_MS,
       mustRun: true,
       async run() {
-        // "r+": where there is no such file none is made.
+        // "r+" does not create a missing file.
         await writeFile(file, '0', { flag: 'r+' });
         await sleep(clock, OUT_MS);
         await writeFile(file, '1', { flag: 'r+' });
@@ -42,7 +42,7 @@ export function authorizedReset({ sysfsRoot, clock, guard }: AuthorizedResetPart
   };
 }
 
-/** Switches the power of the hub's port off and on, with the program uhubctl. */
+/** Turns the power of the hub's port off and on, with the program uhubctl. */
 export const uhubctlReset: ResetUsb = async (usbPath) => {
   const { hub, port } = hubPortOf(usbPath);
   await runCommand(['uhubctl', '-l', hub, '-p', port, '-a', 'cycle']);

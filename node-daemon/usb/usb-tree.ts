@@ -1,25 +1,25 @@
-// Reads the kernel's files below /sys/bus/usb/devices, cheaply and repeatedly.
+// Reads the USB devices from /sys/bus/usb/devices, repeatedly and with little work.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Devices and interfaces of a host with all its buses full are fewer. */
+/** More than the devices and interfaces of a host with full buses. */
 const ENTRIES_MAX = 4096;
 const DEVICE_ATTRIBUTES = ['idVendor', 'idProduct', 'bDeviceClass'];
 const INTERFACE_ATTRIBUTES = ['bInterfaceNumber', 'bInterfaceClass'];
 /** Hubs, disks, keyboards and mice: their interfaces are ignored. */
 const UNINTERESTING_CLASSES = new Set(['09', '08', '03']);
-/** Folders of an interface that hold the names of what its driver offers. */
+/** Folders of an interface with the names of the devices that its driver creates. */
 const OFFERS = ['tty', 'sound'];
 
 /** A device ("1-1.2") or one of its interfaces ("1-1.2:1.3"). */
 interface UsbEntry {
-  /** By file name, without the newline. */
+  /** Values by file name, without the newline. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Names of what drivers offer at an interface: "ttyUSB2", "tty/ttyACM0", "sound/card1". */
+  /** Names of the devices that drivers created for an interface: "ttyUSB2", "tty/ttyACM0", "sound/card1". */
   readonly offers: readonly string[];
 }
 
-/** By name of the entry. */
+/** Entries by name. */
 export type UsbTree = ReadonlyMap<string, UsbEntry>;
 
 interface Known {
@@ -28,11 +28,11 @@ interface Known {
 }
 
 /**
- * Reads the tree. Attributes are read once for each entry that appears; only names are read each time.
+ * Reads the tree. Attributes are read once for each new entry. Only names are read each time.
  *
- * The reading runs right here and in no thread: names and these attributes are memory of the kernel, and the reading must go on when all
- * threads hang in the ports of broken devices. (The texts of a device, such as `serial`, are not read: reading them waits for a device that
- * is being reset.)
+ * It reads synchronously, without a thread: names and these attributes are in kernel memory, and the reading must work even if all
+ * threads hang in the ports of broken devices. It does not read texts of a device, such as `serial`, because these reads wait for a
+ * device that is being reset.
  */
 export class UsbTreeReader {
   readonly #folder: string;
@@ -43,14 +43,14 @@ export class UsbTreeReader {
     this.#folder = join(sysfsRoot, 'bus/usb/devices');
   }
 
-  /** Throws the system's error when there is no such folder. */
+  /** Throws the system's error if the folder does not exist. */
   read(): UsbTree {
     const names = readdirSync(this.#folder).slice(0, ENTRIES_MAX);
     const known = new Map<string, Known>();
     const tree = new Map<string, UsbEntry>();
     for (const name of names) {
       const entry = this.#entry(name);
-      // An entry that goes away while it is read counts as gone.
+      // An entry that disappears while it is read counts as gone.
       if (entry === undefined) continue;
       known.set(name, entry);
       tree.set(name, { attributes: entry.attributes, offers: this.#offers(name, entry) });

@@ -1,26 +1,26 @@
-// Reports which USB devices are there, whenever that changes.
+// Reports the USB devices of the host after every change.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type UsbDevice, usbDevices } from './usb-device.ts';
 import type { UsbTree } from './usb-tree.ts';
 
-/** A rack of 32 modems costs 3 ms each time; a new device is used within a second. */
-const LOOK_MS = 1_000;
+/** Each check of a rack of 32 modems costs 3 ms, and a new device is used within a second. */
+const CHECK_MS = 1_000;
 
-/** The tree to watch, and the listeners. */
+/** The tree to watch, and the handler of changes. */
 interface UsbWatchParts {
-  /** Reads the tree; throws when there is none. */
+  /** Reads the tree. Throws if there is none. */
   readonly read: () => UsbTree;
-  /** Called with all devices, after a change of any. */
+  /** Called with all devices after a change of any of them. */
   readonly onChange: (devices: readonly UsbDevice[]) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Looks about once a second. */
+/** Checks about once a second. */
 export class UsbWatch {
   readonly #parts: UsbWatchParts;
-  #told: string | undefined;
+  #reported: string | undefined;
   #failing = false;
   #timer: Timer | undefined;
   #stopped = false;
@@ -32,8 +32,8 @@ export class UsbWatch {
   /** Checks at once and then repeatedly, until `stop`. */
   start(): void {
     if (this.#stopped) return;
-    this.look();
-    this.#timer = this.#parts.clock.after(LOOK_MS, () => this.start());
+    this.check();
+    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
   }
 
   stop(): void {
@@ -41,25 +41,25 @@ export class UsbWatch {
     this.#timer?.cancel();
   }
 
-  /** Looks now: something has happened to a device. */
-  look(): void {
+  /** Checks at once. Call it when a device may have changed. */
+  check(): void {
     if (this.#stopped) return;
     const devices = this.#read();
     if (devices === undefined) return;
     const now = JSON.stringify(devices);
-    if (now === this.#told) return;
-    this.#told = now;
+    if (now === this.#reported) return;
+    this.#reported = now;
     this.#parts.onChange(devices);
   }
 
-  /** `undefined`: it cannot be known now. */
+  /** Returns `undefined` if the devices cannot be read now. */
   #read(): UsbDevice[] | undefined {
     try {
       const devices = usbDevices(this.#parts.read());
       this.#failing = false;
       return devices;
     } catch (error) {
-      if (!this.#failing) this.#parts.log.warn({ err: error }, 'no USB devices can be seen');
+      if (!this.#failing) this.#parts.log.warn({ err: error }, 'failed to read the USB devices');
       this.#failing = true;
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
     }

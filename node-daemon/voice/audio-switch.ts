@@ -1,4 +1,4 @@
-// Switches the audio of a modem on and off with the commands of its make.
+// Turns the audio of a modem on and off with the commands of its make.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
@@ -6,10 +6,10 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { CardAudio, SerialAudio } from './makes/make-voice.ts';
 
-/** SIM7600: accepted some time after the answer, within 12 s (reports of users). */
+/** SIM7600 accepts the command only some time after the call is answered, within 12 s (reports of users). */
 const CONFIRM_MAX_MS = 12_000;
 const CONFIRM_RETRY_MS = 500;
-/** For makes whose only confirmation is the answer to the command; the caller who dials waits for it. */
+/** For makes that confirm only with the answer to the command. The dialing caller waits for it. */
 const ACCEPT_MAX_MS = 1_000;
 
 interface AudioSwitchParts {
@@ -17,11 +17,11 @@ interface AudioSwitchParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly audio: SerialAudio | CardAudio;
-  /** The modem took more than one attempt: its audio may be choppy or silent until it is restarted. */
+  /** Called if the modem needed more than one attempt. Its audio may be choppy or silent until a restart. */
   readonly onDegraded: () => void;
 }
 
-/** When audio is switched on: before a call is dialed or answered, or once it is answered. */
+/** When audio is turned on: before a call is dialed or answered, or after it is answered. */
 type AudioMoment = 'dialing' | 'answer';
 
 export class AudioSwitch {
@@ -32,7 +32,7 @@ export class AudioSwitch {
     this.#parts = parts;
   }
 
-  /** Rejects when the modem does not answer at all. */
+  /** Rejects if the modem does not answer at all. */
   async on(moment: AudioMoment): Promise<void> {
     const { audio } = this.#parts;
     if (('from' in audio ? audio.from : 'dialing') !== moment || this.#isOn) return;
@@ -47,7 +47,7 @@ export class AudioSwitch {
       await sleep(this.#parts.clock, CONFIRM_RETRY_MS);
     }
     if (!isWanted()) return;
-    this.#parts.log.warn({}, 'the modem does not switch its audio on');
+    this.#parts.log.warn({}, 'the modem did not turn its audio on');
     this.#parts.onDegraded();
   }
 
@@ -57,7 +57,7 @@ export class AudioSwitch {
     await this.#send(this.#parts.audio.off);
   }
 
-  /** Whether the last one was taken: those before it only make sure. */
+  /** Returns whether the last command was accepted. The earlier ones are optional. */
   async #send(lines: readonly string[]): Promise<boolean> {
     let isTaken = true;
     for (const line of lines)

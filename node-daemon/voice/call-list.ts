@@ -1,4 +1,4 @@
-// Asking the modem for its calls, and ending them all.
+// Lists the calls of a modem, and ends all of them.
 import { type Clock, sleep } from '#shared/clock.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -7,28 +7,28 @@ import { SessionEndedError } from '../modem/recovery/trouble.ts';
 import { causeOfReport, type ListedCall, listedCalls } from './state/call-event.ts';
 
 const LIST = atCommand('AT+CLCC', { answer: withPrefix('+CLCC:') });
-/** 3GPP TS 27.007 §6.5, and V.250 §6.3.6 for modems that do not take it. */
+/** 3GPP TS 27.007 §6.5, and V.250 §6.3.6 for modems that do not support it. */
 const HANG_UP = atCommand('AT+CHUP', { timeoutMs: 5_000 });
 const HANG_UP_ALSO = atCommand('ATH');
 /** 3GPP TS 27.007 §6.10. */
 const CAUSE_REPORT = atCommand('AT+CEER', { answer: withPrefix('+CEER:') });
 
-/** A hang-up that the modem does not carry out is asked for again; after so many attempts the modem is set up again. */
+/** A hang-up without effect is repeated. After this many attempts the modem is set up again. */
 const HANG_UP_ATTEMPTS = 3;
 const HANG_UP_PAUSE_MS = 300;
 
-/** The voice calls of a modem; none where it does not know the command. Rejects when it does not answer. */
+/** Resolves with the voice calls of a modem; none if it does not support the command. Rejects if it does not answer. */
 export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
   return listedCalls((await ask(channel, LIST, 'urgent')) ?? []);
 }
 
-/** Why the last call ended (ITU-T Q.850), where the modem reports it. */
+/** Resolves with the cause of the last call's end (ITU-T Q.850), if the modem reports it. */
 export async function askCause(channel: AtChannel): Promise<number | undefined> {
   const lines = await ask(channel, CAUSE_REPORT, 'urgent').catch(() => undefined);
   return lines?.map(causeOfReport).find((cause) => cause !== undefined);
 }
 
-/** Ends all calls. Ends the session, and rejects with `SessionEndedError`, when the modem keeps one. */
+/** Ends all calls. If the modem keeps one, ends the session and rejects with `SessionEndedError`. */
 export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void> {
   for (let attempt = 1; attempt <= HANG_UP_ATTEMPTS; attempt += 1) {
     const isTaken = await channel.send(HANG_UP, 'urgent').then(
@@ -40,7 +40,7 @@ export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void>
     if (left?.length === 0 || (left === undefined && isTaken)) return;
     await sleep(clock, HANG_UP_PAUSE_MS * attempt);
   }
-  const trouble = new SessionEndedError('faulty', 'the modem does not hang up');
+  const trouble = new SessionEndedError('faulty', 'the modem did not hang up');
   await channel.close(trouble);
   throw trouble;
 }

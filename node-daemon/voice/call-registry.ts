@@ -1,16 +1,16 @@
-// All calls of this host: the telephone of each, the reports to the control plane, and the fact that remains.
+// The registry of all calls of this host: the telephone of each, the reports to the control plane, and the fact at the end.
 import { randomUUID } from 'node:crypto';
 import { type Clock, sleep, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
 import { appendPersistently } from '../journal/persistent-append.ts';
+import type { CallEnd } from './line-control.ts';
 import type { CallObserver, Telephone } from './telephone.ts';
-import type { CallEnd } from './voice-line.ts';
 
-/** Without a control plane for so long, a call has no owner and is ended. */
+/** A call is ended after this time without a control plane, because it has no owner. */
 const UNLINKED_MAX_MS = 30_000;
-/** An answered call whose audio has no listener is ended too; the control plane has a shorter time for that. */
+/** An answered call is ended after this time without an audio listener. The control plane has a shorter limit. */
 const UNHEARD_MAX_MS = 60_000;
 const OWNER_CHECK_MS = 1_000;
 
@@ -18,22 +18,22 @@ interface CallRegistryParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether there is a control plane. */
+  /** Whether the control plane is connected. */
   readonly isLinked: () => boolean;
-  /** Reports the state of a call to the control plane. */
-  readonly tell: (call: LiveCall) => void;
+  /** Called when the state of a call changed, to report it to the control plane. */
+  readonly onChange: (call: LiveCall) => void;
 }
 
 interface Entry {
   live: LiveCall;
-  /** It came while the daemon was about to stop: it is reported only when it has ended. */
+  /** Whether it came while the daemon was stopping. Such a call is reported only at its end. */
   readonly isLeft: boolean;
   readonly telephone: Telephone;
   unlinkedMs: number;
   unheardMs: number;
 }
 
-/** All calls of a host that are up, by their ids. */
+/** All calls of a host in progress, by their ids. */
 export class CallRegistry implements CallObserver {
   readonly #parts: CallRegistryParts;
   readonly #entries = new Map<string, Entry>();
@@ -49,26 +49,25 @@ export class CallRegistry implements CallObserver {
     return [...this.#entries.values()].flatMap(({ isLeft, live }) => (isLeft ? [] : [live]));
   }
 
-  /** Whether the daemon is about to stop, and takes no new calls. */
+  /** Whether the daemon is stopping and starts no new calls. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
   /**
-   * From now on calls that come in are left unanswered. Resolves when those that are up have ended, after `limitMs`, or when `signal`
-   * is aborted.
+   * Leaves incoming calls unanswered from now on. Resolves when the calls in progress have ended, after `limitMs`, or when
+   * `signal` is aborted.
    */
   async drain(limitMs: number, signal: AbortSignal): Promise<void> {
     this.#isDraining = true;
     if (this.live.length === 0 || limitMs === 0 || signal.aborted) return;
-    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for the calls that are up');
+    this.#parts.log.info({ calls: this.live.length, limitMs }, 'waiting for calls to end');
     const drained = new AbortController();
     this.#onDrained = () => drained.abort();
     const ended = AbortSignal.any([drained.signal, signal]);
     await sleep(this.#parts.clock, limitMs, ended).catch(() => undefined);
   }
 
-  /** An id for a call that comes in. */
   newId(): string {
     return `call_${randomUUID()}`;
   }
@@ -78,18 +77,18 @@ export class CallRegistry implements CallObserver {
     return entry?.isLeft === true ? undefined : entry?.telephone;
   }
 
-  /** Notes a call that began, or how it stands now. */
+  /** Records a new call or the new state of a call. */
   note(live: LiveCall, telephone: Telephone): void {
     const known = this.#entries.get(live.call_id);
     const isLeft = known?.isLeft ?? (this.#isDraining && live.direction === 'inbound');
     if (known === undefined)
       this.#entries.set(live.call_id, { live, isLeft, telephone, unlinkedMs: 0, unheardMs: 0 });
     else known.live = live;
-    if (!isLeft) this.#parts.tell(live);
+    if (!isLeft) this.#parts.onChange(live);
     this.#ownerTimer ??= this.#checkOwnersLater();
   }
 
-  /** Writes the record of the call; the fact goes to the control plane. */
+  /** Records the end of a call as a fact for the control plane. */
   end(callId: string, { cause, reason }: CallEnd, audio: AudioStatistics | null): void {
     const entry = this.#entries.get(callId);
     if (entry === undefined) return;
@@ -97,12 +96,12 @@ export class CallRegistry implements CallObserver {
     const { state: _, ...call } = entry.live;
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
-    const { told } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
-    // A stop that waits for the calls waits for the fact too, which goes over the link as soon as it is written.
-    void told.then(() => {
+    const { settled } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    // A stop that waits for calls also waits for the fact, which is sent as soon as it is written.
+    void settled.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });
-    this.#parts.log.info({ call: callId, reason, cause, audio }, 'a call has ended');
+    this.#parts.log.info({ call: callId, reason, cause, audio }, 'call ended');
   }
 
   stop(): void {
@@ -124,7 +123,7 @@ export class CallRegistry implements CallObserver {
     if (entry.unlinkedMs < UNLINKED_MAX_MS && entry.unheardMs < UNHEARD_MAX_MS) return;
     entry.unlinkedMs = 0;
     entry.unheardMs = 0;
-    this.#parts.log.warn({ call: callId }, 'a call belongs to nobody any more: it is ended');
+    this.#parts.log.warn({ call: callId }, 'ending a call without an owner');
     entry.telephone.hangUp('abandoned').catch(() => undefined);
   }
 }

@@ -1,13 +1,13 @@
-// Presses the keys of a telephone during a call, one after the other (3GPP TS 27.007 appendix C.11).
+// Presses telephone keys during a call, one after the other (3GPP TS 27.007 appendix C.11).
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 
-/** A receiver that listens for keys misses keys that come closer together. */
+/** Least time between keys. Receivers miss keys that come faster. */
 const KEY_GAP_MS = 130;
-/** Keys that wait to be pressed. */
+/** Most keys that wait to be pressed. */
 const KEYS_MAX = 64;
 
 interface KeyPresserParts {
@@ -28,7 +28,7 @@ export class KeyPresser {
     this.#parts = parts;
   }
 
-  /** False when too many wait, or one is no key (ITU-T Q.23). */
+  /** Returns false if too many keys wait, or if one is not a key (ITU-T Q.23). */
   press(digits: string): boolean {
     if (!/^[0-9*#A-D]*$/.test(digits)) return false;
     if (this.#isOver || this.#waiting.length + digits.length > KEYS_MAX) return false;
@@ -39,7 +39,7 @@ export class KeyPresser {
     return true;
   }
 
-  /** The call is over: waiting keys are not pressed. */
+  /** Call it at the end of the call. Waiting keys are not pressed. */
   stop(): void {
     this.#isOver = true;
     this.#waiting.length = 0;
@@ -52,7 +52,7 @@ export class KeyPresser {
       if (digit === undefined) return;
       const command = atCommand(keyCommand(digit), { shownAs: 'a key' });
       if ((await ask(channel, command).catch(() => undefined)) === undefined)
-        log.warn({}, 'a key could not be pressed');
+        log.warn({}, 'failed to press a key');
       await sleep(clock, KEY_GAP_MS);
     }
   }

@@ -1,24 +1,24 @@
-// One SIM's telephone as the control plane sees it: a line with its call, the audio of the call, and a link for that.
+// One SIM's telephone for the control plane: a line with its call, the audio of the call, and the audio's media link.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.ts';
 import { callCloseCode, type EndReason } from '#shared/voice/release-cause.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { AtChannel } from '../at/channel.ts';
-import { CallAudio } from '../audio/call-audio.ts';
 import type { Rate } from '../audio/frame-cutter.ts';
+import { ModemAudio } from '../audio/modem-audio.ts';
 import type { OpenPcm } from '../audio/pcm-device.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
+import { type CallEnd, LineControl } from './line-control.ts';
 import type { CardAudio, MakeVoice, SerialAudio } from './makes/make-voice.ts';
 import type { LineCall } from './state/line-state.ts';
-import { type CallEnd, VoiceLine } from './voice-line.ts';
 
-/** A card or port may be ready only some time after it was switched on. */
+/** A card or port may be ready only some time after audio was turned on. */
 const OPEN_ATTEMPTS = 10;
 const OPEN_RETRY_MS = 300;
 
-/** A link that carries the audio of a call, from this end. */
+/** The node's end of a link with the audio of a call. */
 export interface MediaEnd {
   sendCapture(frame: { audio: Int16Array; played: number; granted: number }): boolean;
   sendDigit(digit: string): void;
@@ -33,22 +33,22 @@ export interface MediaEvents {
   onEnd(): void;
 }
 
-/** The way to the audio of a modem. */
+/** Opens the audio of a modem. */
 export interface AudioAccess {
   readonly audio: SerialAudio | CardAudio;
   readonly open: OpenPcm;
 }
 
-/** Keeps the calls of all telephones of a host. */
+/** The registry of the calls of all telephones of a host. */
 export interface CallObserver {
-  /** An id for a call that comes in. */
+  /** Returns an id for an incoming call. */
   newId(): string;
-  /** A call began, or its state changed. */
+  /** Called when a call begins or its state changes. */
   note(live: LiveCall, telephone: Telephone): void;
   end(callId: string, end: CallEnd, audio: AudioStatistics | null): void;
 }
 
-/** The parts that the telephone of a slot needs besides its modem. */
+/** The parts that the telephone of a slot uses besides its modem. */
 export interface Telephony {
   readonly calls: CallObserver;
   readonly createResampler: CreateResampler;
@@ -63,29 +63,29 @@ interface TelephoneParts {
   readonly log: Logger;
   readonly voice: MakeVoice;
   readonly isRegistered: () => boolean;
-  /** Undefined where nothing is known of the modem's audio: calls are silent. */
+  /** Undefined if the modem's audio is unknown. Calls are then silent. */
   readonly access: AudioAccess | undefined;
   readonly createResampler: CreateResampler;
   readonly calls: CallObserver;
-  /** The modem's audio will not work again before it is restarted. */
+  /** Called if the modem's audio works again only after a restart. */
   readonly onAudioDegraded: () => void;
 }
 
 interface Ongoing {
   readonly id: string;
   live: LiveCall;
-  audio: CallAudio | undefined;
+  audio: ModemAudio | undefined;
   opening: Promise<void> | undefined;
   media: MediaEnd | undefined;
-  /** Frames that the present audio had played when the present link began; below 0, what others played of the link. */
+  /** Frames that the current audio had played when the current link began. Negative: frames of the link that earlier audio played. */
   playedBefore: number;
-  /** Of audio that went away in mid-call. */
+  /** Statistics of audio that was lost during the call. */
   past: AudioStatistics | null;
 }
 
 export class Telephone {
   readonly #parts: TelephoneParts;
-  readonly #line: VoiceLine;
+  readonly #line: LineControl;
   #ongoing: Ongoing | undefined;
   #dialledId: string | undefined;
   #isDegraded = false;
@@ -93,7 +93,7 @@ export class Telephone {
   constructor(parts: TelephoneParts) {
     this.#parts = parts;
     const audio = parts.access?.audio ?? parts.voice.serial;
-    this.#line = new VoiceLine({
+    this.#line = new LineControl({
       ...parts,
       audioSwitch: new AudioSwitch({ ...parts, audio, onDegraded: () => this.#onDegraded() }),
       observer: {
@@ -105,7 +105,7 @@ export class Telephone {
     });
   }
 
-  /** Whether the call has a listener. */
+  /** Whether the audio of the call has a listener. */
   get hasMedia(): boolean {
     return this.#ongoing?.media !== undefined;
   }
@@ -114,14 +114,14 @@ export class Telephone {
     return this.#line.isBusy;
   }
 
-  /** Ends calls without an owner: those of an earlier session. */
+  /** Ends calls of an earlier session, which have no owner. */
   clear(): Promise<void> {
     return this.#line.clear();
   }
 
-  /** As `VoiceLine.dial`. */
+  /** As `LineControl.dial`. */
   async dial(callId: string, to: string): Promise<DialOutcome> {
-    if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'the line has a call');
+    if (this.#line.isBusy) throw new CommandRefusal('line_busy', 'The line has a call.');
     this.#dialledId = callId;
     return this.#line.dial(to);
   }
@@ -135,13 +135,14 @@ export class Telephone {
     return this.#line.hangUp(isRinging && reason === 'local_hangup' ? 'rejected' : reason);
   }
 
-  /** Gives the audio of a call a link, in place of the one it has. Rejects when the link cannot be opened. */
+  /** Connects the audio of a call to a new link, in place of the current one. Rejects if the link cannot be opened. */
   async attach(callId: string, open: (events: MediaEvents) => Promise<MediaEnd>): Promise<void> {
     const ongoing = this.#ongoing;
-    if (ongoing?.id !== callId) throw new CommandRefusal('call_unknown', 'no such call is up');
+    if (ongoing?.id !== callId)
+      throw new CommandRefusal('call_unknown', 'The call does not exist or has ended.');
     const media = await open({
       onPlayout: (audio, isLive) => {
-        // Sent before the audio went: it is done with, or the link would wait for it for ever.
+        // Frames sent before the audio was lost count as played. Otherwise the link would wait for them forever.
         if (ongoing.audio === undefined) ongoing.playedBefore -= 1;
         else ongoing.audio.play(audio, isLive);
       },
@@ -151,7 +152,7 @@ export class Telephone {
       },
       onDigits: (digits) => {
         if (!this.#line.press(digits))
-          this.#parts.log.warn({}, 'keys were not pressed: too many wait, or nobody has answered');
+          this.#parts.log.warn({}, 'keys not pressed: too many are waiting, or the call is not answered');
       },
       onEnd: () => {
         if (ongoing.media === media) ongoing.media = undefined;
@@ -159,14 +160,14 @@ export class Telephone {
     });
     if (this.#ongoing !== ongoing) {
       media.close(1000, 'the call has ended');
-      throw new CommandRefusal('call_unknown', 'the call has ended');
+      throw new CommandRefusal('call_unknown', 'The call has ended.');
     }
     ongoing.media?.close(1000, 'another link took over');
     ongoing.playedBefore = ongoing.audio?.clear().played ?? 0;
     ongoing.media = media;
   }
 
-  /** The session is over. */
+  /** Call it at the end of the session. */
   close(): void {
     this.#line.close();
   }
@@ -218,7 +219,7 @@ export class Telephone {
   }
 
   #onDegraded(): void {
-    this.#parts.log.warn({}, 'the modem’s audio needed another attempt: it is restarted after the call');
+    this.#parts.log.warn({}, 'turning audio on needed another attempt: restarting the modem after the call');
     this.#isDegraded = true;
   }
 
@@ -229,12 +230,12 @@ export class Telephone {
     for (let attempt = 1; this.#ongoing === ongoing && attempt <= OPEN_ATTEMPTS; attempt += 1) {
       try {
         const device = await access.open();
-        const audio = new CallAudio({
+        const audio = new ModemAudio({
           device,
           clock,
           createResampler,
           rateHz: rateHz === 'measured' ? undefined : (rateHz as Rate),
-          onDigit: voice.tellsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
+          onDigit: voice.reportsKeys ? undefined : (digit) => ongoing.media?.sendDigit(digit),
           onFrame: ({ audio: heard, played, granted }) => {
             const before = ongoing.playedBefore;
             const frame = { audio: heard, played: played - before, granted: granted - before };
@@ -246,19 +247,19 @@ export class Telephone {
         if (this.#ongoing !== ongoing) await audio.close();
         return;
       } catch (error) {
-        log.warn({ err: error, attempt }, 'the audio of a call cannot be opened');
+        log.warn({ err: error, attempt }, 'failed to open call audio');
         await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
       }
     }
-    // A silent call is useless, and is billed.
+    // A silent call is useless but costs money.
     if (this.#ongoing === ongoing) await this.#line.hangUp('modem_lost').catch(() => undefined);
   }
 
-  /** The card or port went in mid-call: it is opened again, for the modem may still have the call. */
-  async #onAudioLost(ongoing: Ongoing, audio: CallAudio, error: Error): Promise<void> {
+  /** Opens the card or port again after it was lost during a call, because the modem may still have the call. */
+  async #onAudioLost(ongoing: Ongoing, audio: ModemAudio, error: Error): Promise<void> {
     if (this.#ongoing !== ongoing || ongoing.audio !== audio) return;
-    this.#parts.log.warn({ err: error }, 'the audio of a call is gone');
-    // The next one counts from 0, and the link goes on.
+    this.#parts.log.warn({ err: error }, 'call audio was lost');
+    // The next audio counts from 0, and the link continues.
     ongoing.playedBefore -= audio.clear().played;
     ongoing.past = sum(ongoing.past, audio.statistics);
     ongoing.audio = undefined;

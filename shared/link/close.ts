@@ -4,7 +4,7 @@
  * What the node does next. `retry`: it connects again soon, with growing waits. `slow`: it connects again every 30 s, because
  * someone has to change something first. `stop`: it waits until it is enrolled again, and asks only rarely.
  */
-export type Comeback = 'retry' | 'slow' | 'stop';
+export type Reconnect = 'retry' | 'slow' | 'stop';
 
 /** RFC 6455 §7.4; 44xx are ours (§7.4.2, private range). */
 export const LINK_CLOSE = {
@@ -26,7 +26,7 @@ export const LINK_CLOSE = {
   versionUnsupported: 4426,
 } as const;
 
-const COMEBACK_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LINK_CLOSE], Comeback>> = {
+const RECONNECT_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LINK_CLOSE], Reconnect>> = {
   [LINK_CLOSE.left]: 'retry',
   [LINK_CLOSE.goingAway]: 'retry',
   [LINK_CLOSE.internalError]: 'retry',
@@ -42,7 +42,7 @@ const COMEBACK_AFTER_CLOSE: Readonly<Record<(typeof LINK_CLOSE)[keyof typeof LIN
 export const APPROVAL_PENDING_STATUS = 409;
 
 /** HTTP statuses of a refused upgrade; others are `retry`. */
-export const COMEBACK_AFTER_STATUS: Readonly<Record<number, Comeback>> = {
+export const RECONNECT_AFTER_STATUS: Readonly<Record<number, Reconnect>> = {
   /** The node is not known, or its proof is wrong. */
   401: 'stop',
   /** An operator revoked the node. */
@@ -51,7 +51,7 @@ export const COMEBACK_AFTER_STATUS: Readonly<Record<number, Comeback>> = {
   404: 'slow',
 };
 
-export const comebackAfterClose = (code: number): Comeback =>
-  (COMEBACK_AFTER_CLOSE as Readonly<Record<number, Comeback>>)[code] ?? 'retry';
+export const reconnectAfterClose = (code: number): Reconnect =>
+  (RECONNECT_AFTER_CLOSE as Readonly<Record<number, Reconnect>>)[code] ?? 'retry';
 
-export const comebackAfterStatus = (status: number): Comeback => COMEBACK_AFTER_STATUS[status] ?? 'retry';
+export const reconnectAfterStatus = (status: number): Reconnect => RECONNECT_AFTER_STATUS[status] ?? 'retry';

@@ -1,4 +1,5 @@
 // Suggests the key that a person probably meant by an unknown one.
+import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 
 /** The path of a value: keys of maps, positions in lists. */
@@ -26,22 +27,8 @@ function unwrapped(schema: z.ZodType): z.ZodType {
 /** The candidate that differs from `word` in the fewest letters, if it is similar at all. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
-    .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate) }))
-    .filter(({ candidate, distance }) => distance <= Math.min(DISTANCE_MAX, Math.ceil(candidate.length / 2)))
-    .sort((one, other) => one.distance - other.distance);
+    .map((candidate) => ({ candidate, letters: distance(word.toLowerCase(), candidate) }))
+    .filter(({ candidate, letters }) => letters <= Math.min(DISTANCE_MAX, Math.ceil(candidate.length / 2)))
+    .sort((one, other) => one.letters - other.letters);
   return best?.candidate;
-}
-
-/** Letters to insert, delete or exchange (Levenshtein). */
-function distanceOf(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, position) => position);
-  for (const [y, letter] of [...one].entries()) {
-    const next = [y + 1];
-    for (const [x, target] of [...other].entries()) {
-      const exchanged = (row[x] ?? 0) + (letter === target ? 0 : 1);
-      next.push(Math.min(exchanged, (row[x + 1] ?? 0) + 1, (next[x] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

@@ -18,7 +18,7 @@ type Rig = Awaited<ReturnType<typeof createLink>>;
 async function provoke({ journal, link, slots, alarms }: Rig, frame: NodeFrame): Promise<void> {
   if (frame.type === 'hello') link.start();
   if (frame.type === 'fact') await journal.append({ kind: 'fact', fact: frame.fact });
-  if (frame.type === 'event') link.tell(frame.event);
+  if (frame.type === 'event') link.sendEvent(frame.event);
   if (frame.type === 'call') link.callChanged(frame.call);
   if (frame.type === 'slots') {
     slots.splice(0, slots.length, ...frame.slots);

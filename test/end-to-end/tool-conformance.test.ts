@@ -12,7 +12,8 @@ import { temporaryFolder } from '../fixtures/started-stack.ts';
 const TIMEOUT_MS = 180_000;
 const isOlder = Number(process.versions.node.split('.')[0]) < 22;
 const here = dirname(fileURLToPath(import.meta.url));
-const runner = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+const tools = createRequire(join(here, '../tools/package.json'));
+const runner = tools.resolve('@modelcontextprotocol/conformance/dist/index.js');
 
 /** Checks that have something to test here. Checks that need tools and prompts of the suite's own are listed in the file beside. */
 const REQUIRED = {

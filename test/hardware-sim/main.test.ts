@@ -9,7 +9,7 @@ import { post, request } from './fixtures/http.ts';
 import { quietTerminal, temporaryFolder } from './fixtures/rack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const COMMAND = ['--import', 'tsx', 'hardware-sim/main.ts'];
+const COMMAND = ['dist/hardware-sim/main.js'];
 const START_TIMEOUT_MS = 20_000;
 const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
 

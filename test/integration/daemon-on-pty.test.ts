@@ -22,7 +22,7 @@ async function setUp(t: Test, { modems }: { modems: number } = { modems: 1 }) {
   await mkdir(join(folder, 'data'));
   writeIdentity(join(folder, 'data'), plane.url);
   const startDaemon = (): ChildProcess => {
-    const daemon = spawn(process.execPath, ['--import', 'tsx', 'node-daemon/main.ts'], {
+    const daemon = spawn(process.execPath, ['node-daemon/bin.cjs'], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -37,9 +37,9 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
     { log },
   );
   t.teardown(() => daemon.stop());
-  const waits = () => lines.filter(({ message }) => /not approved the key/.test(message));
+  const waits = () => lines.filter(({ message }) => /waits for approval/.test(message));
   await until('it says why', () => waits().length > 0);
-  t.match(waits()[0]?.fields, { fingerprint, comeback: 'retry', retryMs: Number });
+  t.match(waits()[0]?.fields, { fingerprint, reconnect: 'retry', retryMs: Number });
   const { retryMs = 0 } = (waits()[0]?.fields ?? {}) as { retryMs?: number };
   t.ok(retryMs >= 5_000, 'calmly');
 

@@ -48,7 +48,7 @@ async function refusesCalls(plane: ScriptedControlPlane) {
 t.test('a call that is up may end; new ones do not begin, messages go on, then it stops', async (t) => {
   const { daemon, exited, first, plane, second, simulator } = await withCallUp(t, '');
   daemon().kill('SIGTERM');
-  t.match(await refusesCalls(plane), { message: 'the node is about to stop' });
+  t.match(await refusesCalls(plane), { message: 'The node is stopping.' });
 
   const { body } = await post(`${simulator.url}/calls`, { from: FAR, to: second.number, ring_ms: 1_500 });
   const { id } = body as { id: number };

@@ -25,7 +25,7 @@ async function setUp(t: Test) {
     const { log, lines } = recordedLog();
     const daemon = await startDaemon(settings, { log });
     await daemon.stop();
-    return lines.filter(({ level, message }) => level === 'warn' && message.includes('has no journal'))
+    return lines.filter(({ level, message }) => level === 'warn' && message.includes('no journal found'))
       .length;
   };
   return { dataDir, path: join(dataDir, 'journal.log'), warnings };

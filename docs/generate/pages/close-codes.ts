@@ -1,5 +1,5 @@
 // The close codes of every WebSocket, from the constants that the code closes with.
-import { COMEBACK_AFTER_STATUS, comebackAfterClose, LINK_CLOSE } from '../../../shared/link/close.ts';
+import { LINK_CLOSE, RECONNECT_AFTER_STATUS, reconnectAfterClose } from '../../../shared/link/close.ts';
 import { MEDIA_CLOSE, PRESENCE_CLOSE, STREAM_CLOSE } from '../../../shared/voice/close-code.ts';
 import { CAUSE, callCloseCode } from '../../../shared/voice/release-cause.ts';
 import { code, table } from '../markdown.ts';
@@ -34,20 +34,20 @@ export const CLOSE_CODES_PAGE: Page = {
       'The node closes the link with 4000 plus the cause when its call has ended.',
       table(['Code', 'Meaning'], rows('MEDIA_CLOSE', MEDIA_CLOSE)),
       '## Control link: /nodes/link',
-      `The last column says what the node does. ${comments.get('Comeback') ?? ''}`,
+      `The last column says what the node does. ${comments.get('Reconnect') ?? ''}`,
       table(
         ['Code', 'Meaning', 'Then'],
         rows('LINK_CLOSE', LINK_CLOSE).map((row, at) => [
           ...row,
-          code(comebackAfterClose(Object.values(LINK_CLOSE)[at] ?? 0)),
+          code(reconnectAfterClose(Object.values(LINK_CLOSE)[at] ?? 0)),
         ]),
       ),
       'HTTP statuses of a refused upgrade. After any other status the node retries.',
       table(
         ['Status', 'Meaning', 'Then'],
-        Object.entries(COMEBACK_AFTER_STATUS).map(([status, then]) => [
+        Object.entries(RECONNECT_AFTER_STATUS).map(([status, then]) => [
           code(status),
-          comments.get(`COMEBACK_AFTER_STATUS/${status}`) ?? '',
+          comments.get(`RECONNECT_AFTER_STATUS/${status}`) ?? '',
           code(then),
         ]),
       ),

@@ -3,7 +3,7 @@ import { diagnosisOf } from '../makes/find-diagnosis.ts';
 import { ok, problem, skipped, warning } from '../report/finding.ts';
 import { modemCheck } from './check.ts';
 
-/** Is there a way for the audio of calls, and has it the right form? */
+/** Does call audio have a sound card or port, and does it have the right format? */
 export const audioPath = modemCheck(({ profile }, { cardRatesHz, place }) => {
   const { card, serial } = profile.voice;
   const { audio } = place ?? {};
@@ -11,20 +11,20 @@ export const audioPath = modemCheck(({ profile }, { cardRatesHz, place }) => {
     if (cardRatesHz === undefined) return ok(`sound card ${audio.card}`);
     if (cardRatesHz.includes(card.rateHz)) return ok(`sound card ${audio.card}, ${card.rateHz} Hz`);
     return problem(
-      `sound card ${audio.card} has ${cardRatesHz.join(', ')} Hz and not ${card.rateHz}`,
-      'this firmware has another rate: use one that has 8 kHz, or switch the sound card off (AT+QCFG="USBCFG") and use the serial port',
+      `sound card ${audio.card} supports ${cardRatesHz.join(', ')} Hz, not ${card.rateHz}`,
+      'Use a firmware with an 8 kHz sound card. Or turn the sound card off (AT+QCFG="USBCFG") and use the serial port.',
     );
   }
   if (audio?.port !== undefined)
     return ok(`serial port${serial.rateHz === 'measured' ? '' : `, ${serial.rateHz} Hz`}`);
-  if (place === undefined) return skipped('not known where it is plugged in');
+  if (place === undefined) return skipped('the modem’s USB port is unknown');
   return warning(
-    'no port for the audio of calls is known: calls are silent',
-    'where the modem has one, name it as audio_port of a slot with port',
+    'no audio port is known: calls are silent',
+    'If the modem has an audio port, set it as audio_port of a slot with port.',
   );
 });
 
-/** Is the audio of calls set up as the daemon takes it, its rate above all? */
+/** Does the modem's audio format match the daemon's, above all its sample rate? */
 export const audioSettings = modemCheck((modem) => diagnosisOf(modem.profile).audioSettings(modem));
 
 /** NMEA 0183: a talker of two letters, a sentence of three, fields. */
@@ -35,27 +35,27 @@ export const gpsInAudio = modemCheck((modem, { audio }) => {
   const { gpsAdvice, isGpsApart } = diagnosisOf(modem.profile);
   if (audio.kind === 'heard') {
     if (NMEA.test(Buffer.from(audio.octets).toString('latin1')))
-      return problem('GPS text (NMEA) comes out of the audio port: clicks in every call', gpsAdvice);
-    return ok('nothing came out of the port without a call');
+      return problem('the audio port sends GPS text (NMEA): every call has clicks', gpsAdvice);
+    return ok('the port is silent without a call');
   }
   return isGpsApart(modem) === true ? ok('no GPS text goes to the audio port') : skipped(audio.why);
 });
 
-const LISTEN = 'call the number of this slot and listen, before you trust its audio';
+const LISTEN = 'Call the number of this slot and listen before you rely on its audio.';
 
-/** Does a tone that is played into the modem come back? */
+/** Does the modem loop a tone back? */
 export const audioLoop = modemCheck((_, { loop }) => {
   switch (loop.kind) {
     case 'not_done':
       return skipped(loop.why);
     case 'back':
-      return ok('a tone came back unchanged');
+      return ok('the tone came back unchanged');
     case 'silence':
-      return warning('nothing came back: some firmware loops in calls only', LISTEN);
+      return warning('the tone did not come back: some firmware loops audio in calls only', LISTEN);
     case 'noise':
       return problem(
-        'what came back is not the tone that was played',
-        `the rate of the port is not what it is taken for, or octets are lost: ${LISTEN}`,
+        'the sound that came back is not the tone',
+        `The port has another sample rate than expected, or loses octets. ${LISTEN}`,
       );
   }
 });

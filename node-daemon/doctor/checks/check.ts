@@ -6,9 +6,9 @@ import type { ModemView } from '../seen/modem-view.ts';
 import { answersOf, type SlotView } from '../seen/slot-view.ts';
 
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
-export interface DeskView {
+export interface DaemonView {
   readonly isDaemonRunning: boolean;
-  /** Whether the daemon's link is up; `undefined` where it cannot be asked. */
+  /** Whether the daemon's link is up; `undefined` if the daemon cannot be asked. */
   readonly isLinked: boolean | undefined;
   /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;
@@ -16,20 +16,20 @@ export interface DeskView {
   readonly problem: string | undefined;
 }
 
-/** All that is seen. */
+/** All examined facts. */
 export interface Seen {
   readonly host: HostView;
-  readonly desk: DeskView;
+  readonly daemon: DaemonView;
   readonly slots: readonly SlotView[];
 }
 
 export type HostCheck = (seen: Seen) => Outcome;
 export type SlotCheck = (slot: SlotView, seen: Seen) => Outcome;
 
-/** A check of the modem's answers; skipped where it answered nothing. */
+/** Makes a check of the modem's answers. The check is skipped if the modem gave none. */
 export function modemCheck(check: (modem: ModemView, slot: SlotView) => Outcome): SlotCheck {
   return (slot) => {
     const modem = answersOf(slot);
-    return modem === undefined ? skipped('the modem was not asked') : check(modem, slot);
+    return modem === undefined ? skipped('the modem was not queried') : check(modem, slot);
   };
 }

@@ -1,9 +1,9 @@
-// Checks of the way to the control plane: enrolment, network and link.
+// Checks of the connection to the control plane: enrolment, network and link.
 import { ownCommand } from '#shared/process/own-command.ts';
 import { type Outcome, ok, problem, skipped, warning } from '../report/finding.ts';
 import type { HostCheck } from './check.ts';
 
-const ENROL = `run what "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enrol <url> <code>`;
+const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enrol <url> <code>`;
 
 /** Does this node have a name and a key? */
 export const enrolment: HostCheck = ({ host }) => {
@@ -14,14 +14,14 @@ export const enrolment: HostCheck = ({ host }) => {
     case 'refused_plain':
       return problem(
         `${known.controlPlaneUrl} has no TLS, and this node was not enrolled with --insecure: the daemon does not connect`,
-        'enrol it again with the https:// URL, or with --insecure if the whole network in between is yours',
+        'Enroll it again with the https:// URL, or with --insecure if you control the whole network in between.',
       );
     case 'not_enrolled':
-      return problem('this node is not enrolled: nobody can use its modems', ENROL);
+      return problem('this node is not enrolled: its numbers cannot be sold', ENROL);
     case 'damaged':
-      return problem('identity.json is damaged', `enrol this node again: ${ENROL}`);
+      return problem('identity.json is damaged', `Enroll this node again. ${ENROL}`);
     case 'foreign':
-      return skipped('identity.json belongs to another user: run doctor as that user, or as root');
+      return skipped('identity.json belongs to another user: run doctor as that user or as root');
   }
 };
 
@@ -35,21 +35,22 @@ const ROUTE_ERRORS = new Set([
 ]);
 const TLS_ERROR = /^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/;
 
-/** Does the control plane answer from here? */
+/** Does the control plane answer this host? */
 export const controlPlane: HostCheck = ({ host }) => {
   const answer = host.controlPlane;
-  if (answer === undefined) return skipped('this node is not enrolled, or nobody may see where');
+  if (answer === undefined)
+    return skipped('this node is not enrolled, or this user may not read its identity');
   if ('error' in answer) return failure(answer.url, answer.error);
   const { status, url } = answer;
   if (status === 200) return ok(`${url} answers`);
   if (status >= 500)
     return warning(
       `${url} answers ${status}`,
-      'it is not in service now: the daemon goes on by itself when it is',
+      'The control plane is out of service. The daemon reconnects by itself when it is back.',
     );
   return warning(
     `${url} answers ${status}`,
-    'is it the base URL of the control plane? A proxy in between may answer for it',
+    'Check that this is the base URL of the control plane, and that no proxy answers in its place.',
   );
 };
 
@@ -59,42 +60,46 @@ function failure(url: string, error: string): Outcome {
   if (DNS_ERRORS.has(error))
     return problem(
       seen,
-      `the name ${hostname} is not found: look at /etc/resolv.conf, and try "getent hosts ${hostname}"`,
+      `The name ${hostname} was not found. Check /etc/resolv.conf, and try "getent hosts ${hostname}".`,
     );
   if (error === 'CERT_NOT_YET_VALID' || error === 'CERT_HAS_EXPIRED')
     return problem(
       seen,
-      'the certificate is not valid at the time that this host has: look at "date" first, then at the certificate',
+      'The certificate is not valid at this host’s time. Check "date" first, then the certificate.',
     );
   if (TLS_ERROR.test(error))
     return problem(
       seen,
-      'the certificate is not trusted here: install ca-certificates, or find who intercepts TLS',
+      'This host does not trust the certificate. Install ca-certificates, or find the proxy that intercepts TLS.',
     );
   if (ROUTE_ERRORS.has(error))
-    return problem(seen, 'no way to it: look at the network of this host and at firewalls');
+    return problem(seen, 'This host has no route to it. Check its network and the firewalls.');
   if (error === 'ECONNREFUSED')
     return problem(
       seen,
-      `the host is there and nothing listens: is the control plane running, and the port right?`,
+      'The host answers, but nothing listens on that port. Check that the control plane runs and that the port is right.',
     );
-  return problem(seen, 'look at the network of this host');
+  return problem(seen, 'Check the network of this host.');
 }
 
 /** Is the running daemon's link up? */
-export const link: HostCheck = ({ desk, host }) => {
-  if (desk.problem !== undefined)
-    return problem(desk.problem, 'without the daemon’s answer no modem can be asked');
-  if (!desk.isDaemonRunning)
-    return warning(
-      'no daemon runs: its modems serve nobody',
-      'start it: sudo systemctl start simrack-node-daemon; from a clone of the repository: npm run node-daemon',
+export const link: HostCheck = ({ daemon, host }) => {
+  if (daemon.problem !== undefined)
+    return problem(
+      daemon.problem,
+      'Restart the daemon if this stays so. Without its answer doctor cannot query the modems.',
     );
-  if (desk.isLinked === undefined) return skipped('the daemon does not tell');
-  if (desk.isLinked) return ok('up');
-  if (host.enrolment.kind === 'not_enrolled') return problem('down: this node is not enrolled', 'enrol it');
+  if (!daemon.isDaemonRunning)
+    return warning(
+      'the daemon does not run: its modems are out of service',
+      'Start it: sudo systemctl start simrack-node-daemon (in a clone of the repository: npm run node-daemon).',
+    );
+  if (daemon.isLinked === undefined) return skipped('the daemon did not report its link');
+  if (daemon.isLinked) return ok('up');
+  if (host.enrolment.kind === 'not_enrolled')
+    return problem('down: this node is not enrolled', 'Enroll this node.');
   return problem(
     'down',
-    `see what "${ownCommand('node-daemon')} logs" says: the control plane may be away, or this node revoked`,
+    `Run "${ownCommand('node-daemon')} logs" for the reason. The control plane may be down, or this node may have been revoked.`,
   );
 };

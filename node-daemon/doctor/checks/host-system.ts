@@ -6,15 +6,15 @@ import type { HostCheck } from './check.ts';
 
 const NEEDED = [20, 19] as const;
 
-/** Is this Node.js one that the daemon runs on? */
+/** Does the daemon support this version of Node.js? */
 export const nodeVersion: HostCheck = ({ host }) => {
   const [major = 0, minor = 0] = host.nodeVersion.split('.').map(Number);
   const isNew = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
   if (isNew) return ok(`Node.js ${host.nodeVersion}`);
-  return problem(`Node.js ${host.nodeVersion}`, `install Node.js ${NEEDED.join('.')} or later`);
+  return problem(`Node.js ${host.nodeVersion}`, `Install Node.js ${NEEDED.join('.')} or later.`);
 };
 
-/** For the disk, names and the ports that work, beside one for each port. */
+/** Threads for the disk, name look-ups and working ports, besides one for each port. */
 const THREADS_KEPT = 3;
 
 /** Are there threads left when ports hang in the kernel? */
@@ -23,13 +23,13 @@ export const threads: HostCheck = ({ host, slots }) => {
   if (host.threads >= Math.min(slots.length, 32) + THREADS_KEPT) return ok(seen);
   return warning(
     seen,
-    'ports that hang would hold up all others: set UV_THREADPOOL_SIZE=64 in the environment of the daemon',
+    'Set UV_THREADPOOL_SIZE=64 in the environment of the daemon. Otherwise ports that hang can block all others.',
   );
 };
 
-/** From here on the control plane refuses the proof of a node, which costs a second try. */
+/** From this difference on, the control plane refuses a node's proof and the node needs a second attempt. */
 const DIFFERENCE_MAX_MS = 60_000;
-const MEND = 'let the system follow a time server: timedatectl set-ntp true';
+const ADVICE = 'Synchronize the clock with a time server: timedatectl set-ntp true';
 
 /** Is the clock of this host right? */
 export const clock: HostCheck = ({ host }) => {
@@ -40,13 +40,13 @@ export const clock: HostCheck = ({ host }) => {
       : undefined;
   if (differenceMs !== undefined && Math.abs(differenceMs) >= DIFFERENCE_MAX_MS) {
     const seconds = Math.round(Math.abs(differenceMs) / 1000);
-    return warning(`${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the control plane`, MEND);
+    return warning(`${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the control plane`, ADVICE);
   }
-  if (isClockSynchronized === false) return warning('follows no time server', MEND);
-  if (differenceMs !== undefined) return ok('as that of the control plane');
+  if (isClockSynchronized === false) return warning('not synchronized with a time server', ADVICE);
+  if (differenceMs !== undefined) return ok('agrees with the control plane');
   return isClockSynchronized === true
-    ? ok('follows a time server')
-    : skipped('there is nothing to compare it with');
+    ? ok('synchronized with a time server')
+    : skipped('doctor has nothing to compare it with');
 };
 
 /** USB vendors of the modems that are plugged in. */
@@ -58,15 +58,15 @@ function vendorsOf({ devices }: HostView): string[] {
 
 /** Are there udev rules for the modems of this host? */
 export const udevRules: HostCheck = ({ host }) => {
-  if (host.isSimulated) return skipped('udev never sees simulated modems');
+  if (host.isSimulated) return skipped('udev does not handle simulated modems');
   const vendors = vendorsOf(host);
   if (vendors.length === 0) return skipped('no modem of a known make is plugged in');
   const { awake, ignoredByModemManager } = host.udevRules;
   const without = vendors.filter((vendor) => !awake.has(vendor) || !ignoredByModemManager.has(vendor));
-  if (without.length === 0) return ok('keep autosuspend off and ModemManager away');
+  if (without.length === 0) return ok('turn autosuspend off and keep ModemManager away');
   return warning(
-    `none for the modems of ${without.join(', ')}`,
-    'install those of the daemon (the package does it; see docs/operators/permissions.md), then "udevadm control --reload && udevadm trigger"',
+    `no rules for modems of vendor ${without.join(', ')}`,
+    'Install the daemon’s rules (see docs/operators/permissions.md; the package does it), then run "udevadm control --reload && udevadm trigger".',
   );
 };
 
@@ -75,24 +75,24 @@ const NAME = 'ModemManager';
 /** Is ModemManager about to open our modems? */
 export const modemManager: HostCheck = ({ host }) => {
   const running = host.programs.processes.find(({ name }) => name === NAME);
-  if (running === undefined) return ok('does not run');
-  if (host.isSimulated) return skipped('runs, and never sees simulated modems');
+  if (running === undefined) return ok('not running');
+  if (host.isSimulated) return skipped('running, but does not use simulated modems');
   const open = vendorsOf(host).filter((vendor) => !host.udevRules.ignoredByModemManager.has(vendor));
-  if (open.length === 0) return ok('runs, and leaves the modems alone');
+  if (open.length === 0) return ok('running, but ignores these modems');
   return warning(
-    `runs (pid ${running.pid}) and no udev rule keeps it away from the modems of ${open.join(', ')}`,
-    'it opens each modem that comes and takes its messages: install the udev rules of the daemon, or "systemctl disable --now ModemManager"',
+    `running (pid ${running.pid}), and no udev rule keeps it away from modems of vendor ${open.join(', ')}`,
+    'Install the daemon’s udev rules, or run "systemctl disable --now ModemManager". ModemManager opens new modems and takes their messages.',
   );
 };
 
-/** Are the programs there with which sound cards are heard? */
+/** Are the programs installed that play and record sound cards? */
 export const soundPrograms: HostCheck = ({ host, slots }) => {
   const withCard = slots.filter(({ place }) => place?.audio?.card !== undefined);
   if (withCard.length === 0) return skipped('no modem has a sound card');
   const { missingSoundPrograms: missing } = host;
-  if (missing.length === 0) return ok('arecord and aplay are there');
+  if (missing.length === 0) return ok('arecord and aplay are installed');
   return problem(
-    `${missing.join(' and ')} not found, and ${withCard.length} modems have a sound card`,
-    'calls of these modems are silent: apt install alsa-utils',
+    `${missing.join(' and ')} not found, but ${withCard.length} modems have a sound card`,
+    'Run apt install alsa-utils. Until then calls of these modems are silent.',
   );
 };

@@ -8,13 +8,13 @@ import { modemCheck, type SlotCheck } from './check.ts';
 
 /** Which modem is it, and is its make known? */
 export const profile = modemCheck((modem) => {
-  const model = modelOf(modem.text('AT+CGMI'), modem.text('AT+CGMM')) ?? 'a modem that tells no name';
-  const firmware = modem.text('AT+CGMR') ?? 'firmware unknown';
+  const model = modelOf(modem.text('AT+CGMI'), modem.text('AT+CGMM')) ?? 'unknown model';
+  const firmware = modem.text('AT+CGMR') ?? 'unknown firmware';
   const seen = `${model}, ${firmware}`;
   if (modem.profile !== GENERIC) return ok(`${seen}; profile ${modem.profile.name}`);
   return warning(
-    `${seen}; no profile of its own`,
-    'messages work as the standard has it; calls are silent unless the slot names its audio_port. A make is added in two files: node-daemon/README.md',
+    `${seen}; this make has no profile`,
+    'Messages work as the standard defines. Set audio_port in the slot, or calls are silent. To add a make, see node-daemon/README.md.',
   );
 });
 
@@ -29,15 +29,15 @@ interface Use {
 /** Is there room for messages on SIM and modem? */
 export const storage = modemCheck((modem) => {
   const uses = usesOf(modem.line('AT+CPMS?', '+CPMS:') ?? '');
-  if (uses.length === 0) return skipped('the modem does not tell (AT+CPMS?)');
+  if (uses.length === 0) return skipped('the modem does not report it (AT+CPMS?)');
   const seen = uses.map(({ memory, used, total }) => `${memory} ${used} of ${total}`).join(', ');
   const share = Math.max(...uses.map(({ used, total }) => used / total));
-  const advice = `the daemon empties it as it reads: is it running, its journal writable? What stays is not for it; "${ownCommand('node-daemon')} sms <slot>" shows it`;
-  if (share >= 1) return problem(`${seen}: full, messages wait in the network`, advice);
+  const advice = `Check that the daemon runs and can write its journal: it deletes each message that it has read. "${ownCommand('node-daemon')} sms <slot>" shows the messages that remain.`;
+  if (share >= 1) return problem(`${seen}: full, so messages wait in the network`, advice);
   return share >= WARNING_SHARE ? warning(seen, advice) : ok(seen);
 });
 
-/** `+CPMS: "SM",used,total,"ME",used,total,…`: each memory once. */
+/** Reads `+CPMS: "SM",used,total,"ME",used,total,…`. Returns each memory once. */
 function usesOf(line: string): Use[] {
   const fields = fieldsOf(line);
   const uses = new Map<string, Use>();
@@ -50,7 +50,7 @@ function usesOf(line: string): Use[] {
   return [...uses.values()];
 }
 
-/** Many networks are off by some seconds, and modems keep time badly. */
+/** The time of many networks is wrong by some seconds, and modem clocks drift. */
 const DIFFERENCE_MAX_MS = 5 * 60_000;
 const QUARTER_HOUR_MS = 15 * 60_000;
 /** Clocks that were never set show the eighties, or the year of the firmware: two digits from 70 on are of the last century. */
@@ -59,16 +59,16 @@ const YEARS = { min: 24, max: 69 } as const;
 /** `+CCLK: "yy/MM/dd,hh:mm:ss±zz"`, zz in quarters of an hour (3GPP TS 27.007 §8.15). */
 const CLOCK = /"(\d\d)\/(\d\d)\/(\d\d),(\d\d):(\d\d):(\d\d)([+-]\d\d)?"/;
 
-/** Does the network's time, as the modem has it, agree with this host's? `now` in ms since the Unix epoch. */
+/** Does the network's time in the modem agree with this host's? `now`: in ms since the Unix epoch. */
 export const modemClockAt = (now: () => number): SlotCheck =>
   modemCheck((modem) => {
     const at = timeIn(modem.line('AT+CCLK?', '+CCLK:') ?? '');
-    if (at === undefined) return skipped('the network gives the modem no time');
+    if (at === undefined) return skipped('the network did not send the modem its time');
     const minutes = Math.round((at - now()) / 60_000);
-    if (Math.abs(at - now()) <= DIFFERENCE_MAX_MS) return ok('as that of this host');
+    if (Math.abs(at - now()) <= DIFFERENCE_MAX_MS) return ok('agrees with this host');
     return warning(
       `${Math.abs(minutes)} minutes ${minutes < 0 ? 'behind' : 'ahead of'} this host`,
-      'one of the two is wrong: compare "date" with the time; messages carry that of the network',
+      'Compare "date" with the real time to see which one is wrong. Messages carry the time of the network.',
     );
   });
 

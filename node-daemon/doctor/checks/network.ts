@@ -15,19 +15,20 @@ import { modemCheck } from './check.ts';
 
 export const REGISTRATION_QUERIES = ['AT+CREG?', 'AT+CGREG?', 'AT+CEREG?'] as const;
 
-const CARRIER = 'ask the carrier: ';
+const CARRIER = 'Ask the carrier: ';
 /** By the reason of the slot: see docs/operators/trouble.md. */
 const DENIALS: Readonly<Record<string, string>> = {
-  denied_unknown_sim: `${CARRIER}the card is not activated, or was closed`,
-  denied_illegal_sim: `${CARRIER}the card is not activated, or was closed`,
-  denied_imei: `${CARRIER}it does not let this modem in (IMEI)`,
-  denied_illegal_modem: `${CARRIER}it does not let this modem in (IMEI)`,
-  denied_service: `${CARRIER}the contract lacks this service`,
+  denied_unknown_sim: `${CARRIER}the SIM card is not activated or was deactivated.`,
+  denied_illegal_sim: `${CARRIER}the SIM card is not activated or was deactivated.`,
+  denied_imei: `${CARRIER}it refuses this modem (IMEI).`,
+  denied_illegal_modem: `${CARRIER}it refuses this modem (IMEI).`,
+  denied_service: `${CARRIER}the plan does not include this service.`,
   denied_plmn:
-    'this network does not take the card: has the modem the bands of its own network? AT+COPS=0 has it search again',
+    'This network does not accept the SIM card. Check that the modem supports the bands of the card’s own network. AT+COPS=0 makes it search again.',
   denied_roaming:
-    'the contract has no roaming, and only foreign networks are heard: look at bands and antenna',
-  denied_area: 'the network does not take it here: look at the antenna, and ask the carrier',
+    'The plan does not include roaming, and the modem finds other networks only. Check its bands and its antenna.',
+  denied_area:
+    'The network does not accept the SIM card in this area. Check the antenna, and ask the carrier.',
 };
 
 /** The registration of all domains. */
@@ -38,14 +39,14 @@ function registrationOf(modem: ModemView): Registration {
 
 /** Is the SIM in service? */
 export const registration = modemCheck((modem) => {
-  if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM is not open');
+  if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM card is not ready');
   const service = serviceOf(registrationOf(modem), modem.lines('AT+CEER')[0]);
   const operator = operatorOf(modem.line('AT+COPS?', '+COPS:') ?? '') ?? 'unknown network';
   if (service.state === 'registered') {
     if (service.reason === null) return ok(`registered, ${operator}`);
     return warning(
       `roaming, ${operator}`,
-      'messages and calls may cost more, and may not come: is the home network heard here?',
+      'Check whether the home network has coverage here. Roaming messages and calls may cost more or not arrive.',
     );
   }
   if (service.state === 'denied') return denied(service.reason ?? 'denied');
@@ -54,11 +55,11 @@ export const registration = modemCheck((modem) => {
 
 function denied(reason: string): Outcome {
   const cause = /^denied_cause_(\d+)$/.exec(reason)?.[1];
-  const seen = `the network refuses it${cause === undefined ? `: ${reason.replace(/^denied_?/, '').replaceAll('_', ' ') || 'no cause told'}` : `, cause ${cause}`}`;
+  const seen = `the network refuses the SIM card${cause === undefined ? `: ${reason.replace(/^denied_?/, '').replaceAll('_', ' ') || 'no cause given'}` : `, cause ${cause}`}`;
   return problem(
     seen,
     DENIALS[reason] ??
-      `${CARRIER}is the card activated and paid? A prepaid card closes after months without use`,
+      `${CARRIER}is the SIM card activated and paid? A prepaid card expires after months without use.`,
   );
 }
 
@@ -67,30 +68,30 @@ function searching(modem: ModemView, reason: string): Outcome {
   if (level !== undefined && level !== 1)
     return problem(
       `the radio is off (AT+CFUN is ${level})`,
-      'AT+CFUN=1; the daemon does it when it opens the modem',
+      'Send AT+CFUN=1, or restart the daemon: it turns the radio on when it opens the modem.',
     );
   if (reason === 'emergency_only')
-    return problem('emergency calls only', `${CARRIER}is the card activated? Try it in a telephone`);
+    return problem('emergency calls only', `${CARRIER}is the SIM card activated? Also try it in a phone.`);
   return problem(
-    reason === 'no_coverage' ? 'no coverage' : 'searches for a network',
-    'look at the antenna and its plug; try the card in a telephone at this place; AT+COPS=0 has it choose by itself',
+    reason === 'no_coverage' ? 'no coverage' : 'searching for a network',
+    'Check the antenna and its connector. Try the SIM card in a phone at this place. AT+COPS=0 selects the network automatically.',
   );
 }
 
-/** Registered at home or abroad, for more than messages (3GPP TS 27.007 §7.2). */
+/** Registered, at home or roaming, and not for SMS only (3GPP TS 27.007 §7.2). */
 const SERVED = new Set([1, 5]);
 const LTE = new Set([1, 5, 6, 7, 9, 10]);
 
-/** Can the SIM make calls? One for VoLTE alone is refused by 2G and 3G for ever. */
+/** Can the SIM make calls? 2G and 3G never accept a VoLTE-only SIM. */
 export const volte = modemCheck((modem) => {
   const registration = registrationOf(modem);
-  if (has(registration, 'CREG', SERVED)) return ok('2G or 3G, or LTE with its calls');
+  if (has(registration, 'CREG', SERVED)) return ok('not needed: registered for calls');
   if (!has(registration, 'CEREG', LTE)) return skipped('not registered');
   const { isVolteOn, volteAdvice } = diagnosisOf(modem.profile);
   const isOn = isVolteOn(modem);
-  const seen = 'registered in LTE alone: 2G and 3G refuse it (VoLTE-only SIM, or a network without them)';
+  const seen = 'registered in LTE only, not in 2G or 3G (VoLTE-only SIM, or a network without 2G and 3G)';
   if (isOn === true) return ok(`${seen}; VoLTE is on`);
-  const advice = `messages work, calls need VoLTE: ${volteAdvice}`;
+  const advice = `Messages work, but calls need VoLTE. ${volteAdvice}`;
   return isOn === false ? problem(`${seen}; VoLTE is off`, advice) : warning(seen, advice);
 });
 
@@ -102,7 +103,7 @@ const LIMITS = { RSSI: { weak: -97, bad: -107 }, RSRP: { weak: -112, bad: -122 }
 /** Field of +CESQ. */
 const CESQ_RSRP = 5;
 const ADVICE =
-  'move the antenna, or use a better one: outside, away from other antennas, its plug tight; another carrier may be stronger here';
+  'Tighten the antenna’s connector. Move the antenna outside and away from other antennas, or use a better one. Another carrier may be stronger here.';
 
 /** How well does the modem hear its network? */
 export const signal = modemCheck((modem) => {
@@ -113,7 +114,7 @@ export const signal = modemCheck((modem) => {
   const [first] = judged;
   if (first === undefined)
     return isServed
-      ? warning('the modem does not tell it', 'is the antenna plugged in?')
+      ? warning('the modem does not report it', 'Check that the antenna is plugged in.')
       : skipped('not registered');
   const worst =
     judged.find(({ verdict }) => verdict === 'problem') ??

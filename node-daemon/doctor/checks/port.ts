@@ -10,12 +10,12 @@ const GROUP_RW = 0o060;
 /** May this user open the ports and the sound card? */
 export const portRights: SlotCheck = ({ cardNodes, nodes }, seen) => {
   const all = [...nodes, ...cardNodes];
-  if (all.length === 0) return skipped('no port is there');
+  if (all.length === 0) return skipped('no port found');
   const denied = all.filter((node) => !mayUse(seen.host.user, node));
   const [first] = denied;
-  if (first === undefined) return ok(`${all.length} devices may be opened`);
-  // The user that matters is the daemon's, and it has them.
-  if (seen.desk.isDaemonRunning && first.holders.length > 0) return ok('the daemon has them open');
+  if (first === undefined) return ok(`this user may open ${all.length} devices`);
+  // Only the daemon's user matters, and it has opened the devices.
+  if (seen.daemon.isDaemonRunning && first.holders.length > 0) return ok('the daemon has them open');
   return deniedOutcome(first, denied.length, seen);
 };
 
@@ -24,58 +24,58 @@ function deniedOutcome({ gid, mode, path }: DeviceNode, count: number, { host }:
   const more = count > 1 ? ` and ${count - 1} more` : '';
   if ((mode & GROUP_RW) === GROUP_RW && gid !== 0)
     return problem(
-      `${path}${more} may not be opened: this user is not in group ${group}`,
-      `sudo usermod -aG ${group} <the user of the daemon>, then log in again or restart the daemon`,
+      `${path}${more} cannot be opened: this user is not in group ${group}`,
+      `Run sudo usermod -aG ${group} <the daemon’s user>, then log in again or restart the daemon.`,
     );
   return problem(
-    `${path}${more} may be opened by its owner only (mode ${mode.toString(8)})`,
-    'a udev rule is to give it to a group: GROUP="dialout", MODE="0660"',
+    `only its owner can open ${path}${more} (mode ${mode.toString(8)})`,
+    'Add a udev rule that gives it to a group: GROUP="dialout", MODE="0660"',
   );
 }
 
-/** Programs that talk to modems by themselves, by the first 15 letters of their names, and how they are kept away. */
+/** Programs that use modems by themselves, by the first 15 letters of their names, and how to keep them away. */
 const RIVALS: Readonly<Record<string, string>> = {
-  ModemManager: 'install the udev rules of the daemon, or: systemctl disable --now ModemManager',
-  brltty: 'it takes serial adapters for Braille displays: apt remove brltty',
-  'gammu-smsd': 'systemctl disable --now gammu-smsd',
-  gammu: 'wait for its end, or end it',
-  smsd: 'systemctl disable --now smstools',
-  asterisk: 'take chan_dongle or chan_quectel out of its configuration',
-  bearerbox: 'take the modem out of the configuration of Kannel',
-  pppd: 'take the port out of /etc/ppp and of what starts pppd',
-  wvdial: 'end it',
-  minicom: 'close it',
-  picocom: 'close it',
-  screen: 'close it',
+  ModemManager: 'Install the daemon’s udev rules, or run systemctl disable --now ModemManager.',
+  brltty: 'Run apt remove brltty: it treats serial adapters as Braille displays.',
+  'gammu-smsd': 'Run systemctl disable --now gammu-smsd.',
+  gammu: 'Wait until it ends, or stop it.',
+  smsd: 'Run systemctl disable --now smstools.',
+  asterisk: 'Remove chan_dongle or chan_quectel from its configuration.',
+  bearerbox: 'Remove the modem from the configuration of Kannel.',
+  pppd: 'Remove the port from /etc/ppp and from the script that starts pppd.',
+  wvdial: 'Stop it.',
+  minicom: 'Close it.',
+  picocom: 'Close it.',
+  screen: 'Close it.',
 };
 
-/** Has another program the modem's ports? */
-export const portHolder: SlotCheck = ({ nodes, slot }, { desk, host }) => {
-  if (nodes.length === 0) return skipped('no port is there');
+/** Does another program have the modem's ports open? */
+export const portHolder: SlotCheck = ({ nodes, slot }, { daemon, host }) => {
+  if (nodes.length === 0) return skipped('no port found');
   const held = nodes.flatMap(({ holders, path }) => holders.map((holder) => ({ path, holder })));
   const rival = held.find(({ holder }) => holder.name in RIVALS);
   if (rival !== undefined) {
     const seen = `${nameOf(rival.holder)} has ${rival.path} open`;
-    const advice = `two programs on one modem take each other’s answers and messages: ${RIVALS[rival.holder.name]}`;
+    const advice = `${RIVALS[rival.holder.name]} Two programs on one modem take each other’s answers and messages.`;
     return problem(seen, advice);
   }
-  if (slot?.state !== 'lost' || slot.reason !== 'denied') return ok('nobody but the daemon');
-  // The program that locked the port keeps this one out. Others may have it open too, as a simulator has.
+  if (slot?.state !== 'lost' || slot.reason !== 'denied') return ok('no other program has it open');
+  // The program that locked the port keeps the daemon out. Others, such as a simulator, may have it open too.
   const taken = held.find(({ holder }) => holder.hasLock) ?? held[0];
   if (taken !== undefined)
     return problem(
-      `${nameOf(taken.holder)} has ${taken.path}`,
-      'end that program, or take this modem out of its configuration',
+      `${nameOf(taken.holder)} has ${taken.path} open`,
+      'Stop that program, or remove this modem from its configuration.',
     );
-  if (!desk.isDaemonRunning) return ok('nobody that can be seen');
+  if (!daemon.isDaemonRunning) return ok('no program that this user can see has it open');
   if (host.user.uid === 0)
     return problem(
-      'the daemon may not open it, and nobody has it',
-      'the user of the daemon has no rights on it: sudo usermod -aG <the group of the port, see "ls -l"> <that user>, then restart the daemon',
+      'the daemon may not open it, and no other program has it open',
+      'Give the daemon’s user the right to open the port: sudo usermod -aG <the port’s group, see "ls -l"> <that user>. Then restart the daemon.',
     );
   return warning(
-    'the daemon may not open it, and who has it cannot be seen',
-    'run doctor as root: only root sees the files of all programs',
+    'the daemon may not open it; this user cannot see which program has it open',
+    'Run doctor as root. Only root sees the open files of all programs.',
   );
 };
 
@@ -86,17 +86,18 @@ export const port: SlotCheck = (view) => {
   const { modem, nodes, place, slot } = view;
   if (answersOf(view) !== undefined) return ok('answers');
   if (slot?.reason === 'absent')
-    return problem('no modem is in this slot', 'plug it in, or take the slot out of the configuration file');
-  if (place?.reason !== undefined) return skipped('there is no port; see above');
-  if (slot?.reason === 'denied') return problem('cannot be opened', 'see who has it, and the rights, above');
+    return problem('no modem in this slot', 'Plug it in, or remove the slot from the configuration file.');
+  if (place?.reason !== undefined) return skipped('no port; see above');
+  if (slot?.reason === 'denied') return problem('cannot be opened', 'See port_rights and port_holder above.');
   const { why, wasTried } = 'why' in modem ? modem : { why: 'does not answer', wasTried: true };
   if (!wasTried) return skipped(why);
   // No slot reports that a device outside of all slots could not be opened.
   const locker =
     slot === undefined ? nodes.flatMap(({ holders }) => holders).find(({ hasLock }) => hasLock) : undefined;
-  if (locker !== undefined) return skipped(`was not asked: ${locker.name} (pid ${locker.pid}) has it`);
+  if (locker !== undefined)
+    return skipped(`not queried: ${locker.name} (pid ${locker.pid}) has the port open`);
   return problem(
     why,
-    'pull its plug and put it in again: a modem that hangs hears nothing else. If it hangs again soon, look at its power and its cable',
+    'Unplug the modem and plug it in again: a modem that hangs ignores commands. If it hangs again soon, check its power and its cable.',
   );
 };

@@ -12,16 +12,16 @@ import { type Outcome, ok, problem, skipped, warning } from '../report/finding.t
 import type { ModemView } from '../seen/modem-view.ts';
 import { modemCheck } from './check.ts';
 
-/** The last try of a PIN is a person's. */
+/** The daemon leaves the last PIN attempt to a person. */
 const TRIES_FEW = 1;
 
-/** Is there a SIM card, open and readable? */
+/** Is there a SIM card, unlocked and readable? */
 export const sim = modemCheck((modem) => {
   const state = stateOf(modem);
   if (state.kind === 'busy')
     return warning(
       'not ready yet',
-      'run doctor again in a minute; if it stays so, the card or its contacts are bad',
+      'Run doctor again in a minute. If it stays so, the SIM card or its contacts are bad.',
     );
   if (state.kind === 'absent') return absent(state.reason);
   if (state.kind === 'locked') return locked(state.reason, triesOf(modem));
@@ -32,7 +32,7 @@ export const sim = modemCheck((modem) => {
   if (isReadable) return ok('ready, ICCID readable');
   return problem(
     'ready, but its ICCID cannot be read',
-    'numbers belong to ICCIDs: clean the contacts of the card, or exchange it',
+    'Clean the contacts of the SIM card, or replace it. The service identifies a number by its ICCID.',
   );
 });
 
@@ -45,12 +45,12 @@ function stateOf(modem: ModemView): SimState {
 function absent(reason: string): Outcome {
   if (reason === 'sim_absent')
     return problem(
-      'no card is in the modem',
-      'put one in: contacts first, notch as the slot shows; some modems see it after a restart only',
+      'no SIM card in the modem',
+      'Insert one, contacts first, with the notch as the slot shows. Some modems detect it only after a restart.',
     );
   return problem(
-    reason === 'sim_wrong' ? 'the modem refuses this card' : 'the card does not answer',
-    'clean its contacts, try it in a telephone, exchange it',
+    reason === 'sim_wrong' ? 'the modem refuses this SIM card' : 'the SIM card does not answer',
+    'Clean its contacts, try it in a phone, or replace it.',
   );
 }
 
@@ -59,17 +59,17 @@ function locked(reason: string, tries: number | undefined): Outcome {
     return problem(
       `locked: ${reason.replaceAll('_', ' ').toUpperCase()}`,
       reason.includes('puk')
-        ? 'the carrier has the PUK: enter it in a telephone, which also sets a new PIN'
-        : 'this modem is locked to another network: its maker or carrier unlocks it',
+        ? 'Get the PUK from the carrier and enter it in a phone, which also sets a new PIN.'
+        : 'This modem is locked to another network. Ask its maker or carrier to unlock it.',
     );
   if (tries !== undefined && tries <= TRIES_FEW)
     return problem(
-      'asks for its PIN, and has one try left',
-      'put it into a telephone and enter the PIN there: the daemon does not risk the last try',
+      'locked by its PIN, one attempt left',
+      'Enter the PIN in a phone. The daemon never uses the last attempt.',
     );
   return problem(
-    `asks for its PIN${tries === undefined ? '' : `, ${tries} tries left`}`,
-    'sim_pin, or pin of this card under sims, in the configuration file; or take the lock off in a telephone',
+    `locked by its PIN${tries === undefined ? '' : `, ${tries} attempts left`}`,
+    'Set sim_pin, or pin of this card under sims, in the configuration file. Or turn the lock off in a phone.',
   );
 }
 
@@ -83,23 +83,23 @@ function triesOf(modem: ModemView): number | undefined {
 
 /** Is the number of the SIM known? */
 export const number = modemCheck((modem, { slot }) => {
-  // That of the configuration file goes before the card's.
+  // The number in the configuration file overrides the number on the card.
   const isKnown = (slot?.number ?? null) !== null;
   if (isKnown || modem.lines('AT+CNUM').some((line) => ownNumberOf(line) !== undefined)) return ok('known');
-  if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM is not open');
+  if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM card is not ready');
   return warning(
-    'the SIM does not know its own number',
-    'write it into the configuration file: sims, the ICCID of the card, number',
+    'the SIM card does not contain its number',
+    'Add it to the configuration file, as number under sims and the card’s ICCID.',
   );
 });
 
-/** Does the SIM know the center to which messages are sent? */
+/** Does the SIM contain the address of its SMS service center? */
 export const serviceCentre = modemCheck((modem) => {
   const line = modem.line('AT+CSCA?', '+CSCA:');
-  if (line === undefined) return skipped('the modem does not tell (AT+CSCA?)');
+  if (line === undefined) return skipped('the modem does not report it (AT+CSCA?)');
   if ((fieldsOf(line)[0] ?? '') !== '') return ok('set');
   return problem(
-    'no service centre is set: nothing can be sent',
-    'the carrier tells its number: AT+CSCA="+…",145',
+    'no service center is set: the slot cannot send',
+    'Get its number from the carrier, then set it with AT+CSCA="+…",145.',
   );
 });

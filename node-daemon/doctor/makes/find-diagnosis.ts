@@ -1,4 +1,4 @@
-// Finds what doctor asks a make of modems.
+// Finds the diagnosis of a make of modems.
 import { HUAWEI } from '../../modem/profiles/huawei.ts';
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 import { QUECTEL } from '../../modem/profiles/quectel.ts';
@@ -15,6 +15,6 @@ const DIAGNOSES: ReadonlyMap<ModemProfile, MakeDiagnosis> = new Map([
   [HUAWEI, HUAWEI_DIAGNOSIS],
 ]);
 
-/** The questions that doctor asks a modem of this make. */
+/** Returns the diagnosis of this profile's make. */
 export const diagnosisOf = (profile: ModemProfile): MakeDiagnosis =>
   DIAGNOSES.get(profile) ?? GENERIC_DIAGNOSIS;

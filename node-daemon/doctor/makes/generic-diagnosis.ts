@@ -1,12 +1,12 @@
-// Any modem that keeps to the standard: no more than that can be asked.
+// The diagnosis of a modem whose make is unknown: doctor sends it standard queries only.
 import { skipped } from '../report/finding.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 
 export const GENERIC_DIAGNOSIS: MakeDiagnosis = {
   questions: [],
-  audioSettings: () => skipped('this make has no query for it'),
+  audioSettings: () => skipped('doctor knows no query for it on this make'),
   isVolteOn: () => undefined,
-  volteAdvice: 'switch VoLTE on as its manual says, or use a SIM that may use 2G or 3G',
+  volteAdvice: 'Turn VoLTE on as the manual describes, or use a SIM that may use 2G or 3G.',
   isGpsApart: () => undefined,
-  gpsAdvice: 'switch its GPS receiver off, or move it to another port, as its manual says',
+  gpsAdvice: 'Turn the GPS receiver off, or move its output to another port, as the manual describes.',
 };

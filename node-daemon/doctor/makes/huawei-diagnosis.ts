@@ -1,4 +1,4 @@
-// Huawei's sticks: is voice open. Sources: chan_dongle, the Huawei datacard AT command interface specification.
+// The diagnosis of Huawei's sticks: is voice unlocked? Sources: chan_dongle, the Huawei datacard AT command interface specification.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { ok, problem, skipped } from '../report/finding.ts';
 import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
@@ -14,17 +14,21 @@ export const HUAWEI_DIAGNOSIS: MakeDiagnosis = {
   questions: [VOICE],
   audioSettings(modem) {
     const line = modem.line(VOICE, '^CVOICE:');
-    if (line === undefined) return skipped('the stick does not tell (AT^CVOICE?)');
+    if (line === undefined) return skipped('the modem does not report it (AT^CVOICE?)');
     const [state, rateHz] = [0, 1].map((position) => integerField(fieldsOf(line), position));
     if (state !== OPEN)
       return problem(
         'voice is locked in this stick',
-        'unlock it (AT^CVOICE=0 where the firmware takes it), or use it for messages only',
+        'Unlock voice with AT^CVOICE=0, if the firmware supports it. Or use the stick for messages only.',
       );
     if (rateHz !== undefined && rateHz !== RATE_HZ)
-      return problem(`${rateHz} Hz, which is taken for 8 kHz`, 'this firmware cannot be used for calls');
-    return ok('8 kHz, voice is open');
+      return problem(
+        `${rateHz} Hz, but the daemon needs 8 kHz`,
+        'Use another firmware. This one does not work for calls.',
+      );
+    return ok('8 kHz, voice is unlocked');
   },
   isVolteOn: () => false,
-  volteAdvice: 'these sticks know 2G and 3G only: use a SIM and a network that have them, or another modem',
+  volteAdvice:
+    'These sticks support 2G and 3G only: use a SIM and a network that have them, or another modem.',
 };

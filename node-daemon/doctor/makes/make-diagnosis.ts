@@ -1,25 +1,25 @@
-// The questions that doctor asks a make of modems beyond the standard, and the meaning of the answers, as data.
+// The queries that doctor sends to a make of modems beyond the standard, and how it reads the answers.
 import type { Outcome } from '../report/finding.ts';
 import type { ModemView } from '../seen/modem-view.ts';
 
-/** A test in which the modem gives back on its audio port the audio that is played there. */
+/** Commands that make the modem loop the audio of its audio port back. */
 export interface AudioLoop {
   readonly on: readonly string[];
   readonly off: readonly string[];
 }
 
 export interface MakeDiagnosis {
-  /** Queries, each optional: a modem may not know it. */
+  /** Queries. A modem may not support each of them. */
   readonly questions: readonly string[];
   /** Judges the audio settings for calls. */
   readonly audioSettings: (modem: ModemView) => Outcome;
-  /** Whether calls over LTE are switched on; `undefined` where the modem does not say. */
+  /** Whether VoLTE is on; `undefined` if the modem does not report it. */
   readonly isVolteOn: (modem: ModemView) => boolean | undefined;
-  /** How they are switched on, or what to do without. */
+  /** How to turn VoLTE on, or what to do without it. */
   readonly volteAdvice: string;
-  /** Whether sentences of its GPS receiver are kept out of the audio port; `undefined` where the modem does not say. */
+  /** Whether GPS sentences are kept out of the audio port; `undefined` if the modem does not report it. */
   readonly isGpsApart: (modem: ModemView) => boolean | undefined;
   readonly gpsAdvice: string;
-  /** Absent where the make can do so in a call only. */
+  /** Absent if the make loops audio in calls only. */
   readonly loop?: AudioLoop;
 }

@@ -1,16 +1,16 @@
 // The result of a check: the verdict, the observed facts, and the advice.
 import * as z from 'zod';
 
-/** `warning`: it works, and will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
+/** `warning`: it works but will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
 export const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The result of a check. Contains no numbers of subscribers, cards and modems, so it is safe to publish. */
+/** The result of a check. It contains no phone number, ICCID or IMEI, so it is safe to publish. */
 export interface Outcome {
   readonly verdict: Verdict;
   /** One line. */
   readonly seen: string;
-  /** The advice; null where there is nothing to do. */
+  /** Null if there is nothing to do. */
   readonly advice: string | null;
 }
 

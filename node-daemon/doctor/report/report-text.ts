@@ -1,4 +1,4 @@
-// The report for people: the problems slot by slot, and at the end the advice, worst first.
+// Writes the report for people: the problems of each slot, then the advice, worst first.
 import { styleText } from 'node:util';
 import { onLines, onOneLine } from '#shared/process/terminal.ts';
 import type { Finding, Verdict } from './finding.ts';
@@ -16,7 +16,7 @@ const HOST = 'this host';
 
 interface TextOptions {
   readonly hasColour: boolean;
-  /** Also shows the checks that are fine or were skipped. */
+  /** Also show the checks that passed or were skipped. */
   readonly isVerbose: boolean;
 }
 
@@ -53,8 +53,8 @@ export function textOf(report: Report, { hasColour, isVerbose }: TextOptions): s
 const GIST = new Set(['profile', 'registration', 'signal', 'data_folder', 'modems']);
 
 function gistOf(findings: readonly Finding[]): string {
-  const told = findings.filter(({ check, verdict }) => GIST.has(check) && verdict === 'ok');
-  const gist = told.map(({ seen }) => seen.replace(/; .*$/, ''));
+  const described = findings.filter(({ check, verdict }) => GIST.has(check) && verdict === 'ok');
+  const gist = described.map(({ seen }) => seen.replace(/; .*$/, ''));
   const unwell = findings.some(({ verdict }) => verdict === 'problem' || verdict === 'warning');
   return [unwell ? [] : ['ok'], gist].flat().join(', ');
 }
@@ -66,7 +66,7 @@ interface Advice {
   readonly what: string;
 }
 
-/** Problems, then warnings. Advice that is the same in several slots is given once. */
+/** Returns the advice on problems, then on warnings. The same advice for several slots comes once. */
 function adviceOf(findings: readonly Finding[]): Advice[] {
   const groups = new Map<string, { first: Finding; where: string[] }>();
   for (const finding of findings) {

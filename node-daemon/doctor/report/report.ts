@@ -1,21 +1,21 @@
-// All findings together, as they are printed with --json, and the exit code that they amount to.
+// The report of all findings, as --json prints it, and its exit codes.
 import * as z from 'zod';
 import { type Finding, findingSchema, VERDICTS, type Verdict } from './finding.ts';
 
-/** The same as those of monitoring plugins (Nagios, Icinga): `doctor` can be run by one. */
+/** The exit codes of monitoring plugins (Nagios, Icinga), so that these can run `doctor`. */
 export const EXIT_CODES = { ok: 0, warning: 1, problem: 2, couldNotRun: 3 } as const;
 
 export const reportSchema = z.strictObject({
-  /** The worst one. */
+  /** The worst verdict of all findings. */
   verdict: z.enum(['ok', 'warning', 'problem']),
   /** When the examination began, ISO 8601. */
   at: z.iso.datetime(),
   duration_ms: z.int().nonnegative(),
-  /** Whether the modems were asked through the running daemon. */
+  /** Whether doctor asked the modems through a running daemon. */
   daemon: z.enum(['running', 'not_running']),
   /** In the order of the rack. */
   slots: z.array(z.string()),
-  /** How many findings have each verdict. */
+  /** Number of findings with each verdict. */
   counts: z.strictObject({ ok: z.int(), warning: z.int(), problem: z.int(), skipped: z.int() }),
   findings: z.array(findingSchema),
 });

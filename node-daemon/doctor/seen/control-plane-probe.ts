@@ -1,20 +1,20 @@
-// Whether the control plane can be reached from this host, and how far its clock is from ours.
+// Checks whether this host can reach the control plane, and how far their clocks differ.
 import type { Clock } from '#shared/clock.ts';
 
 const HEALTH_PATH = '/health/live';
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** `error` is a code of the system or of TLS, such as "ENOTFOUND"; `timeout` when nothing came. */
+/** `error` is a code of the system or of TLS, such as "ENOTFOUND", or `timeout`. */
 export type ControlPlaneAnswer = { readonly url: string } & (
   | {
       readonly status: number;
-      /** Theirs minus ours, ms; `undefined` without a Date header. */
+      /** The control plane's time minus this host's, in ms; `undefined` without a Date header. */
       readonly clockDifferenceMs: number | undefined;
     }
   | { readonly error: string }
 );
 
-/** Asks once. Never rejects. */
+/** Sends one request. Never rejects. */
 export async function probeControlPlane(url: string, clock: Clock): Promise<ControlPlaneAnswer> {
   try {
     const began = clock.now();
@@ -24,7 +24,7 @@ export async function probeControlPlane(url: string, clock: Clock): Promise<Cont
     });
     await response.body?.cancel();
     const theirs = Date.parse(response.headers.get('date') ?? '');
-    // It was written about half way between.
+    // The server wrote the header about halfway between request and answer.
     const ours = (began + clock.now()) / 2;
     return {
       url,
@@ -36,7 +36,7 @@ export async function probeControlPlane(url: string, clock: Clock): Promise<Cont
   }
 }
 
-/** The cause behind fetch's "fetch failed". */
+/** Returns the cause of fetch's "fetch failed". */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'timeout';

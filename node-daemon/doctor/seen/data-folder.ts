@@ -1,4 +1,4 @@
-// The daemon's data folder: can it be written, and is there room.
+// Reads the state of the daemon's data folder: whether it is writable, and its free space.
 import { constants, type Stats, statSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import {
@@ -11,7 +11,7 @@ import {
 
 export interface DataFolder {
   readonly path: string;
-  /** `foreign`: it belongs to another user, and this one can read nothing of it. */
+  /** `foreign`: it belongs to another user, and this user cannot read it. */
   readonly state: 'writable' | 'missing' | 'foreign' | 'read_only' | 'no_folder';
   /** User id of the owner; `undefined` when the folder is missing. */
   readonly uid: number | undefined;
@@ -19,19 +19,19 @@ export interface DataFolder {
   readonly freeFiles: number | undefined;
 }
 
-/** The identity of this node, as far as this user may read it. */
+/** The identity of this node, if this user may read it. */
 export type Enrolment =
   | ({ readonly kind: 'enrolled' | 'refused_plain' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
   | { readonly kind: 'not_enrolled' | 'damaged' | 'foreign' };
 
 /** Never rejects. */
 export async function readDataFolder(path: string): Promise<DataFolder> {
-  // At once, because a program that opens the modems creates a missing folder.
+  // Synchronous, because a program that opens the modems creates a missing folder.
   const stat = statOf(path);
   const free = await statfs(path).catch(() => undefined);
   const room = {
     freeBytes: free === undefined ? undefined : free.bavail * free.bsize,
-    // File systems that make inodes as they need them report 0 of 0.
+    // File systems that create inodes on demand report 0 of 0.
     freeFiles: free === undefined || free.files === 0 ? undefined : free.ffree,
   };
   if (typeof stat === 'string') {

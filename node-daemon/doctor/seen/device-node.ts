@@ -1,15 +1,15 @@
-// A device file: the users who may use it, and the programs that do.
+// Reads a device file: its permissions, and the programs that have it open.
 import { realpathSync, statSync } from 'node:fs';
 import { type FileLock, lockNameOf, type Process } from './processes.ts';
 
-/** The user that examines. */
+/** The user that runs doctor. */
 export interface User {
   readonly uid: number;
-  /** Of the process: the first and all others. */
+  /** All groups of the process. */
   readonly groups: readonly number[];
 }
 
-/** A program that has the device. */
+/** A program that has the device open. */
 export interface Holder {
   readonly pid: number;
   readonly name: string;
@@ -26,15 +26,15 @@ export interface DeviceNode {
   readonly holders: readonly Holder[];
 }
 
-/** The programs of the host, and the locks that they hold. */
+/** The programs of the host and their locks. */
 export interface Programs {
   readonly processes: readonly Process[];
   readonly locks: readonly FileLock[];
-  /** Those that hold devices rightly: this process. */
+  /** Programs that may have devices open: this process. */
   readonly own: readonly number[];
 }
 
-/** Reads a device file; `undefined` when there is none. */
+/** Reads a device file. Returns `undefined` if there is none. */
 export function readDeviceNode(path: string, { processes, locks, own }: Programs): DeviceNode | undefined {
   try {
     const real = realpathSync(path);
@@ -50,7 +50,7 @@ export function readDeviceNode(path: string, { processes, locks, own }: Programs
   }
 }
 
-/** Whether the user may read and write it. */
+/** Returns whether the user may read and write the device. */
 export function mayUse({ uid, groups }: User, node: Pick<DeviceNode, 'uid' | 'gid' | 'mode'>): boolean {
   if (uid === 0) return true;
   const shift = uid === node.uid ? 6 : groups.includes(node.gid) ? 3 : 0;

@@ -1,4 +1,4 @@
-// The examined facts of the host, before any judgment.
+// Reads the facts of the host that the checks use.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#shared/clock.ts';
@@ -17,7 +17,7 @@ import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
 
 const KERNEL_SYSFS = '/sys';
 
-/** The folders of the system that are read; other places in tests. */
+/** The system folders to read. Tests use others. */
 export interface HostRoots {
   readonly proc: string;
   readonly etc: string;
@@ -33,31 +33,31 @@ export const SYSTEM_ROOTS: HostRoots = {
 
 export interface HostView {
   readonly nodeVersion: string;
-  /** Threads for calls that block. */
+  /** Size of the thread pool for blocking calls. */
   readonly threads: number;
   readonly user: User;
-  /** Its modems are software: rules and services of this host do not reach them. */
+  /** Whether its modems are simulated: udev rules and services of this host do not affect them. */
   readonly isSimulated: boolean;
   readonly dataFolder: DataFolder;
   readonly enrolment: Enrolment;
-  /** Undefined where the control plane is unknown. */
+  /** Undefined if the control plane is unknown. */
   readonly controlPlane: ControlPlaneAnswer | undefined;
   readonly isClockSynchronized: boolean | undefined;
   readonly programs: Programs;
   readonly udevRules: UdevRules;
-  /** Names of those that are not installed. */
+  /** Names of the programs for sound cards that are not installed. */
   readonly missingSoundPrograms: readonly string[];
-  /** All USB devices but hubs. */
+  /** All USB devices except hubs. */
   readonly devices: readonly UsbDevice[];
-  /** Of the same devices, by USB path. */
+  /** Attributes of the same devices, by USB path. */
   readonly usb: ReadonlyMap<string, UsbAttributes>;
-  /** How often the device at a USB path went away, where the kernel's log may be read. */
+  /** Number of disconnects by USB path. Empty if the kernel log may not be read. */
   readonly disconnects: ReadonlyMap<string, number>;
-  /** Names of groups, by number. */
+  /** Group names by number. */
   readonly groups: ReadonlyMap<number, string>;
 }
 
-/** Reads all of it at once. Never rejects: facts that cannot be read are missing. */
+/** Reads all facts at once. Never rejects. Facts that cannot be read are missing. */
 export async function readHost(settings: Settings, roots: HostRoots, clock: Clock): Promise<HostView> {
   const { dataDir, sysfsRoot } = settings;
   const devices = devicesIn(sysfsRoot);
@@ -87,12 +87,12 @@ export async function readHost(settings: Settings, roots: HostRoots, clock: Cloc
     missingSoundPrograms: missing,
     usb: new Map(usb.map((each) => [each.usbPath, each])),
     programs: readPrograms(roots),
-    // The log of this host's kernel speaks of its own devices only.
+    // The kernel log does not contain simulated devices.
     disconnects: isSimulated && roots === SYSTEM_ROOTS ? new Map() : readDisconnects(roots.kernelLog),
   };
 }
 
-/** Programs come and go: read again when it matters. */
+/** Programs come and go, so callers read them again right before they use them. */
 export function readPrograms({ proc }: HostRoots): Programs {
   return { processes: readProcesses(proc), locks: readLocks(proc), own: [process.pid] };
 }
@@ -112,7 +112,7 @@ function devicesIn(sysfsRoot: string): UsbDevice[] {
   }
 }
 
-/** Lines of group(5): name, password, number, members. */
+/** Reads the lines of group(5): name, password, number, members. */
 async function readGroups(file: string): Promise<Map<number, string>> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.split(':'));

@@ -1,14 +1,14 @@
-// Reads from the kernel's log which USB devices went away (Documentation/ABI/testing/dev-kmsg).
+// Reads disconnects of USB devices from the kernel log (Documentation/ABI/testing/dev-kmsg).
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 
-/** Records are shorter. */
+/** Every record is shorter. */
 const RECORD_BYTES_MAX = 8192;
-/** The kernel's buffer holds fewer. */
+/** The kernel's buffer contains fewer records. */
 const RECORDS_MAX = 100_000;
 
 const DISCONNECT = /^[^;]*;usb (\d+-\d+(?:\.\d+)*): USB disconnect/gm;
 
-/** How often each device went since the log began, by USB path. None where the log may not be read. Never throws. */
+/** Returns the number of disconnects since the log began, by USB path. Empty if the log may not be read. Never throws. */
 export function readDisconnects(path: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const record of recordsIn(path)) {
@@ -19,7 +19,7 @@ export function readDisconnects(path: string): Map<string, number> {
   return counts;
 }
 
-/** One read gives one record, and EAGAIN when all are read: nothing waits. */
+/** One read returns one record, or EAGAIN after the last. It never waits. */
 function* recordsIn(path: string): Generator<string> {
   let file: number | undefined;
   try {
@@ -31,13 +31,13 @@ function* recordsIn(path: string): Generator<string> {
       if (length !== undefined) yield buffer.toString('latin1', 0, length);
     }
   } catch {
-    // EAGAIN, or no right to read it.
+    // EAGAIN, or this user may not read the log.
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
-/** `undefined`: the record was overwritten while it was read. */
+/** Returns `undefined` if the kernel overwrote the record while it was read. */
 function readOne(file: number, buffer: Buffer): number | undefined {
   try {
     return readSync(file, buffer, 0, buffer.length, null);

@@ -1,4 +1,4 @@
-// The answers of a modem, before any judgment.
+// The answers of a modem to doctor's queries.
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 
 /** An answer as the modem gave it. */
@@ -9,7 +9,7 @@ export interface ModemAnswer {
   readonly final: string;
 }
 
-/** Gives a modem one command line. Rejects when no answer comes. */
+/** Sends a modem one command line. Rejects if no answer comes. */
 export type AskModem = (command: string) => Promise<ModemAnswer>;
 
 /** All answers of one modem. */
@@ -22,18 +22,18 @@ export class ModemView {
     this.#answers = answers;
   }
 
-  /** Lines that came before "OK"; none when it was refused, or not asked. */
+  /** Returns the lines before "OK". Empty if the modem refused the command or was not asked. */
   lines(command: string): readonly string[] {
     const answer = this.#answers.get(command);
     return answer?.final === 'OK' ? answer.lines : [];
   }
 
-  /** The last line with this prefix, as `lines` has them: earlier ones came by themselves. */
+  /** Returns the last line with this prefix. Earlier ones are URCs. */
   line(command: string, prefix: string): string | undefined {
     return this.lines(command).findLast((line) => line.startsWith(prefix));
   }
 
-  /** The first line of an answer that has no prefix, or "+CGMM: " in front. */
+  /** Returns the first line of an answer without a prefix, or with one such as "+CGMM: ", which it removes. */
   text(command: string): string | undefined {
     const text = this.lines(command)[0]
       ?.replace(/^\+[A-Z]+: ?/, '')
@@ -42,7 +42,7 @@ export class ModemView {
     return text === '' ? undefined : text;
   }
 
-  /** The number of +CME ERROR; `undefined` for any other answer. */
+  /** Returns the number of +CME ERROR; `undefined` for any other answer. */
   cmeError(command: string): number | undefined {
     const code = /^\+CME ERROR: ?(\d+)$/.exec(this.#answers.get(command)?.final ?? '')?.[1];
     return code === undefined ? undefined : Number(code);

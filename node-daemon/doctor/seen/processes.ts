@@ -1,8 +1,8 @@
-// Finds the programs on this host and the devices that they have open, from /proc (proc(5)).
+// Reads the programs of this host and their open devices from /proc (proc(5)).
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A host has fewer; further processes are ignored. */
+/** Any further processes are ignored. */
 const PROCESSES_MAX = 8192;
 const FILES_MAX = 4096;
 
@@ -10,18 +10,18 @@ export interface Process {
   readonly pid: number;
   /** The first 15 letters of the program's name. */
   readonly name: string;
-  /** Paths below /dev that it has open; none where this user may not see them. */
+  /** Open paths below /dev. Empty if this user may not see them. */
   readonly devices: readonly string[];
 }
 
 /** A lock on a whole file (flock(2), fcntl(2)). */
 export interface FileLock {
   readonly pid: number;
-  /** "<major>:<minor>:<inode>" of the file, as /proc/locks has them: numbers of the device in hex. */
+  /** "<major>:<minor>:<inode>" of the file, as in /proc/locks: the device numbers are in hex. */
   readonly file: string;
 }
 
-/** All processes that can be seen. Memory of the kernel: read right here. */
+/** Returns all visible processes. Reads synchronously: /proc is in memory. */
 export function readProcesses(procRoot: string): Process[] {
   return namesIn(procRoot)
     .filter((name) => /^\d+$/.test(name))
@@ -29,7 +29,7 @@ export function readProcesses(procRoot: string): Process[] {
     .flatMap((name) => {
       const folder = join(procRoot, name);
       const comm = textOf(join(folder, 'comm'));
-      // It ended while we looked.
+      // The process ended meanwhile.
       if (comm === undefined) return [];
       return [{ pid: Number(name), name: comm, devices: devicesOf(join(folder, 'fd')) }];
     });
@@ -43,7 +43,7 @@ export function readLocks(procRoot: string): FileLock[] {
   });
 }
 
-/** How /proc/locks names a file, from its `stat`. */
+/** Returns the name of a file in /proc/locks, from its `stat`. */
 export function lockNameOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
   const major = (dev >> 8n) & 0xfffn;
   const minor = (dev & 0xffn) | ((dev >> 12n) & 0xfff00n);

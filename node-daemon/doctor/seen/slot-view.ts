@@ -1,4 +1,4 @@
-// The examined facts of one slot from the outside and the inside, before any judgment.
+// The facts of one slot that the checks use.
 import type { Slot } from '#shared/link/messages.ts';
 import type { Place } from '../../modem/place/place.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
@@ -6,44 +6,44 @@ import type { DeviceNode } from './device-node.ts';
 import type { ModemView } from './modem-view.ts';
 import type { UsbAttributes } from './usb-attributes.ts';
 
-/** Audio that came out of an audio port without a call, or the reason why doctor did not listen. */
+/** The audio that came from the audio port without a call, or the reason why doctor did not listen. */
 export type HeardAudio =
   | { readonly kind: 'heard'; readonly octets: Uint8Array }
   | { readonly kind: 'not_heard'; readonly why: string };
 
-/** The result of a tone that was played into the modem while it was to give it back. */
+/** The result of playing a tone into the modem while its audio loop was on. */
 export type LoopResult =
   | { readonly kind: 'back' | 'silence' | 'noise' }
   | { readonly kind: 'not_done'; readonly why: string };
 
-/** Why there are no answers; `wasTried`: it was asked, or its port opened, in vain. */
+/** Why there are no answers. `wasTried`: doctor or the daemon tried to reach the modem. */
 export interface NoAnswers {
   readonly why: string;
   readonly wasTried: boolean;
 }
 
-/** `modem`: why there are no answers, or all of them. */
+/** `modem`: the answers, or why there are none. */
 export interface SlotView {
   readonly name: string;
-  /** The slot as the rack reports it; `undefined` for a device that it does not use. */
+  /** The slot as the rack reports it; `undefined` for a device that the rack does not use. */
   readonly slot: Slot | undefined;
   readonly device: UsbDevice | undefined;
   readonly place: Place | undefined;
   readonly usb: UsbAttributes | undefined;
   /** All devices on the same hub, this one included. */
   readonly onHub: readonly UsbAttributes[];
-  /** Device files of its ports for commands that are there. */
+  /** The existing device files of its command and audio ports. */
   readonly nodes: readonly DeviceNode[];
   readonly modem: ModemView | NoAnswers;
   readonly audio: HeardAudio;
   readonly loop: LoopResult;
-  /** The rates of its sound card, Hz; `undefined` where there is none, or it does not report them. */
+  /** Sample rates of its sound card, Hz; `undefined` if it has none or does not report them. */
   readonly cardRatesHz: readonly number[] | undefined;
-  /** Device files of its sound card that are there. */
+  /** The existing device files of its sound card. */
   readonly cardNodes: readonly DeviceNode[];
 }
 
-/** The answers, where there are any. */
+/** Returns the answers, or `undefined` if there are none. */
 export function answersOf({ modem }: SlotView): ModemView | undefined {
   return 'profile' in modem ? modem : undefined;
 }

@@ -1,9 +1,9 @@
-// Asks programs of the system: whether they are there, and for their output.
+// Runs programs of the system.
 import { execFile } from 'node:child_process';
 
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** The output of a program; `undefined` when it is not there, fails, or takes longer than 3 s. */
+/** Returns the output of a program; `undefined` if it is not installed, fails, or takes longer than 3 s. */
 function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: ANSWER_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, output) =>
@@ -12,13 +12,13 @@ function outputOf(program: string, args: readonly string[]): Promise<string | un
   });
 }
 
-/** Whether the system's clock follows a time server; `undefined` when the system does not say. */
+/** Returns whether the system clock is synchronized with a time server; `undefined` if unknown. */
 export async function isClockSynchronized(): Promise<boolean | undefined> {
-  const told = await outputOf('timedatectl', ['show', '--property=NTPSynchronized', '--value']);
-  return told === 'yes' ? true : told === 'no' ? false : undefined;
+  const output = await outputOf('timedatectl', ['show', '--property=NTPSynchronized', '--value']);
+  return output === 'yes' ? true : output === 'no' ? false : undefined;
 }
 
-/** Which of the programs for sound cards are missing. */
+/** Returns the names of the missing programs for sound cards. */
 export async function missingSoundPrograms(): Promise<string[]> {
   const programs = ['arecord', 'aplay'];
   const outputs = await Promise.all(programs.map((program) => outputOf(program, ['--version'])));

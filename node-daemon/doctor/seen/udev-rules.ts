@@ -1,8 +1,8 @@
-// The effect of this host's udev rules on modems, as far as their texts show it (udev(7)).
+// Reads the effect of this host's udev rules on modems from the text of the rules (udev(7)).
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where udev reads rules. */
+/** Folders from which udev reads rules. */
 export const UDEV_RULES_FOLDERS = [
   '/etc/udev/rules.d',
   '/run/udev/rules.d',
@@ -11,18 +11,18 @@ export const UDEV_RULES_FOLDERS = [
   '/lib/udev/rules.d',
 ] as const;
 
-/** USB vendors, four hexadecimal digits, for whose devices a rule does something. */
+/** USB vendors (four hexadecimal digits) with rules for their devices. */
 export interface UdevRules {
-  /** ModemManager leaves them alone. */
+  /** Vendors that ModemManager ignores. */
   readonly ignoredByModemManager: ReadonlySet<string>;
-  /** Their autosuspend is switched off. */
+  /** Vendors whose autosuspend is turned off. */
   readonly awake: ReadonlySet<string>;
 }
 
-/** Reads all rules. Never rejects: folders and files that cannot be read have none. */
+/** Reads all rules. Never rejects. Ignores folders and files that cannot be read. */
 export async function readUdevRules(folders: readonly string[] = UDEV_RULES_FOLDERS): Promise<UdevRules> {
   const texts = await Promise.all(folders.map(textsIn));
-  // A line that ends in a backslash goes on.
+  // A line that ends in a backslash continues.
   const files = texts.flat().map((text) => text.replaceAll('\\\n', ' '));
   const vendorsOf = (setting: RegExp): Set<string> => {
     const vendors = files.filter((text) => setting.test(text)).flatMap(vendorsIn);
@@ -34,7 +34,7 @@ export async function readUdevRules(folders: readonly string[] = UDEV_RULES_FOLD
   };
 }
 
-/** A file may test the vendor on a line of its own and jump: all vendors of the file count. */
+/** A file may test the vendor on a line of its own and jump, so all vendors of the file count. */
 function vendorsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const tests = lines

@@ -1,11 +1,11 @@
-// The attributes that the kernel shows of a USB device beside its interfaces: power, speed, configuration, and the hub above it.
+// Reads further attributes of a USB device from sysfs: power, speed, configuration, and the hub above it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import { hubPortOf } from '../../usb/operator-command.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
 
-/** Texts of a device wait for it while it is being reset. */
+/** Reads of some attributes wait while the device is being reset. */
 const READ_TIMEOUT_MS = 2_000;
 
 /** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
@@ -13,26 +13,26 @@ const SELF_POWERED = 0x40;
 
 interface HubAttributes {
   readonly path: string;
-  /** Part of the host itself. */
+  /** Whether the hub is part of the host. */
   readonly isRoot: boolean;
-  /** Whether it has its own power supply; `undefined`: it does not say. */
+  /** Whether it has its own power supply; `undefined` if unknown. */
   readonly isSelfPowered: boolean | undefined;
 }
 
-/** `undefined` stands for a value that the kernel does not show. */
+/** `undefined` stands for a value that the kernel does not report. */
 export interface UsbAttributes {
   readonly usbPath: string;
   /** `power/control`: "on", or "auto" for autosuspend. */
   readonly powerControl: string | undefined;
-  /** The most that it asks for. */
+  /** The maximum that it requests. */
   readonly maxPowerMa: number | undefined;
   readonly speedMbps: number | undefined;
-  /** Of USB that it speaks, such as 2. */
+  /** The USB version that it supports, such as 2. */
   readonly usbVersion: number | undefined;
-  /** Null: the kernel gave it no configuration, for too little power most often. */
+  /** Null: the kernel did not configure the device, usually for lack of power. */
   readonly configuration: number | null | undefined;
   readonly serial: string | undefined;
-  /** How often the hub switched its port off since the start of the host. */
+  /** Number of times that the hub turned its port off since the host started. */
   readonly overCurrents: number | undefined;
   readonly hub: HubAttributes;
 }
@@ -77,7 +77,7 @@ export async function readUsbAttributes(
     maxPowerMa: numberOf(power),
     speedMbps: numberOf(speed),
     usbVersion: numberOf(version),
-    // Empty while it has none.
+    // The attribute is empty while the device is not configured.
     configuration: configuration === '' || configuration === '0' ? null : numberOf(configuration),
     overCurrents: numberOf(overCurrents),
     hub: {
@@ -88,7 +88,7 @@ export async function readUsbAttributes(
   };
 }
 
-/** Of "500mA", "480", " 2.00". */
+/** Reads the number in "500mA", "480" or " 2.00". */
 function numberOf(text: string | undefined): number | undefined {
   const value = Number.parseFloat(text ?? '');
   return Number.isNaN(value) ? undefined : value;

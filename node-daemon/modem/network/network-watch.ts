@@ -1,4 +1,4 @@
-// The network of one SIM in service: registration, signal and operator, by URC and by poll.
+// Watches the network of one SIM in service: registration, signal and operator, by URCs and polls.
 import type { Clock, Timer } from '#shared/clock.ts';
 import { ask } from '../../at/ask.ts';
 import type { AtChannel } from '../../at/channel.ts';
@@ -17,18 +17,18 @@ import {
   signalOf,
 } from './network.ts';
 
-/** Operators change with the place, and URCs report that. This poll is for URCs that do not come. */
+/** Operators change with the location, and URCs report that. This poll is for lost URCs. */
 const OPERATOR_POLL_MS = 10 * 60_000;
-/** Registrations come in bursts: the operator is asked once, after the last one. */
+/** Registrations come in bursts. The daemon asks for the operator once, after the last one. */
 const OPERATOR_AFTER_MS = 1_000;
-/** A modem that refuses to report a domain so often in a row does not know it. */
+/** A modem that refuses a domain this often in a row does not support it. */
 const REFUSALS_MAX = 3;
-/** Signals that came as URC are reported from this difference on. */
+/** Signals from URCs are reported if they differ by at least this. */
 const SIGNAL_STEP_DBM = 6;
-/** <n>: with the reject cause, with the place, without either (3GPP TS 27.007 §7.2). */
+/** <n>: with the reject cause, with the location, without either (3GPP TS 27.007 §7.2). */
 const URC_LEVELS = [3, 2, 1];
 
-/** The values of the slot that the watch reports. */
+/** The values of a slot that the watch reports. */
 interface NetworkReport {
   readonly state?: Service['state'];
   readonly reason?: string | null;
@@ -44,14 +44,14 @@ interface NetworkWatchParts {
   readonly report: (report: NetworkReport) => void;
 }
 
-/** Keeps an eye on one network, with background commands only. */
+/** Watches one network, with background commands only. */
 export class NetworkWatch {
   readonly #parts: NetworkWatchParts;
-  /** How often each domain was refused since it last answered. */
+  /** Number of refusals of each domain since its last answer. */
   readonly #refusals = new Map<RegistrationDomain, number>();
   #registration: Registration = {};
-  /** The text of AT+CEER for this denial; `undefined` when it was not asked. */
-  #told: string | undefined;
+  /** The text of AT+CEER for this denial; `undefined` if the modem was not asked. */
+  #ceerText: string | undefined;
   #signalDbm: number | null = null;
   #operatorAt = Number.NEGATIVE_INFINITY;
   #operatorTimer: Timer | undefined;
@@ -73,8 +73,8 @@ export class NetworkWatch {
   }
 
   /**
-   * For how long no network has served the SIM, in ms; 0 while one does, or while there is no hope that
-   * anything done to the modem changes it.
+   * Time in ms for which no network has served the SIM; 0 while one does, or if no recovery of the modem can
+   * help.
    */
   get withoutServiceMs(): number {
     if (this.#withoutServiceSince === undefined || this.#service.isHopeless) return 0;
@@ -82,10 +82,10 @@ export class NetworkWatch {
   }
 
   get #service(): Service {
-    return serviceOf(this.#registration, this.#told);
+    return serviceOf(this.#registration, this.#ceerText);
   }
 
-  /** Asks for the URCs of each domain that the modem knows. */
+  /** Turns on the URCs of each domain that the modem supports. */
   async setUp(): Promise<void> {
     const { channel, profile } = this.#parts;
     for (const domain of profile.registration) {
@@ -95,7 +95,7 @@ export class NetworkWatch {
     }
   }
 
-  /** Takes a line; false when it says nothing of the network. */
+  /** Handles a line. Returns false if it does not concern the network. */
   onUrc(line: string): boolean {
     const registration = parseRegistration(line);
     if (registration !== undefined) {
@@ -114,10 +114,10 @@ export class NetworkWatch {
     return true;
   }
 
-  /** Asks for all of it. Rejects with `AtTimeoutError` and `PortClosedError`. */
+  /** Polls all values. Rejects with `AtTimeoutError` and `PortClosedError`. */
   async poll(): Promise<void> {
     for (const domain of this.#parts.profile.registration) await this.#askDomain(domain);
-    if (this.#service.state === 'denied') this.#told ??= await this.#askWhy();
+    if (this.#service.state === 'denied') this.#ceerText ??= await this.#askWhy();
     this.#signalDbm = await this.#askSignal();
     this.#reportService({ signal_dbm: this.#signalDbm });
     if (this.isRegistered && this.#parts.clock.now() - this.#operatorAt >= OPERATOR_POLL_MS) {
@@ -130,11 +130,11 @@ export class NetworkWatch {
     this.#operatorTimer?.cancel();
   }
 
-  #onRegistration(told: Registration): void {
+  #onRegistration(reported: Registration): void {
     const before = this.#registration;
-    this.#registration = { ...before, ...told };
+    this.#registration = { ...before, ...reported };
     this.#reportService();
-    const moved = Object.entries(told).some(
+    const moved = Object.entries(reported).some(
       ([domain, { place }]) => before[domain as RegistrationDomain]?.place !== place,
     );
     if (moved && this.isRegistered) this.#askOperatorSoon();
@@ -153,12 +153,12 @@ export class NetworkWatch {
     this.#hasServed ||= state === 'registered';
     if (state === 'registered') this.#withoutServiceSince = undefined;
     else this.#withoutServiceSince ??= this.#parts.clock.now();
-    if (state !== 'denied') this.#told = undefined;
+    if (state !== 'denied') this.#ceerText = undefined;
     if (state !== 'registered') this.#operatorAt = Number.NEGATIVE_INFINITY;
     this.#parts.report({ state, reason, ...(state === 'registered' ? {} : { operator: null }), ...more });
   }
 
-  /** A URC that comes meanwhile counts. An occasional refusal changes nothing. */
+  /** Reads a registration. A URC that comes meanwhile counts. An occasional refusal changes nothing. */
   async #askDomain(domain: RegistrationDomain): Promise<void> {
     const refusals = this.#refusals.get(domain) ?? 0;
     if (refusals >= REFUSALS_MAX) return;
@@ -183,7 +183,7 @@ export class NetworkWatch {
     return (await ask(this.#parts.channel, command, 'background'))?.[0] ?? '';
   }
 
-  /** Where +CSQ does not know, as on LTE alone, +CESQ may. */
+  /** If +CSQ has no value, as on LTE only, +CESQ may have one. */
   async #askSignal(): Promise<number | null> {
     const { channel } = this.#parts;
     const [line = ''] = (await ask(channel, atQuery('AT+CSQ', '+CSQ:'), 'background')) ?? [];

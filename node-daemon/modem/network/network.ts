@@ -1,29 +1,29 @@
-// Registration, operator and signal: the meaning of the modem's lines (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
+// Reads the modem's lines about registration, operator and signal (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
 
-/** The state that one domain reports of its registration. */
+/** The registration in one domain. */
 interface DomainRegistration {
   readonly stat: number;
-  /** Location or tracking area, cell and technology, as the modem sent them: for comparing only. */
+  /** Location or tracking area, cell and technology as the modem sent them, for comparison only. */
   readonly place: string;
   /** 5GMM, EMM, GMM or MM cause of the last rejection (3GPP TS 24.008 annex G, 24.301 annex A). */
   readonly cause?: number;
 }
 
-/** The domains that have said something. */
+/** The registration by domain, for domains that reported it. */
 export type Registration = Partial<Record<RegistrationDomain, DomainRegistration>>;
 
-/** Matches `+CREG: <n>,<stat>…`, the answer to the query; a URC has quotes, letters or nothing there. */
+/** Matches `+CREG: <n>,<stat>…`, the answer to the query. A URC has quotes, letters or nothing there. */
 export const REGISTRATION_ANSWER = /^\+(CREG|CGREG|CEREG|C5GREG): ?[0-5], ?(?:\d|1[01])(?:,|$)/;
 const REGISTRATION = /^\+(CREG|CGREG|CEREG|C5GREG): ?(?:\d|1[01])(?:,|$)/;
 
-/** Fields between <stat> and <cause_type>: area, cell, technology; +CGREG has the routing area as well. */
+/** Fields between <stat> and <cause_type>: area, cell, technology. +CGREG also has the routing area. */
 const PLACE_FIELDS: Record<RegistrationDomain, number> = { CREG: 3, CGREG: 4, CEREG: 3, C5GREG: 5 };
-/** <cause_type>: a cause of the standard. 1 is one of the manufacturer. */
+/** <cause_type>: a cause of the standard. 1 means a cause of the manufacturer. */
 const CAUSE_OF_STANDARD = 0;
 
-/** The registration in an answer or a URC; `undefined` for any other line. */
+/** Returns the registration in an answer or a URC; `undefined` for any other line. */
 export function parseRegistration(line: string): Registration | undefined {
   const domain = REGISTRATION.exec(line)?.[1] as RegistrationDomain | undefined;
   if (domain === undefined) return undefined;
@@ -40,16 +40,16 @@ export function parseRegistration(line: string): Registration | undefined {
   };
 }
 
-/** How a SIM is served, in the words of a slot. */
+/** The service of a SIM, as in the slot. */
 export interface Service {
   readonly state: 'registered' | 'searching' | 'denied';
-  /** `roaming`, or why there is no service; null at home. */
+  /** `roaming`, or the reason why there is no service; null at home. */
   readonly reason: string | null;
-  /** The network refuses this SIM or modem: nothing that is done to the modem helps. */
+  /** Whether the network refuses this SIM or modem, so that no recovery step helps. */
   readonly isHopeless: boolean;
 }
 
-/** Home, both restricted to SMS or without CS fall-back; then the same while roaming. */
+/** Values at home, including SMS only and without CS fallback; then the same while roaming. */
 const AT_HOME = new Set([1, 6, 9]);
 const ROAMING = new Set([5, 7, 10]);
 const SEARCHING = 2;
@@ -62,7 +62,7 @@ const WITHOUT_SERVICE: Readonly<Record<number, string>> = {
   11: 'emergency_only',
 };
 
-/** 3GPP TS 24.008 annex G and 24.301 annex A: the word for each cause, and whether it is about SIM or modem. */
+/** Causes of 3GPP TS 24.008 annex G and 24.301 annex A: the word for each, and whether it concerns the SIM or the modem. */
 const CAUSES: ReadonlyMap<
   number,
   { readonly word: string; readonly isHopeless: boolean; readonly text: RegExp }
@@ -83,17 +83,17 @@ const CAUSES: ReadonlyMap<
 ]);
 
 /**
- * One registered domain is enough: a SIM without CS service says +CREG: 0,3 for ever while +CEREG is 1 and messages pass. Observed:
- * VoLTE-only SIMs. The second parameter is the text of AT+CEER, where the daemon asked for it.
+ * Returns the service of a registration. One registered domain is enough: a SIM without CS service keeps +CREG: 0,3 while +CEREG is 1
+ * and messages work. Observed: VoLTE-only SIMs. `ceerText` is the text of AT+CEER, if the daemon asked for it.
  */
-export function serviceOf(registration: Registration, told = ''): Service {
+export function serviceOf(registration: Registration, ceerText = ''): Service {
   const domains = Object.values(registration);
   const has = (stats: ReadonlySet<number>): boolean => domains.some(({ stat }) => stats.has(stat));
   if (has(AT_HOME)) return { state: 'registered', reason: null, isHopeless: false };
   if (has(ROAMING)) return { state: 'registered', reason: 'roaming', isHopeless: false };
   const denials = domains.filter(({ stat }) => stat === DENIED);
   if (denials.length > 0 && !domains.some(({ stat }) => stat === SEARCHING)) {
-    const cause = denials.find((denial) => denial.cause !== undefined)?.cause ?? causeIn(told);
+    const cause = denials.find((denial) => denial.cause !== undefined)?.cause ?? causeIn(ceerText);
     return { state: 'denied', ...denialOf(cause) };
   }
   const worst = Math.max(...domains.map(({ stat }) => (stat === SEARCHING ? 99 : stat)), 0);
@@ -111,7 +111,7 @@ function denialOf(cause: number | undefined): Pick<Service, 'reason' | 'isHopele
   return { reason: `denied_${known.word}`, isHopeless: known.isHopeless };
 }
 
-/** The cause in a text of AT+CEER, which is the maker's own (3GPP TS 27.007 §6.10). */
+/** Returns the cause in a text of AT+CEER, whose form depends on the maker (3GPP TS 27.007 §6.10). */
 function causeIn(text: string): number | undefined {
   const report = text
     .replace(/^\+CEER: ?/, '')
@@ -130,10 +130,10 @@ const SCALES: Readonly<
   rsrp: { max: 97, base: -141, step: 1 },
   dbm: { max: -1, base: 0, step: 1 },
 };
-/** No radio hears less. */
+/** Below the sensitivity of any radio. */
 const DBM_MIN = -150;
 
-/** A value in dBm; null when it is the scale's "unknown" or no value of it. */
+/** Returns a value in dBm; null if it means "unknown" or is not on the scale. */
 export function dbmOf(value: number | undefined, scale: SignalScale): number | null {
   const { base, max, step } = SCALES[scale];
   if (value === undefined || value > max) return null;
@@ -141,12 +141,12 @@ export function dbmOf(value: number | undefined, scale: SignalScale): number | n
   return value < 0 ? null : base + step * value;
 }
 
-/** dBm of an answer to AT+CSQ; null when the modem does not know it. */
+/** Returns the dBm of an answer to AT+CSQ; null if unknown. */
 export function signalOf(line: string): number | null {
   return dbmOf(integerField(fieldsOf(line), 0), 'rssi');
 }
 
-/** The strength that the technology in use has, of an answer to AT+CESQ; null when there is none. */
+/** Returns the dBm of the current technology from an answer to AT+CESQ; null if there is none. */
 export function extendedSignalOf(line: string): number | null {
   const fields = fieldsOf(line);
   const rxlev = dbmOf(integerField(fields, 0), 'rxlev');
@@ -154,7 +154,7 @@ export function extendedSignalOf(line: string): number | null {
   return rxlev ?? rscp ?? dbmOf(integerField(fields, 5), 'rsrp');
 }
 
-/** The operator in an answer to AT+COPS?; null when there is none. */
+/** Returns the operator in an answer to AT+COPS?; null if there is none. */
 export function operatorOf(line: string): string | null {
   const operator = fieldsOf(line)[2]?.slice(0, 64);
   return operator === undefined || operator === '' ? null : operator;

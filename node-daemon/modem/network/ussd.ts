@@ -1,4 +1,4 @@
-// USSD: a code to the network, its answers, and the end of the dialogue (3GPP TS 27.007 §7.15).
+// USSD: sends a code to the network, reads its answers, and ends the dialogue (3GPP TS 27.007 §7.15).
 //
 //   idle ──AT+CUSD=1,code──► asked ──+CUSD: 1──► waits ──reply──► asked
 //                              └──+CUSD: 0, 2 … 5, time-out, cancelled──► idle ◄──AT+CUSD=2──┘
@@ -9,23 +9,23 @@ import { atCommand, atQuery, quoted } from '../../at/command.ts';
 import { fieldsOf } from '../../at/fields.ts';
 import { packedCode, ussdText } from '../../sms/ussd-text.ts';
 
-/** The network's (3GPP TS 22.090 leaves it open; 120 s with Quectel EC2x). */
+/** Time limit of the network (not defined in 3GPP TS 22.090; 120 s with Quectel EC2x). */
 const USSD_TIMEOUT_MS = 60_000;
-/** An answer has 182 characters (3GPP TS 23.038 §5), and not more lines than that. */
+/** An answer has at most 182 characters (3GPP TS 23.038 §5), and so no more lines than that. */
 const LINES_MAX = 64;
 /** 3GPP TS 23.038 §5: default alphabet, language unspecified. */
 const DCS_GSM7 = 15;
 
-/** Comes between two lines of an answer, and is none of them. */
+/** Matches lines that may come between two lines of an answer without belonging to it. */
 const OTHER_URC = /^([+^*$][A-Z]|RING$|NO CARRIER$)/;
 const ANSWER = /^\+CUSD: ?(\d)(?:, ?"([\s\S]*)"(?:, ?(\d{1,3}))?)?/;
 
 /** <m> of +CUSD. */
 const PROBLEMS: Readonly<Record<number, string>> = {
-  2: 'the network has ended the dialogue',
-  3: 'another program on this modem has answered',
-  4: 'the network does not support this',
-  5: 'the network gave no answer in its time',
+  2: 'the network ended the dialogue',
+  3: 'another program on this modem answered',
+  4: 'the network does not support this code',
+  5: 'the network did not answer in time',
 };
 
 interface UssdOutcome {
@@ -34,7 +34,7 @@ interface UssdOutcome {
   readonly problem: string | null;
 }
 
-/** Another dialogue goes on. */
+/** Another dialogue is in progress. */
 export class UssdBusyError extends Error {
   override name = 'UssdBusyError';
 }
@@ -44,22 +44,22 @@ export class UssdTimeoutError extends Error {
   override name = 'UssdTimeoutError';
 }
 
-/** The caller does not wait for the answer any more. */
+/** The caller cancelled the dialogue. */
 export class UssdCancelledError extends Error {
   override name = 'UssdCancelledError';
 }
 
 interface UssdOptions {
-  /** For each answer of the network. */
+  /** Time limit for each answer of the network. */
   readonly timeoutMs?: number | undefined;
-  /** Ends the dialogue before its time. */
+  /** Aborted to end the dialogue early. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface UssdParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
-  /** Whether the modem wants codes as packed septets. */
+  /** Whether the modem needs codes as packed septets. */
   readonly isPacked: () => boolean;
 }
 
@@ -67,14 +67,14 @@ interface UssdParts {
 export class Ussd {
   readonly #parts: UssdParts;
   #onAnswer: ((line: string) => void) | undefined;
-  /** The lines so far of an answer that has several. */
+  /** The lines so far of an answer with several lines. */
   #lines: string[] = [];
 
   constructor(parts: UssdParts) {
     this.#parts = parts;
   }
 
-  /** True for a line of an answer: no other consumer needs it. */
+  /** Returns true for a line of an answer, which no other consumer needs. */
   onUrc(line: string): boolean {
     if (!line.startsWith('+CUSD:') && (this.#lines.length === 0 || OTHER_URC.test(line))) return false;
     this.#lines.push(line);
@@ -86,11 +86,11 @@ export class Ussd {
   }
 
   /**
-   * Gives a code to the network, then one reply to each of its questions; a dialogue that is open at the end is ended. Rejects
-   * with `AtError` as the modem refuses, with `UssdBusyError`, `UssdTimeoutError`, `UssdCancelledError`.
+   * Sends a code to the network, then one reply to each of its questions, and ends a dialogue that is still open. Rejects with
+   * `AtError` if the modem refuses, and with `UssdBusyError`, `UssdTimeoutError` and `UssdCancelledError`.
    */
   async run(code: string, replies: readonly string[], options: UssdOptions = {}): Promise<UssdOutcome> {
-    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue goes on');
+    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue is in progress');
     this.#lines = [];
     let isOpen = true;
     try {
@@ -99,7 +99,7 @@ export class Ussd {
       isOpen = outcome.waits;
       return outcome;
     } finally {
-      // A late answer is dropped, so that it does not count for the next dialogue.
+      // A late answer is dropped, so that the next dialogue does not get it.
       this.#onAnswer = () => undefined;
       if (isOpen) await ask(this.#parts.channel, atCommand('AT+CUSD=2')).catch(() => undefined);
       this.#onAnswer = undefined;
@@ -111,7 +111,7 @@ export class Ussd {
     const characterSet = await this.#characterSet();
     const line = new Promise<string>((resolve, reject) => {
       this.#onAnswer = resolve;
-      const cancel = (): void => reject(new UssdCancelledError('the dialogue was given up'));
+      const cancel = (): void => reject(new UssdCancelledError('the dialogue was cancelled'));
       if (signal?.aborted === true) cancel();
       else signal?.addEventListener('abort', cancel, { once: true });
     });
@@ -120,7 +120,7 @@ export class Ussd {
       clock,
       line,
       timeoutMs,
-      () => new UssdTimeoutError(`the network gave no answer in ${timeoutMs / 1000} s`),
+      () => new UssdTimeoutError(`the network did not answer in ${timeoutMs / 1000} s`),
     );
     // The caller gets the modem's refusal instead.
     answered.catch(() => undefined);
@@ -138,7 +138,7 @@ export class Ussd {
 const inCharacterSet = (text: string, characterSet: string): string =>
   characterSet === 'UCS2' ? Buffer.from(text, 'utf16le').swap16().toString('hex').toUpperCase() : text;
 
-/** A quotation mark may be in the text, too. */
+/** The text may also contain a quotation mark. */
 const isOpen = (text: string): boolean => /"/.test(text) && !/"[\s\S]*"(, ?\d{1,3})?$/.test(text);
 
 function outcomeOf(line: string, characterSet: string): UssdOutcome {

@@ -1,8 +1,8 @@
-// Where one modem is now, and the news that it is somewhere else.
+// The current place of one modem, and notifications when it changes.
 import type { Clock } from '#shared/clock.ts';
 import type { Place } from './place.ts';
 
-/** The place of one modem; `undefined` while it is plugged in nowhere. */
+/** The place of one modem; `undefined` while it is not plugged in. */
 export class ModemLocation {
   readonly #clock: Clock;
   #place: Place | undefined;
@@ -23,8 +23,8 @@ export class ModemLocation {
   }
 
   /**
-   * Resolves with true when the modem moves, with false after `timeoutMs` or when `signal` is aborted. One
-   * caller at a time.
+   * Resolves with true when the modem moves, or with false after `timeoutMs` or when `signal` is aborted. Only
+   * one caller at a time.
    */
   async moves(timeoutMs: number | undefined, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;

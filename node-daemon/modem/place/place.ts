@@ -1,4 +1,4 @@
-// The place where a modem can be reached: a serial port that the operator named, or the ports that a USB device offers now.
+// The place of a modem: a serial port that the operator named, or the current ports of a USB device.
 import { join } from 'node:path';
 import type { UsbId } from '../../usb/usb-device.ts';
 import { isOnlyStorage, type UsbDevice } from '../../usb/usb-device.ts';
@@ -10,7 +10,7 @@ export interface UsbPlace {
   readonly id: UsbId;
 }
 
-/** A sound card of the device, by its number in ALSA, or a serial port; the card is used where both are there. */
+/** A sound card of the device, by its ALSA number, or a serial port. If both exist, the card is used. */
 interface AudioPlace {
   readonly port?: string;
   readonly card?: string;
@@ -18,40 +18,40 @@ interface AudioPlace {
 
 /** A place with a device in it. */
 export interface Place {
-  /** AT ports to try, best first; none while the device offers none. */
+  /** AT ports to try, best first. Empty while the device has none. */
   readonly ports: readonly string[];
-  /** Why there are no ports. */
+  /** The reason why there are no ports. */
   readonly reason?: 'mass_storage' | 'no_port';
   readonly usb?: UsbPlace;
-  /** Where the audio of calls is. */
+  /** The device for call audio. */
   readonly audio?: AudioPlace;
-  /** It may be something else, or another program's: it is only asked, until it gives an IMEI that may be used. */
+  /** The device may not be a modem, or may belong to another program. Until it returns an allowed IMEI, the daemon only asks for it. */
   readonly onlyAsk?: true;
 }
 
-/** Vendor-specific; communications; their data. Modems have their serial ports there. */
+/** USB classes of interfaces with serial ports: vendor-specific, communications, communications data. */
 const SERIAL_CLASSES = new Set(['ff', '02', '0a']);
-/** Serial adapters, boards and receivers of GPS have one. */
+/** Serial adapters, boards and GPS receivers have only one. */
 const MODEM_TTYS_MIN = 2;
 
 const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
 
-/** Whether the device is a modem, or will be one once it is switched: known by its ids. */
+/** Returns whether the ids are those of a modem, or of a stick that can be switched to one. */
 export function isModem(device: UsbDevice): boolean {
   if (findUsbProduct(device.id) !== undefined || isStorageMode(device.id)) return true;
   return VENDORS.has(device.id.vendor) && (isOnlyStorage(device) || ttysOf(device).length > 0);
 }
 
 /**
- * Whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, because the configuration says
- * that there is a modem, but not where.
+ * Returns whether a device of an unknown make may be a modem, by its serial ports. `isAnyone`: one port is enough, because the
+ * configuration names a modem without its place.
  */
 export function mayBeModem(device: UsbDevice, isAnyone: boolean): boolean {
   const serial = device.interfaces.filter((each) => each.tty !== undefined && SERIAL_CLASSES.has(each.class));
   return serial.length >= (isAnyone ? 1 : MODEM_TTYS_MIN);
 }
 
-/** The place of a device, as it is now. `devRoot` is /dev on a real system. */
+/** Returns the current place of a device. `devRoot` is /dev on a real system. */
 export function placeOf(device: UsbDevice, devRoot: string): Place {
   const usb = { path: device.usbPath, id: device.id };
   const isStorage = isStorageMode(device.id) || isOnlyStorage(device);
@@ -73,7 +73,7 @@ function audioOf(device: UsbDevice, devRoot: string): AudioPlace | undefined {
   };
 }
 
-/** Names of the ports that may speak AT: those that are known to, else all, in order of their interfaces. */
+/** Returns the names of possible AT ports: the known ones, or otherwise all, in the order of their interfaces. */
 function atPortsOf(device: UsbDevice): string[] {
   const product = findUsbProduct(device.id);
   if (product === undefined) return ttysOf(device).map(({ tty }) => tty);

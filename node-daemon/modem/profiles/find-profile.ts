@@ -1,4 +1,4 @@
-// Finds the make of a modem: by its USB id before it is opened, by its own identification afterwards.
+// Finds the profile of a modem: by its USB id before it is opened, by its own identification afterwards.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';
@@ -7,12 +7,12 @@ import type { ModemProfile, UsbProduct } from './profile.ts';
 import { QUECTEL } from './quectel.ts';
 import { SIMCOM } from './simcom.ts';
 
-/** All makes; the generic one is last, for it matches everything. */
+/** All makes. The generic one is last, because it matches every modem. */
 export const PROFILES: readonly ModemProfile[] = [QUECTEL, SIMCOM, HUAWEI, GENERIC];
 
 /**
- * The profile of a modem. Its answer to ATI comes first where that is known, because resellers change USB ids. Its USB id comes next.
- * Otherwise the modem gets the generic profile.
+ * Returns the profile of a modem: by its answer to ATI first, because resellers change USB ids, then by its USB id. Any other modem gets
+ * the generic profile.
  */
 export function findProfile(identification: readonly string[], usbId?: UsbId): ModemProfile {
   const text = identification.join(' ');
@@ -20,12 +20,12 @@ export function findProfile(identification: readonly string[], usbId?: UsbId): M
   return named ?? profileOfUsb(usbId) ?? GENERIC;
 }
 
-/** The product with this USB id in modem mode; `undefined` when no profile knows it. */
+/** Returns the product with this USB id in modem mode; `undefined` if no profile has it. */
 export function findUsbProduct(usbId: UsbId): UsbProduct | undefined {
   return PROFILES.flatMap(({ usb }) => usb).find((product) => isSame(product, usbId));
 }
 
-/** Whether the device is a modem that arrived as storage and waits to be switched. */
+/** Returns whether the device is a modem in mass-storage mode. */
 export function isStorageMode(usbId: UsbId): boolean {
   return PROFILES.some(({ usbStorage }) => usbStorage.some((product) => isSame(product, usbId)));
 }

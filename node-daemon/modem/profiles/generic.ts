@@ -1,4 +1,4 @@
-// Any modem that keeps to 3GPP TS 27.007 and 27.005. The other makes say how they differ from it.
+// The profile of any modem that follows 3GPP TS 27.007 and 27.005. Other profiles contain the differences from it.
 import { GENERIC_VOICE } from '../../voice/makes/generic-voice.ts';
 import type { ModemProfile } from './profile.ts';
 
@@ -14,7 +14,7 @@ export const GENERIC: ModemProfile = {
   // 3GPP TS 27.007 §8.65. `+CPINR: SIM PIN,3,3`; some firmware quotes the name.
   pinTries: { command: 'AT+CPINR="SIM PIN"', answer: /^\+CPINR:/, tries: /^\+CPINR: ?"?SIM PIN"?,(\d+)/ },
   registration: ['CREG', 'CEREG', 'CGREG'],
-  // Stored and announced; reports directly. Then the values that older firmware takes.
+  // Messages stored and announced, reports forwarded directly. Then the values for older firmware.
   indications: ['2,1,0,1,0', '2,1,0,2,0', '1,1,0,1,0', '2,1,0,0,0', '2,1'],
   // Modem memory is larger and faster than the SIM's.
   receiving: ['SM', 'ME', 'MT'],

@@ -1,11 +1,11 @@
-// Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
+// The profile of Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import { HUAWEI_VOICE } from '../../voice/makes/huawei-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile, UsbProduct } from './profile.ts';
 
-/** The order differs by firmware: ports are tried in this one. Only the PCUI port announces messages. */
+/** The order differs by firmware. Ports are tried in this order. Only the PCUI port announces messages. */
 const ORDER = { atInterfaces: [2, 3, 0, 1], audioInterface: 1 };
 /** E169, E1550 and E17x; E220; later E17x and E173; K3765; E303, E3131 and E3531. */
 const PRODUCTS = ['1001', '1003', '1406', '140c', '1436', '14ac', '1465', '1506'];
@@ -19,12 +19,12 @@ export const HUAWEI: ModemProfile = {
   matches: /huawei/i,
   setUp: [
     ...GENERIC.setUp,
-    // Announcements only reach the port on which this was said.
+    // Announcements reach only the port that sent this command.
     'AT^PORTSEL=1',
     'AT^CURC=1',
   ],
   iccidCommands: ['AT^ICCID?', 'AT+CCID', 'AT+ICCID', 'AT+CRSM=176,12258,0,0,10'],
-  // `^CPIN: SIM PIN,3,10,3,10,3`: the code, its tries, then those of PUK, PIN, PUK2, PIN2.
+  // `^CPIN: SIM PIN,3,10,3,10,3`: the code, its attempts left, then those of PUK, PIN, PUK2, PIN2.
   pinTries: {
     command: 'AT^CPIN?',
     answer: /^\^CPIN:/,
@@ -36,7 +36,7 @@ export const HUAWEI: ModemProfile = {
   hasPackedUssd: true,
   urcs: {
     restarted: /^(\^SYSSTART|\+CFUN: ?1$)/,
-    // Observed: E1752 says ^BOOT with the same number every 30 s, all its life.
+    // Observed: E1752 sends ^BOOT with the same number every 30 s, all the time.
     doubtful: /^\^BOOT/,
     simChanged: /^(\+CPIN:|\^SIMST:)/,
     storeFull: /^\^SMMEMFULL/,

@@ -1,9 +1,9 @@
-// The properties of a make of modems, as data. All differences between makes are here, and only here.
+// The properties of a make of modems, as data. All differences between makes are in profiles.
 
 import type { UsbId } from '../../usb/usb-device.ts';
 import type { MakeVoice } from '../../voice/makes/make-voice.ts';
 
-/** A product in modem mode, and what its interfaces are for. */
+/** A product in modem mode, and the purpose of its interfaces. */
 export interface UsbProduct extends UsbId {
   /** Numbers of the interfaces that speak AT commands and announce messages, best first. */
   readonly atInterfaces: readonly number[];
@@ -11,7 +11,7 @@ export interface UsbProduct extends UsbId {
   readonly audioInterface?: number;
 }
 
-/** How a number becomes dBm, and which values it may have: 3GPP TS 27.007 §8.5 and §8.69, or vendors. */
+/** Scales of signal values and their conversion to dBm: 3GPP TS 27.007 §8.5 and §8.69, or the vendor's. */
 export type SignalScale =
   /** +CSQ <rssi>: 0 to 31, -113 + 2n. */
   | 'rssi'
@@ -21,7 +21,7 @@ export type SignalScale =
   | 'rscp'
   /** +CESQ <rsrp>: 0 to 97, -141 + n. */
   | 'rsrp'
-  /** As it is: negative. */
+  /** The value is in dBm already, and negative. */
   | 'dbm';
 
 /** A URC that reports the signal: group 1 is the value. */
@@ -30,7 +30,7 @@ interface SignalUrc {
   readonly scale: SignalScale;
 }
 
-/** How many tries the PIN has left: group 1 of the pattern. */
+/** Reads the remaining attempts of the PIN: group 1 of the pattern. */
 export interface PinTriesQuery {
   readonly command: string;
   /** Matches all information responses of the command. */
@@ -38,19 +38,19 @@ export interface PinTriesQuery {
   readonly tries: RegExp;
 }
 
-/** URCs by what they ask for. A line may match one of them only. */
+/** URCs by their effect. A line may match only one of them. */
 interface ProfileUrcs {
-  /** All settings are back to their defaults. */
+  /** The modem restarted: all settings are back to their defaults. */
   readonly restarted: RegExp;
-  /** A modem sends it after a restart, but also without one: the session checks its settings. */
+  /** The modem sends it after a restart, but also at other times. The session then checks the settings. */
   readonly doubtful?: RegExp;
-  /** The SIM came, went or was unlocked. */
+  /** The SIM was inserted, removed or unlocked. */
   readonly simChanged: RegExp;
-  /** A storage is full: messages wait in the network until it is emptied. */
+  /** A storage is full, so messages wait in the network. */
   readonly storeFull: RegExp;
-  /** The network or its technology may be another one: operator and signal are asked again. */
+  /** The network or its technology may have changed, so the daemon asks for operator and signal again. */
   readonly networkChanged?: RegExp;
-  /** Known, and ignored. Others are logged once, for developers who add a make. */
+  /** Known and ignored. Unknown URCs are logged once, for developers who add a make. */
   readonly ignorable: RegExp;
   readonly signal: readonly SignalUrc[];
 }
@@ -59,29 +59,29 @@ interface ProfileUrcs {
 export interface ModemProfile {
   readonly name: string;
   readonly usb: readonly UsbProduct[];
-  /** The same devices as they arrive: storage with a driver for Windows, to be switched to modem mode. */
+  /** The ids of the same devices in mass-storage mode, with a driver for Windows. */
   readonly usbStorage: readonly UsbId[];
-  /** Tested against the lines of ATI, joined by blanks. */
+  /** Matches the lines of ATI, joined by blanks. */
   readonly matches: RegExp;
-  /** Sent once the SIM is ready, each optional: an error answer is ignored. */
+  /** Sent when the SIM is ready. Each is optional: errors are ignored. */
   readonly setUp: readonly string[];
   /** Commands that return the ICCID, best first; the first that answers is used. */
   readonly iccidCommands: readonly string[];
-  /** Absent where the modem cannot be asked: then a PIN is entered as long as the journal allows it. */
+  /** Absent if the modem does not report it. Then a PIN is entered as long as the journal allows it. */
   readonly pinTries?: PinTriesQuery;
-  /** Asked one by one until all have answered, best first: `AT+CREG?` and its likes. */
+  /** Registration domains, best first. `AT+CREG?` and its variants are sent one by one. */
   readonly registration: readonly RegistrationDomain[];
   /** Values of AT+CNMI, best first (3GPP TS 27.005 §3.4.1). */
   readonly indications: readonly string[];
-  /** Where arriving messages may be put, best first. */
+  /** Storages for incoming messages, best first. */
   readonly receiving: readonly string[];
-  /** The storages of modems that do not answer AT+CPMS=?. */
+  /** The assumed storages of modems that do not answer AT+CPMS=?. */
   readonly storages: string;
   /** Restarts the whole modem. */
   readonly restartCommand: string;
-  /** After `restartCommand` the modem is left alone for this long. */
+  /** Time for which the modem is left alone after `restartCommand`. */
   readonly settleMs: number;
-  /** Whether USSD codes are given as hexadecimal of packed septets instead of characters. */
+  /** Whether the modem needs USSD codes as packed septets in hexadecimal, not as characters. */
   readonly hasPackedUssd?: boolean;
   readonly urcs: ProfileUrcs;
   readonly voice: MakeVoice;

@@ -1,4 +1,4 @@
-// Quectel's EC2x and EG2x family and its kin. Sources: the AT commands manual of EC2x, ModemManager's port rules.
+// The profile of Quectel's EC2x, EG2x and related families. Sources: the AT commands manual of EC2x, ModemManager's port rules.
 import { QUECTEL_VOICE } from '../../voice/makes/quectel-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile, UsbProduct } from './profile.ts';
@@ -15,17 +15,17 @@ export const QUECTEL: ModemProfile = {
   matches: /Quectel/i,
   setUp: [
     ...GENERIC.setUp,
-    // URCs may go to another port without this.
+    // Without this, URCs may go to another port.
     'AT+QURCCFG="urcport","usbat"',
-    // Off by default. The last 0: until the next restart only, for the flash wears.
+    // Off by default. The last 0 means until the next restart only, to spare the flash memory.
     'AT+QINDCFG="smsfull",1,0',
     'AT+QINDCFG="csq",1,0',
     'AT+QINDCFG="act",1,0',
-    // Reports when the card is inserted or removed, where the detection is wired and switched on.
+    // Reports when the card is inserted or removed, if card detection is wired and on.
     'AT+QSIMSTAT=1',
   ],
   iccidCommands: ['AT+QCCID', ...GENERIC.iccidCommands],
-  // `+QPINC: "SC",3,10` and `+QPINC: "P2",3,10`: tries of the PIN, then of its PUK.
+  // `+QPINC: "SC",3,10` and `+QPINC: "P2",3,10`: attempts left for the PIN, then for its PUK.
   pinTries: { command: 'AT+QPINC?', answer: /^\+QPINC:/, tries: /^\+QPINC: ?"SC",(\d+)/ },
   storages: '("SM","ME"),("SM","ME"),("SM","ME")',
   urcs: {

@@ -1,4 +1,4 @@
-// SIMCom's SIM7100, SIM7500 and SIM7600. Sources: the SIM7500_SIM7600 AT command manual, ModemManager's port rules.
+// The profile of SIMCom's SIM7100, SIM7500 and SIM7600. Sources: the SIM7500_SIM7600 AT command manual, ModemManager's port rules.
 import { SIMCOM_VOICE } from '../../voice/makes/simcom-voice.ts';
 import { GENERIC } from './generic.ts';
 import type { ModemProfile } from './profile.ts';
@@ -24,10 +24,10 @@ export const SIMCOM: ModemProfile = {
   ],
   // `+ICCID: 898600…` answers the first.
   iccidCommands: ['AT+CICCID', 'AT+CCID', 'AT+CRSM=176,12258,0,0,10'],
-  // `+SPIC: 3,10,0,10`: the PIN's tries come first in every order of the others.
+  // `+SPIC: 3,10,0,10`: the attempts of the PIN always come first.
   pinTries: { command: 'AT+SPIC', answer: /^\+SPIC:/, tries: /^\+SPIC: ?(\d+)/ },
   storages: '("SM","ME"),("SM","ME"),("SM","ME")',
-  // AT+CFUN=1,1 leaves the audio and, on some firmware, the USB side as it was.
+  // AT+CFUN=1,1 does not restart the audio and, on some firmware, the USB part.
   restartCommand: 'AT+CRESET',
   settleMs: 20_000,
   urcs: {

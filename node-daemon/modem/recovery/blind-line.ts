@@ -1,18 +1,18 @@
-// A line to a modem that may not answer: commands are given all the same.
+// Sends commands to a modem that may not answer.
 import type { Clock } from '#shared/clock.ts';
 import type { Port } from '../../at/port.ts';
 
 const FINAL = /\r\n(OK|ERROR|\+CM[ES] ERROR: ?[^\r]*|COMMAND NOT SUPPORT)\r\n/;
-/** Beyond this a modem says no final result code, but noise. */
+/** More octets than this are noise and not a final result code. */
 const HEARD_LENGTH_MAX = 64 * 1024;
 
-/** One opened port, used without regard to what the modem is able to say. */
+/** One opened port, whose modem may not be able to answer. */
 export class BlindLine {
   readonly #port: Port;
   readonly #clock: Clock;
   #heard = '';
   #isGone = false;
-  #onNews: () => void = () => undefined;
+  #onEvent: () => void = () => undefined;
   #onHurry: () => void = () => undefined;
 
   constructor(port: Port, clock: Clock) {
@@ -20,11 +20,11 @@ export class BlindLine {
     this.#clock = clock;
     port.onData((bytes) => {
       this.#heard = (this.#heard + Buffer.from(bytes).toString('latin1')).slice(-HEARD_LENGTH_MAX);
-      this.#onNews();
+      this.#onEvent();
     });
     port.onClose(() => {
       this.#isGone = true;
-      this.#onNews();
+      this.#onEvent();
     });
   }
 
@@ -32,7 +32,7 @@ export class BlindLine {
     return this.#isGone;
   }
 
-  /** Gives a command; resolves with whether a final result code came within `timeoutMs`. Never rejects. */
+  /** Sends a command. Resolves with whether a final result code came within `timeoutMs`. Never rejects. */
   async say(command: string, timeoutMs: number): Promise<boolean> {
     this.#heard = '';
     this.#port.write(Buffer.from(`${command}\r`, 'latin1')).catch(() => undefined);
@@ -40,13 +40,13 @@ export class BlindLine {
     return FINAL.test(this.#heard);
   }
 
-  /** Resolves with whether the port went within `timeoutMs`. */
+  /** Resolves with whether the port closed within `timeoutMs`. */
   async goes(timeoutMs: number): Promise<boolean> {
     await this.#until(() => this.#isGone, timeoutMs);
     return this.#isGone;
   }
 
-  /** Ends the wait for the command that was given last; the next one is waited for as always. */
+  /** Ends the wait for the last command. Later commands wait as usual. */
   hurry(): void {
     this.#onHurry();
   }
@@ -64,11 +64,11 @@ export class BlindLine {
         resolve();
       };
       this.#onHurry = end;
-      this.#onNews = () => {
+      this.#onEvent = () => {
         if (isReached()) end();
       };
     });
-    this.#onNews = () => undefined;
+    this.#onEvent = () => undefined;
     this.#onHurry = () => undefined;
   }
 }

@@ -1,11 +1,11 @@
-// A sign of life of a loop. A loop that stands still for minutes without waiting never goes on.
+// Detects whether a loop hangs. A loop that makes no step for minutes, without waiting, never continues.
 
-/** Counts the turns of one loop. */
+/** Counts the steps of one loop. */
 export class Liveness {
   #turns = 0;
   #isWaiting = true;
 
-  /** Grows as the loop goes on; `undefined` while it waits for something that may never come. */
+  /** Grows with each step; `undefined` while the loop waits for an event that may never come. */
   get steps(): number | undefined {
     return this.#isWaiting ? undefined : this.#turns;
   }

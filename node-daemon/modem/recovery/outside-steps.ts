@@ -1,4 +1,4 @@
-// The steps that act on a modem from outside of it, as the operator configured them.
+// The recovery steps that act on a modem from outside, as configured.
 import type { Clock } from '#shared/clock.ts';
 import type { NodeConfig, RecoverySettings } from '../../config/node-config.ts';
 import type { HangGuard } from '../../system/hang-guard.ts';
@@ -7,22 +7,22 @@ import { authorizedReset, uhubctlReset } from '../../usb/usb-reset.ts';
 import type { Place, UsbPlace } from '../place/place.ts';
 import type { RecoveryLimits } from './recovery.ts';
 
-/** Absent where it is not wanted. All reject when they could not be done. */
+/** The configured steps. Each rejects if it fails. */
 export interface OutsideSteps {
   readonly resetUsb?: ((usb: UsbPlace) => Promise<void>) | undefined;
   readonly powerCycle?: ((usb: UsbPlace) => Promise<void>) | undefined;
-  /** Turns a stick that shows its disk into a modem. */
+  /** Switches a stick from its disk to its modem. */
   readonly switchMode?: ((usb: UsbPlace) => Promise<void>) | undefined;
 }
 
-/** The parts of the host that the steps use. */
+/** The parts that the steps use. */
 interface OutsideParts {
   readonly sysfsRoot: string;
   readonly clock: Clock;
   readonly guard: HangGuard;
 }
 
-/** The steps that a configuration allows. */
+/** Returns the steps that a configuration allows. */
 export function outsideSteps({ modeSwitch, recovery }: NodeConfig, parts: OutsideParts): OutsideSteps {
   const reset = { authorized: authorizedReset(parts), uhubctl: uhubctlReset, off: undefined }[
     recovery.usbReset
@@ -34,7 +34,7 @@ export function outsideSteps({ modeSwitch, recovery }: NodeConfig, parts: Outsid
   };
 }
 
-/** How often an hour each step may be taken. */
+/** Returns the maximum number of each step in an hour. */
 export function recoveryLimits({ perHour }: RecoverySettings): RecoveryLimits {
   const { radio, restart, usbReset, powerCycle } = perHour;
   return { radio, restart, usb_reset: usbReset, power_cycle: powerCycle };
@@ -46,7 +46,7 @@ function commandStep(words: readonly string[] | undefined): OutsideSteps['powerC
     runCommand(fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }));
 }
 
-/** The same limits at the place of a modem: a step that needs a USB device is impossible without one. */
+/** Returns the limits at the place of a modem. Steps that need a USB device are impossible without one. */
 export function limitsAt(place: Place, outside: OutsideSteps, limits: RecoveryLimits): RecoveryLimits {
   const hasUsb = place.usb !== undefined;
   return {

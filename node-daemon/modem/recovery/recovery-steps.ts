@@ -1,4 +1,4 @@
-// How each step of the recovery ladder is taken.
+// Takes the steps of the recovery ladder.
 import type { Clock } from '#shared/clock.ts';
 import type { OpenPort } from '../../at/port.ts';
 import type { Place } from '../place/place.ts';
@@ -10,31 +10,31 @@ import type { RecoveryStep } from './recovery.ts';
 const ESC = '\x1b';
 /** A healthy modem answers AT within milliseconds. */
 const AWAKE_MS = 1_000;
-/** Switching the radio includes leaving the network. */
+/** Turning the radio off includes leaving the network. */
 const RADIO_MS = 15_000;
-/** A modem that does not answer gets no more than the time to hear. */
+/** Time for a modem that does not answer to receive the command. */
 const UNHEARD_MS = 3_000;
-/** At a stop the last command of a step gets this long to leave the host. */
+/** At a stop, the last command of a step gets this time to leave the host. */
 const STOP_MS = 1_000;
-/** A modem that restarts without notice takes its port away in this time. */
+/** The port of a modem that restarts disappears within this time. */
 const LEAVES_MS = 8_000;
-/** After a USB reset the modem itself has not restarted; its ports come within this time. */
+/** A USB reset does not restart the modem, so its ports appear within this time. */
 const REPLUG_MS = 2_000;
 
 /** The target and the tools of a step. */
 export interface StepParts {
   readonly place: Place;
-  /** The port on which the modem last gave its IMEI: the first to try. */
+  /** The port on which the modem last returned its IMEI. It is tried first. */
   readonly provenPort?: string | undefined;
   readonly profile: ModemProfile;
   readonly openPort: OpenPort;
   readonly clock: Clock;
   readonly outside: OutsideSteps;
-  /** Ends the step early: the daemon stops. */
+  /** Aborted when the daemon stops. Ends the step early. */
   readonly signal: AbortSignal;
 }
 
-/** Takes a step; resolves with the time in ms for which the modem must be left alone then. Rejects when the step could not be taken. */
+/** Takes a step. Resolves with the time in ms for which the modem must then be left alone. Rejects if the step failed. */
 export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<number> {
   const { profile, place, outside, signal } = parts;
   switch (step) {
@@ -50,7 +50,7 @@ export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<nu
     case 'radio':
       return await withLine(parts, async (line, patienceMs) => {
         await line.say('AT+CFUN=0', patienceMs);
-        // Also at a stop: without a radio the modem would be of no use to anyone.
+        // Also at a stop, because a modem without a radio would be useless.
         await line.say('AT+CFUN=1', signal.aborted ? STOP_MS : patienceMs);
         return 0;
       });
@@ -69,8 +69,8 @@ export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<nu
 }
 
 /**
- * Uses the first port that answers; where none does, the first that can be opened, for the modem may hear. The
- * command gets more time from a modem that answers.
+ * Uses the first port that answers, or otherwise the first that can be opened, because the modem may still receive.
+ * A command gets more time if the modem answers.
  */
 async function withLine(
   parts: StepParts,
@@ -79,7 +79,7 @@ async function withLine(
   const { place, provenPort, signal } = parts;
   const isProven = (path: string): boolean => path === provenPort;
   const paths = [...place.ports.filter(isProven), ...place.ports.filter((path) => !isProven(path))];
-  let failure: unknown = new Error('there is no port');
+  let failure: unknown = new Error('the modem has no port');
   let silent: string | undefined;
   for (const path of paths) {
     signal.throwIfAborted();
@@ -99,7 +99,7 @@ async function withLine(
   return await withPort(silent, parts, (line) => use(line, UNHEARD_MS));
 }
 
-/** Opens a port and closes it after use. At a stop nothing more is waited for. */
+/** Opens a port and closes it after use. At a stop, it waits for nothing more. */
 async function withPort<Result>(
   path: string,
   { clock, openPort, signal }: StepParts,

@@ -1,4 +1,4 @@
-// The recovery ladder: which step is next for a modem in trouble. Pure.
+// The recovery ladder: chooses the next step for a lost modem. Pure.
 //
 //   reopen → reinitialise → radio → restart → usb_reset → power_cycle → give_up ──(long)──► reopen …
 import { type BackOffLimits, backOffMs } from '#shared/back-off.ts';
@@ -6,17 +6,17 @@ import type { Trouble } from './trouble.ts';
 
 /** Gentlest first. */
 const RECOVERY_STEPS = [
-  /** The port is closed and opened again, another AT port of the device where the first is silent. */
+  /** Close the port and open it again, or another AT port of the device if it is silent. */
   'reopen',
-  /** The modem's settings are put back to those of its maker. */
+  /** Reset the modem's settings to those of its maker. */
   'reinitialise',
-  /** The radio is switched off and on (AT+CFUN). */
+  /** Turn the radio off and on (AT+CFUN). */
   'radio',
-  /** The modem restarts by the command of its make. */
+  /** Restart the modem with the command of its make. */
   'restart',
   'usb_reset',
   'power_cycle',
-  /** Only reopened now and then, with an alarm for the operator. */
+  /** Only open the port now and then, and raise an alarm for the operator. */
   'give_up',
 ] as const;
 export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
@@ -24,10 +24,10 @@ export type RecoveryStep = (typeof RECOVERY_STEPS)[number];
 /** Steps that have a limit. */
 type LimitedStep = 'radio' | 'restart' | 'usb_reset' | 'power_cycle';
 
-/** The steps that are possible for one modem, and how often an hour; 0 where a step is impossible. */
+/** Maximum number of each step in an hour for one modem; 0 for an impossible step. */
 export type RecoveryLimits = Readonly<Record<LimitedStep, number>>;
 
-/** The steps that help against a trouble. */
+/** The steps that help against each failure. */
 const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   port_gone: ['usb_reset', 'power_cycle'],
   silent: ['radio', 'restart', 'usb_reset', 'power_cycle'],
@@ -37,7 +37,7 @@ const HELPS: Record<Trouble, readonly (LimitedStep | 'reinitialise')[]> = {
   sim_changed: [],
   requested: ['restart'],
 };
-/** How often the port is opened again before anything stronger. */
+/** Number of times that the port is opened again before a stronger step. */
 const REOPENS: Record<Trouble, number> = {
   port_gone: 5,
   silent: 1,
@@ -48,7 +48,7 @@ const REOPENS: Record<Trouble, number> = {
   requested: 0,
 };
 const REOPEN: BackOffLimits = { firstMinMs: 50, firstMaxMs: 250, capMs: 10_000 };
-/** Between two equal steps at least this long, doubled with each of the last hour. */
+/** Least time between two equal steps. It doubles with each such step of the last hour. */
 const GAP_MS: Record<LimitedStep, number> = {
   radio: 30_000,
   restart: 60_000,
@@ -57,34 +57,34 @@ const GAP_MS: Record<LimitedStep, number> = {
 };
 
 const HOUR_MS = 60 * 60 * 1000;
-/** A modem that served this long is well: the next trouble begins at the gentlest step. */
-export const WELL_MS = 60_000;
-/** A modem that served this long can be served: opening it again begins with short waits. */
+/** After this time in service, the next recovery begins with the gentlest step. */
+export const HEALTHY_MS = 60_000;
+/** After this time in service, opening the modem again begins with short waits. */
 const SERVED_MS = 5_000;
-/** A modem that has just got power answers only after some seconds. */
+/** A modem answers only some seconds after it gets power. */
 const BOOT_MS = 15_000;
 const GIVE_UP_MS = 10 * 60_000;
 const GIVE_UP_RETRY_MS = 60_000;
-/** No trouble is waited out for longer. */
+/** The longest wait. */
 const PATIENCE_MAX_MS = GIVE_UP_MS;
-/** So many times within an hour a modem that was never well may lose its port: then it crashes again and again. */
+/** A modem that loses its port this often in an hour, without a healthy time between, crashes again and again. */
 const LOSSES_MAX = 5;
 
-/** The history of the troubles of one modem. Times in ms since the Unix epoch. */
+/** The failures and recovery steps of one modem. Times in ms since the Unix epoch. */
 export interface RecoveryState {
-  /** The strongest step so far, as a position in `RECOVERY_STEPS`; -1 for none. */
+  /** Position in `RECOVERY_STEPS` of the strongest step so far; -1 for none. */
   readonly rung: number;
   readonly reopens: number;
-  /** Until then the port is only opened again: the modem starts, or was given up. */
+  /** Until this time the port is only opened again, because the modem starts or was given up. */
   readonly patientUntil: number;
   readonly gaveUp: boolean;
-  /** Limited steps of the last hour. */
+  /** The limited steps of the last hour. */
   readonly taken: readonly { readonly step: LimitedStep; readonly at: number }[];
-  /** When its port went within the last hour, since the modem was well. */
+  /** Times in the last hour at which its port disappeared, since the modem was healthy. */
   readonly losses: readonly number[];
 }
 
-/** Nothing has happened yet. */
+/** The state of a modem without failures. */
 export const NO_TROUBLE: RecoveryState = {
   rung: -1,
   reopens: 0,
@@ -94,18 +94,18 @@ export const NO_TROUBLE: RecoveryState = {
   losses: [],
 };
 
-/** A trouble, and the facts known when it comes. */
+/** A failure and its facts. */
 export interface TroubleSeen {
   readonly trouble: Trouble;
-  /** Ms since the Unix epoch. */
+  /** Time of the failure, ms since the Unix epoch. */
   readonly now: number;
-  /** How long the modem was in service before. */
+  /** Time for which the modem was in service before. */
   readonly servedMs: number;
-  /** From 0 to 1: chance in the waits. */
+  /** A random number from 0 to 1, for the waits. */
   readonly random: number;
 }
 
-/** The decision: wait, take the step, and keep the state. */
+/** The decision: wait, take the step, keep the state. */
 interface Recovery {
   readonly step: RecoveryStep;
   readonly delayMs: number;
@@ -122,10 +122,10 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
     state: { ...state, reopens: state.reopens + 1 },
   });
   const backOff = backOffMs(REOPEN, state.reopens, random);
-  // A device that keeps coming and going is always starting: no patience helps it.
+  // A device that reconnects again and again is always starting, so waiting does not help it.
   const isCrashing = !state.gaveUp && trouble === 'port_gone' && state.losses.length >= LOSSES_MAX;
   if (now < state.patientUntil && !isCrashing) {
-    // Without a network the modem is served as well as it can be.
+    // Without a network, nothing more can be done now.
     return reopen(state.gaveUp && trouble !== 'no_service' ? GIVE_UP_RETRY_MS : backOff);
   }
   if (state.rung < 0 && state.reopens < REOPENS[trouble] && !isCrashing) return reopen(backOff);
@@ -137,7 +137,7 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
     if (!isAllowed(step, state, limits, now)) continue;
     return { step, delayMs: 0, state: { ...state, rung, taken: [...state.taken, { step, at: now }] } };
   }
-  // The last step did help, if not for long.
+  // The last step helped for a while.
   if (seen.servedMs >= SERVED_MS)
     return { ...reopen(backOff), state: { ...NO_TROUBLE, taken: state.taken, reopens: 1 } };
   return {
@@ -147,7 +147,7 @@ export function nextRecovery(before: RecoveryState, limits: RecoveryLimits, seen
   };
 }
 
-/** The device went away while it was in use: remembered, though all it may need is to come back. */
+/** Records that the device disappeared while it was in use, even if it only has to come back. */
 export function lost(
   before: RecoveryState,
   seen: TroubleSeen,
@@ -156,25 +156,25 @@ export function lost(
   return { state, isCrashing: state.losses.length >= LOSSES_MAX };
 }
 
-/** The modem starts, by a step of ours or because it was plugged in: it gets `patienceMs` to answer. */
+/** Records that the modem starts, after a step or because it was plugged in. It gets `patienceMs` to answer. */
 export function starting(state: RecoveryState, now: number, patienceMs: number = BOOT_MS): RecoveryState {
   const rung = state.gaveUp ? -1 : state.rung;
   const patientUntil = Math.max(state.gaveUp ? 0 : state.patientUntil, now + patienceMs);
   return { ...state, rung, gaveUp: false, reopens: 0, patientUntil };
 }
 
-/** An operator has the modem restarted: no limit holds that up, and the limits of later steps know of it. */
+/** Records a restart by an operator. No limit applies to it, but it counts in the limits of later steps. */
 export const restartRequested = (state: RecoveryState, now: number): RecoveryState => ({
   ...NO_TROUBLE,
   taken: [...state.taken, { step: 'restart', at: now }],
 });
 
 function afterService(before: RecoveryState, { now, servedMs, trouble }: TroubleSeen): RecoveryState {
-  // A clock that was set back must not stop anything: nothing was done in the future.
+  // A clock that was set back must not block steps, so times in the future do not count.
   const isRecent = (at: number): boolean => at <= now && now - at < HOUR_MS;
   const taken = before.taken.filter(({ at }) => isRecent(at));
   const patientUntil = Math.min(before.patientUntil, now + PATIENCE_MAX_MS);
-  if (servedMs >= WELL_MS) return { ...NO_TROUBLE, taken };
+  if (servedMs >= HEALTHY_MS) return { ...NO_TROUBLE, taken };
   const losses = [...before.losses.filter(isRecent), ...(trouble === 'port_gone' ? [now] : [])].slice(
     -LOSSES_MAX,
   );

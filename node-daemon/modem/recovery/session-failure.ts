@@ -1,20 +1,20 @@
-// Why a modem is not served, as far as the error shows.
+// Finds the reason of a failed session in its error.
 import { AtTimeoutError } from '../../at/at-error.ts';
 import { SessionEndedError, type Trouble } from './trouble.ts';
 
 /**
- * `absent`: there is no such device. `denied`: the daemon may not open the port, or another program has it.
- * Neither is cured by anything that is done to the modem.
+ * `absent`: the device does not exist. `denied`: the daemon may not open the port, or another program has it open.
+ * No recovery step helps against these two.
  */
 type SessionFailure = Trouble | 'absent' | 'denied';
 
 const ABSENT = new Set(['ENOENT', 'ENODEV', 'ENXIO']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM']);
-/** Errors of the serial library are texts. */
+/** The serial library reports errors as text. */
 const FORBIDDEN_TEXT = /permission denied/i;
 const TAKEN_TEXT = /cannot lock port|resource busy/i;
 
-/** The failure that an error of opening or serving a modem stands for. */
+/** Returns the reason for an error of opening or serving a modem. */
 export function sessionFailureOf(error: unknown): SessionFailure {
   if (error instanceof SessionEndedError) return error.trouble;
   if (error instanceof AtTimeoutError) return 'silent';
@@ -24,7 +24,7 @@ export function sessionFailureOf(error: unknown): SessionFailure {
   return isForbidden || isTaken(error) ? 'denied' : 'port_gone';
 }
 
-/** Whether a port cannot be opened because another program has it. */
+/** Returns whether another program has the port open. */
 export function isTaken(error: unknown): boolean {
   const { code, message = '' } = error as NodeJS.ErrnoException;
   return code === 'EBUSY' || TAKEN_TEXT.test(message);

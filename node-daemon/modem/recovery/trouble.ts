@@ -1,16 +1,16 @@
-// Why the session with a modem ended: the recovery chooses its step by this.
+// The reasons why the session with a modem ended. The recovery chooses its steps by them.
 import { AtTimeoutError, PortClosedError } from '../../at/at-error.ts';
 
 /**
- * `port_gone`: the device or its port went away. `silent`: the modem does not answer. `restarted`: it restarted or lost its settings.
- * `sim_changed`: the SIM went, or is another one. `no_service`: the SIM is open and no network serves it for too long. `faulty`: the set-up
- * keeps failing. `requested`: an operator wants it to restart.
+ * `port_gone`: the device or its port disappeared. `silent`: the modem does not answer. `restarted`: it restarted or lost its settings.
+ * `sim_changed`: the SIM was removed or changed. `no_service`: the SIM is ready, but had no network for too long. `faulty`: the set-up
+ * keeps failing. `requested`: an operator requested a restart.
  */
 export type Trouble =
   | ('port_gone' | 'silent' | 'restarted' | 'sim_changed' | 'no_service' | 'faulty')
   | 'requested';
 
-/** The session is over: the modem has to be opened and set up again. */
+/** The session ended. The modem must be opened and set up again. */
 export class SessionEndedError extends Error {
   override name = 'SessionEndedError';
   readonly trouble: Trouble;
@@ -21,7 +21,7 @@ export class SessionEndedError extends Error {
   }
 }
 
-/** The end of the session, in the form that the recovery needs. */
+/** Returns an error as the end of a session, with its reason. */
 export function endOf(error: unknown): SessionEndedError {
   const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
   if (cause instanceof SessionEndedError) return cause;

@@ -1,12 +1,12 @@
-// Whether the SIM is still the one that a session serves: asked before anything is said or done in its name.
+// Checks that the SIM is still the one that the session serves, before the session acts for that SIM.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { SessionEndedError } from '../recovery/trouble.ts';
 import { readIccid } from './sim-card.ts';
 
-/** The maximum age of a reading. A person needs longer to exchange a card, and no modem knows a new one before 2 s. */
+/** The maximum age of a reading. Changing a card takes longer, and no modem detects a new card within 2 s. */
 export const SIM_READING_MAX_MS = 1_000;
-/** A passing error is no other card. */
+/** Attempts, because a temporary error does not mean another card. */
 const ATTEMPTS = 3;
 const ATTEMPT_PAUSE_MS = 250;
 
@@ -23,31 +23,31 @@ interface SimGuardParts {
   readonly sim: Sim;
 }
 
-/** Keeps the work of one session on one card. */
+/** Makes sure that one session works with one card only. */
 export class SimGuard {
   readonly #parts: SimGuardParts;
   #readAt: number;
   #reading: Promise<void> | undefined;
 
-  /** Of a card that was read just now. */
+  /** Makes the guard of a card that was read just now. */
   constructor(parts: SimGuardParts) {
     this.#parts = parts;
     this.#readAt = parts.clock.now();
   }
 
   /**
-   * Resolves when the card was the same within the last second. Rejects with `SessionEndedError` when it is another one, and has ended the
-   * session then. Rejects with the same error when the modem does not say which card it is. Rejects with `AtTimeoutError` and
+   * Resolves if the card was the same within the last second. Ends the session and rejects with `SessionEndedError` if it is another
+   * card. Rejects with the same error if the modem does not report the card. Rejects with `AtTimeoutError` and
    * `PortClosedError`.
    */
   async confirm(): Promise<void> {
     const ageMs = this.#parts.clock.now() - this.#readAt;
     if (ageMs >= 0 && ageMs < SIM_READING_MAX_MS) return;
-    await this.look();
+    await this.confirmNow();
   }
 
-  /** As `confirm`, whenever the card was read last. */
-  look(): Promise<void> {
+  /** As `confirm`, but always reads the card. */
+  confirmNow(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
@@ -64,12 +64,12 @@ export class SimGuard {
         return;
       }
       if (iccid !== undefined) {
-        const changed = new SessionEndedError('sim_changed', 'the SIM is another one');
+        const changed = new SessionEndedError('sim_changed', 'the SIM was changed');
         await channel.close(changed);
         throw changed;
       }
       if (attempt === ATTEMPTS) {
-        throw new SessionEndedError('sim_changed', 'the modem does not tell which SIM it has');
+        throw new SessionEndedError('sim_changed', 'the modem does not report which SIM it has');
       }
       await sleep(clock, ATTEMPT_PAUSE_MS);
     }

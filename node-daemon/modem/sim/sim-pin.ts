@@ -1,4 +1,4 @@
-// Entering a PIN: at most once when it is wrong, over restarts and kills too, and never as the last try.
+// Enters a PIN: a wrong one at most once, even across restarts and kills, and never with the last attempt.
 import { createHash } from 'node:crypto';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../../at/ask.ts';
@@ -9,16 +9,16 @@ import type { Journal } from '../../journal/journal.ts';
 import type { PinRecord } from '../../journal/record.ts';
 import type { PinTriesQuery } from '../profiles/profile.ts';
 
-/** One left would be the last: then the card asks for its PUK. */
+/** A wrong PIN at the last attempt would lock the card with its PUK. */
 const TRIES_LEFT_MIN = 2;
-/** All that a card has (3GPP TS 31.102 §5.1.1 with ETSI TS 102 221 §9.5.1): it has seen no wrong PIN. */
+/** All attempts of a card (3GPP TS 31.102 §5.1.1 with ETSI TS 102 221 §9.5.1). With all of them left, it has seen no wrong PIN. */
 const TRIES_WHOLE = 3;
-/** SIM busy: the card did not see the PIN (3GPP TS 27.007 §9.2.1). */
+/** SIM busy: the card did not get the PIN (3GPP TS 27.007 §9.2.1). */
 const CME_NOT_SEEN = 14;
-/** Operation not allowed, not supported. Modems answer so to wrong PINs too; the number of tries decides. */
+/** Operation not allowed, not supported. Modems also send these for wrong PINs, so the number of attempts decides. */
 const CME_DOUBTFUL = new Set([3, 4]);
 
-/** The parts that entering a PIN needs. */
+/** The parts that entering a PIN uses. */
 export interface PinParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
@@ -26,31 +26,31 @@ export interface PinParts {
   readonly pinTries: PinTriesQuery | undefined;
 }
 
-/** A locked card: its ICCID, where it returns one, and the modem that holds it. */
+/** A locked card: its ICCID, if it returns one, and its modem. */
 interface LockedCard {
   readonly iccid: string | undefined;
-  /** Names the card while it does not return its ICCID. */
+  /** Identifies the card while it does not return its ICCID. */
   readonly device: string;
 }
 
-/** Why a card stays locked, a word for the operator. */
+/** The reason why a card stays locked, as a word for the operator. */
 type PinRefusal =
-  /** None is configured for this card. */
+  /** No PIN is configured for this card. */
   | 'sim_pin'
-  /** The card has refused the configured one before. */
+  /** The card refused the configured PIN before. */
   | 'sim_pin_wrong'
-  /** It was entered, its result is not known, and it may have been wrong. */
+  /** The PIN was entered with an unknown result, and may be wrong. */
   | 'sim_pin_unproved'
-  /** It returns no ICCID, and does not report that all its tries are left: it may have refused the PIN before. */
+  /** The card returns no ICCID and does not report all attempts left, so it may have refused the PIN before. */
   | 'sim_pin_no_iccid'
-  /** The card has too few tries left. */
+  /** The card has too few attempts left. */
   | 'sim_pin_last_try'
-  /** The journal cannot keep the try, so the PIN is not entered. */
+  /** The journal cannot record the attempt, so the PIN is not entered. */
   | 'journal_unavailable';
 
 /**
- * Enters the PIN of a card, named by ICCID or, where a locked card returns none, by its device. A refusal under either name counts.
- * Resolves with `undefined` when the modem took the PIN. Rejects with `AtTimeoutError` and `PortClosedError`.
+ * Enters the PIN of a card, identified by its ICCID, or by its device if the locked card returns none. A refusal under either identity
+ * counts. Resolves with `undefined` if the modem accepted the PIN. Rejects with `AtTimeoutError` and `PortClosedError`.
  */
 export async function enterPin(
   parts: PinParts,
@@ -74,14 +74,14 @@ export async function enterPin(
   const refusal =
     refusalOf(known, triesLeft) ??
     (iccid === undefined && !isWhole ? 'sim_pin_no_iccid' : undefined) ??
-    // With all its tries left it is not the card that was refused in this device before it returned its ICCID.
+    // A card with all attempts left is not the one that refused a PIN in this device before it returned its ICCID.
     (isWhole ? undefined : refusalOf(journal.state.pins.get(digestOf(device, pin)), triesLeft));
   if (refusal === 'sim_pin_wrong' && known?.result === 'trying') await journal.append(record('refused'));
   if (refusal !== undefined) return refusal;
   try {
     await journal.append(record('trying'));
   } catch (error) {
-    log.error({ err: error }, 'a PIN is not entered: the journal cannot remember it');
+    log.error({ err: error }, 'PIN not entered: the journal could not record the attempt');
     return 'journal_unavailable';
   }
   try {
@@ -102,7 +102,7 @@ export async function enterPin(
   return undefined;
 }
 
-/** Tries before the card asks for its PUK; `undefined` where the modem does not return them. */
+/** Returns the attempts left before the card asks for its PUK; `undefined` if the modem does not return them. */
 async function readPinTries(
   channel: AtChannel,
   query: PinTriesQuery | undefined,
@@ -121,7 +121,7 @@ function refusalOf(known: PinRecord | undefined, triesLeft: number | undefined):
   if (known?.result === 'refused') return 'sim_pin_wrong';
   if (known?.result === 'trying') {
     if (known.triesLeft === null || triesLeft === undefined) return 'sim_pin_unproved';
-    // A wrong one costs a try: with as many left as before it was not seen, or it was right.
+    // A wrong PIN costs an attempt. With as many left as before, the card did not get the PIN, or it was right.
     if (triesLeft < known.triesLeft) return 'sim_pin_wrong';
   }
   return triesLeft !== undefined && triesLeft < TRIES_LEFT_MIN ? 'sim_pin_last_try' : undefined;

@@ -1,4 +1,4 @@
-// Opens a locked card: its identity, the PIN that it gets, and when it is too early to decide.
+// Unlocks a card: reads its identity, waits until it can decide, and enters the PIN.
 import type { Clock } from '#shared/clock.ts';
 import type { SimSettings } from '../../config/sim-settings.ts';
 import type { ModemProfile } from '../profiles/profile.ts';
@@ -8,7 +8,7 @@ import { enterPin, type PinParts } from './sim-pin.ts';
 /** Cards are ready within 20 s of power (Quectel's advice). Cards that return their ICCID while locked do so by then. */
 const ICCID_WAIT_MS = 20_000;
 
-/** The parts that opening a card needs. */
+/** The parts that unlocking a card uses. */
 interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
   readonly clock: Clock;
   readonly sims: SimSettings;
@@ -16,7 +16,7 @@ interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
   readonly imei: string | undefined;
 }
 
-/** `busy`: ask again soon. `opened`: by the PIN, just now. `reason` is a word for the operator. */
+/** `busy`: ask again soon. `opened`: the PIN has just unlocked it. `reason` is a word for the operator. */
 type Unlocked =
   | { readonly kind: 'busy' | 'opened' }
   | { readonly kind: 'locked'; readonly reason: string; readonly iccid: string | undefined };
@@ -24,19 +24,19 @@ type Unlocked =
 /** The locked cards of one session with a modem. */
 export class SimUnlock {
   readonly #parts: SimUnlockParts;
-  /** Cards that were opened by this session: one that locks itself again is not tried twice. */
+  /** Cards that this session unlocked. A card that locks itself again is not tried twice. */
   readonly #opened = new Set<string>();
-  /** Since when the locked card has returned no ICCID. */
+  /** Time since which the locked card has returned no ICCID. */
   #namelessSince: number | undefined;
 
   constructor(parts: SimUnlockParts) {
     this.#parts = parts;
   }
 
-  /** Enters the PIN where that is allowed. Rejects with `AtTimeoutError` and `PortClosedError`. */
+  /** Enters the PIN if that is allowed. Rejects with `AtTimeoutError` and `PortClosedError`. */
   async open(lock: string): Promise<Unlocked> {
     const { channel, clock, imei, profile, sims } = this.#parts;
-    // Most cards return their ICCID before they are opened.
+    // Most cards return their ICCID while locked.
     const iccid = (await readIccid(channel, profile.iccidCommands))?.iccid;
     const locked = (reason: string): Unlocked => ({ kind: 'locked', reason, iccid });
     if (lock !== LOCKED_BY_PIN) return locked(lock);
@@ -44,7 +44,7 @@ export class SimUnlock {
     if (this.#opened.has(device) || (iccid !== undefined && this.#opened.has(iccid))) return { kind: 'busy' };
     if (iccid !== undefined) this.#namelessSince = undefined;
     else {
-      // Under another name it would be given a PIN that it has refused.
+      // Under its other identity the card could get a PIN again that it has refused.
       this.#namelessSince ??= clock.now();
       if (clock.now() - this.#namelessSince < ICCID_WAIT_MS) return { kind: 'busy' };
     }

@@ -1,4 +1,4 @@
-// Waits until the modem has a SIM that can be used, and reports why there is none yet.
+// Waits until the modem has a usable SIM, and reports the reason while it has none.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AtChannel } from '../../at/channel.ts';
@@ -12,10 +12,10 @@ import type { Sim } from './sim-guard.ts';
 import { SimLoss } from './sim-loss.ts';
 import { SimUnlock } from './sim-unlock.ts';
 
-/** While there is no SIM to use; modems that announce one are quicker. */
+/** Poll interval without a usable SIM. Modems that report SIM changes are quicker. */
 const SIM_POLL_MS = 5_000;
 const SIM_BUSY_POLL_MS = 1_000;
-/** Cards are ready within 20 s of power (Quectel's advice); then the modem is to be restarted. */
+/** Cards are ready within 20 s of power (Quectel's advice). After this time the modem must be restarted. */
 export const SIM_BUSY_MAX_MS = 60_000;
 
 /** The parts that the wait uses. */
@@ -31,11 +31,11 @@ interface SimWaitParts {
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
-/** Resolves with the SIM once its ICCID can be read. Rejects with `SessionEndedError` when a restart may help, and as `pause` does. */
+/** Resolves with the SIM when its ICCID can be read. Rejects with `SessionEndedError` if a restart may help, and as `pause` does. */
 export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
   const { channel, clock, imei, journal, pause, profile, report } = parts;
   const unlock = new SimUnlock(parts);
-  // Since when it has been about to be ready.
+  // Time since which the SIM has been busy.
   let busySince = clock.now();
   const polledSince = busySince;
   const loss = SimLoss.of(journal, imei);
@@ -57,12 +57,12 @@ export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
     if (state.kind === 'absent') {
       const { reason } = state;
       const verdict = loss.missed(reason, clock.now(), polledSince);
-      if (verdict === 'ends') throw new SessionEndedError('faulty', `the SIM does not come back: ${reason}`);
+      if (verdict === 'ends') throw new SessionEndedError('faulty', `the SIM did not come back: ${reason}`);
       if (verdict === 'waits') report({ state: 'sim_absent', iccid: null, number: null, reason });
     }
     if (!isBusy) busySince = clock.now();
     else if (clock.now() - busySince >= SIM_BUSY_MAX_MS) {
-      throw new SessionEndedError('faulty', 'the SIM does not become ready');
+      throw new SessionEndedError('faulty', 'the SIM did not become ready');
     }
     await pause(isBusy ? SIM_BUSY_POLL_MS : SIM_POLL_MS);
   }

@@ -1,11 +1,11 @@
-// The expected "no" of a slot to a command of the control plane.
+// A slot's refusal of a command of the control plane.
 import type { CommandErrorCode } from '#shared/link/error-code.ts';
 
-/** The command was not tried: no part of it reached the modem. */
+/** The command was not tried, and no part of it reached the modem. */
 export class CommandRefusal extends Error {
   override name = 'CommandRefusal';
   readonly code: CommandErrorCode;
-  /** With `rate_limited`: after this time it would not be refused for that. */
+  /** With `rate_limited`: the time after which the limit would allow it. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

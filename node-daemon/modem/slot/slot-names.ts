@@ -1,4 +1,4 @@
-// Which slot a modem is in: the one that names the modem, else the one that names its place. Pure.
+// Finds the slot of a modem: the one that names the modem, or otherwise the one that names its place. Pure.
 import type { NamedSlot } from '../../config/node-config.ts';
 
 /** The facts that locate a modem. */
@@ -7,7 +7,7 @@ interface Located {
   readonly usbPath: string | null;
 }
 
-/** The operator's names. */
+/** The configured names of slots. */
 export class SlotNames {
   readonly #byImei = new Map<string, string>();
   readonly #byUsbPath = new Map<string, string>();
@@ -21,7 +21,7 @@ export class SlotNames {
     }
   }
 
-  /** Whether any slot is one of a USB device. */
+  /** Whether any slot names a USB device. */
   get areOfUsb(): boolean {
     return this.#byImei.size + this.#byUsbPath.size > 0;
   }
@@ -30,22 +30,22 @@ export class SlotNames {
     return this.#byImei.size > 0;
   }
 
-  /** The name that an operator gave to the modem or its place; the modem's goes first. */
+  /** Returns the configured name of the modem, or otherwise of its place. */
   nameOf({ imei, usbPath }: Located): string | undefined {
     const own = imei === null ? undefined : this.#byImei.get(serialOf(imei));
     return own ?? (usbPath === null ? undefined : this.#byUsbPath.get(usbPath));
   }
 
   /**
-   * The default name of a slot without a configured name: its USB path. A place is known before its modem answers, and stays the same after
-   * a restart without any memory.
+   * Returns the default name of a slot: its USB path. It is known before the modem answers, and stays the same after a restart without
+   * any storage.
    */
   defaultName(usbPath: string): string {
     return this.all.includes(usbPath) ? `usb-${usbPath}` : usbPath;
   }
 }
 
-/** Without the check digit or the version, which some firmware leaves out (3GPP TS 23.003 §6.2). */
+/** Removes the check digit or the version, which some firmware leaves out (3GPP TS 23.003 §6.2). */
 function serialOf(imei: string): string {
   return imei.slice(0, 14);
 }

@@ -1,24 +1,24 @@
-// The state of one slot, and for how long its modem answered.
+// The state of one slot, and the time for which its modem answered.
 import type { Clock } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Place } from '../place/place.ts';
 
-/** States of a slot whose modem answers, whatever its SIM does. */
+/** States in which the modem answers. */
 const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);
 
-/** Fields that change all the time: sent with the next report. */
+/** Fields that change all the time. A change is sent with the next report. */
 const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
 
-/** The values that a modem out of service reports in place of its network and its storage. */
+/** The network and storage values of a modem out of service. */
 export const UNKNOWN_SERVICE = { operator: null, signal_dbm: null, storage: null, swept_at: null } as const;
 
 /** A slot without its name. */
 type NamelessSlot = Omit<Slot, 'slot'>;
 
-/** The part of its slot that a session reports. */
+/** The part of a slot that a session reports. */
 export type SlotReport = Partial<NamelessSlot>;
 
-/** Keeps the last reports of a slot; of a lost modem, the last ones before it was lost. */
+/** The latest report of a slot. For a lost modem it keeps the last values. */
 export class SlotRecord {
   readonly #clock: Clock;
   readonly #onChange: (before: NamelessSlot) => void;
@@ -26,7 +26,7 @@ export class SlotRecord {
   #answeringSince: number | undefined;
   #answeredMs = 0;
 
-  /** `onChange` is called after a report that says anything new, unless that is only how full the storage is, or another sweep. */
+  /** `onChange` is called after a report with changes, unless only the storage use or the time of the sweep changed. */
   constructor(place: Place | undefined, clock: Clock, onChange: (before: NamelessSlot) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
@@ -50,7 +50,7 @@ export class SlotRecord {
     return ANSWERING.has(this.#slot.state);
   }
 
-  /** The longest time for which the modem answered without a break since the last `beginCounting`, in ms. */
+  /** The longest time in ms, since the last `beginCounting`, for which the modem answered without a break. */
   get answeredMs(): number {
     const since = this.#answeringSince;
     return Math.max(this.#answeredMs, since === undefined ? 0 : this.#clock.now() - since);

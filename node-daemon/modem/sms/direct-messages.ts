@@ -1,4 +1,4 @@
-// Messages and reports that the modem gives directly: accepted, and acknowledged where the network waits for it.
+// Accepts messages and reports that the modem forwards directly, and acknowledges them if the network waits for it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtError, CmsError } from '../../at/at-error.ts';
@@ -10,9 +10,9 @@ import { readPdu } from './sms-pdu.ts';
 
 /** 3GPP TS 27.005 §3.2.5: no +CNMA acknowledgement expected. */
 const CMS_NO_ACKNOWLEDGEMENT_EXPECTED = 340;
-/** `+CSMS: 1,…`: phase 2+, in which messages given directly are to be acknowledged (3GPP TS 27.005 §3.2.1). */
+/** `+CSMS: 1,…`: phase 2+, in which directly forwarded messages must be acknowledged (3GPP TS 27.005 §3.2.1). */
 const PHASE_2_PLUS = /^\+CSMS: ?1/;
-/** 3GPP TS 27.005 §4.7: received, and not received: the network is to give it again. */
+/** 3GPP TS 27.005 §4.7: received; and not received, so that the network sends it again. */
 const POSITIVE = 1;
 const NEGATIVE = 2;
 
@@ -21,11 +21,11 @@ interface DirectMessagesParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves when the SIM is still the one that these messages are accepted for. */
+  /** Resolves if the SIM is still the owner of these messages. */
   readonly confirmSim: () => Promise<void>;
 }
 
-/** The journal is their only copy. */
+/** Accepts direct messages. The journal has their only copy. */
 export class DirectMessages {
   readonly #parts: DirectMessagesParts;
   readonly #acceptance: SmsAcceptance;
@@ -35,17 +35,17 @@ export class DirectMessages {
   constructor(parts: DirectMessagesParts, acceptance: SmsAcceptance) {
     this.#parts = parts;
     this.#acceptance = acceptance;
-    this.#refused = new RefusedMessages(parts, 'messages given directly are refused');
+    this.#refused = new RefusedMessages(parts, 'refused messages that the modem forwarded directly');
   }
 
-  /** Takes a PDU. Acknowledged once it is durable; refused, so that the network keeps it, when it cannot be. */
+  /** Accepts a PDU. Acknowledges it when it is durable. Refuses it if the journal refuses, so that the network keeps it. */
   take(pdu: string): void {
     const { confirmSim, log } = this.#parts;
     const acknowledge = (kind: number): Promise<void> =>
       this.#acknowledge(kind).catch((error: unknown) =>
-        log.warn({ err: error }, 'a message given directly was not acknowledged'),
+        log.warn({ err: error }, 'failed to acknowledge a directly forwarded message'),
       );
-    // Tasks that wait for an answer of the modem go first.
+    // Lets tasks that wait for an answer of the modem go first.
     const accepted = new Promise((resolve) => setImmediate(resolve))
       .then(confirmSim)
       .then(() => this.#acceptance.accept(readPdu(pdu)));
@@ -56,7 +56,7 @@ export class DirectMessages {
       },
       (error: unknown) => {
         this.#refused.refused(pdu, error);
-        this.#refused.tell();
+        this.#refused.logRefused();
         return acknowledge(NEGATIVE);
       },
     );

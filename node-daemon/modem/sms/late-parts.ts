@@ -1,4 +1,4 @@
-// Delivers concatenated messages whose parts do not all come: as they are, after a time limit.
+// Delivers incomplete concatenated messages after a time limit.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -8,7 +8,7 @@ import { joinParts } from '../../sms/concatenation.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import { factRecords, receivedFacts } from './sms-facts.ts';
 
-/** Parts usually come within seconds; later ones are delivered as a message of their own. */
+/** Parts usually come within seconds. Later ones are delivered as a message of their own. */
 export const PARTS_WAIT_MS = 10 * 60 * 1000;
 const CHECK_MS = 15_000;
 
@@ -20,7 +20,7 @@ interface LatePartsParts {
   readonly waitMs?: number;
 }
 
-/** The timer of messages whose parts do not all come. */
+/** The timer of incomplete messages. */
 export class LateParts {
   readonly #parts: LatePartsParts;
   readonly #refused: RefusedMessages;
@@ -29,14 +29,14 @@ export class LateParts {
 
   constructor(parts: LatePartsParts) {
     this.#parts = parts;
-    this.#refused = new RefusedMessages(parts, 'late parts wait on: the journal refuses them');
+    this.#refused = new RefusedMessages(parts, 'incomplete messages keep waiting: the journal refuses them');
   }
 
-  /** Looks now and then, until `stop`. */
+  /** Checks regularly, until `stop`. */
   start(): void {
     if (this.#stopped) return;
     this.deliver()
-      .catch(() => this.#refused.tell())
+      .catch(() => this.#refused.logRefused())
       .finally(() => {
         if (!this.#stopped) this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
       });
@@ -47,12 +47,12 @@ export class LateParts {
     this.#timer?.cancel();
   }
 
-  /** Delivers the messages whose first part came too long ago. Rejects when the journal refuses. */
+  /** Delivers the messages whose first part came too long ago. Rejects if the journal refuses. */
   async deliver(): Promise<void> {
     const { journal } = this.#parts;
     const { groups } = journal.state;
     const late = [...groups.keys()].filter((group) => this.#lateRecords(groups, group).length > 0);
-    // The last part may be on its way to the disk at this moment: the journal decides again, in its turn.
+    // The last part may be on its way to the disk now, so the decision is repeated when the journal writes.
     await Promise.all(
       late.map((group) =>
         journal
@@ -74,7 +74,7 @@ export class LateParts {
     if (first === undefined) return [];
     const message = joinParts([first, ...others]);
     const waitedMs = clock.now() - Date.parse(message.receivedAt);
-    // A part from the future came while the clock was ahead: it would wait until then.
+    // A part in the future came while the clock was ahead, and would wait until that time.
     if (waitedMs < waitMs && waitedMs >= -waitMs) return [];
     return factRecords(receivedFacts(iccid, message), { group });
   }

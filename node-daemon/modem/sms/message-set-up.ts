@@ -1,4 +1,4 @@
-// Makes the modem take messages in PDU mode, put them where there is room, and say that it did.
+// Sets the modem up to use PDU mode, to store messages where there is room, and to announce them.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../../at/ask.ts';
@@ -12,13 +12,13 @@ import { choice, onOneLine, type StorageForm } from './storage-access.ts';
 /** SMS commands can fail for seconds after the SIM is ready. */
 const BUSY_ATTEMPTS_MAX = 20;
 const BUSY_PAUSE_MS = 1_000;
-/** SIM busy, PIN required, not inserted: the errors of a card that is about to be ready (27.007 §9.2, 27.005 §3.2.5). */
+/** SIM busy, PIN required, not inserted: the errors of a card that will soon be ready (27.007 §9.2, 27.005 §3.2.5). */
 const CME_BUSY = new Set([10, 11, 13, 14]);
 const CMS_BUSY = new Set([302, 310, 311, 313, 314, 500]);
-/** Another error may pass, too, and a worse form has its price: this often each form is refused before. */
+/** Any other error may also be temporary. A form must be refused this often before a worse form is tried. */
 const REFUSALS_MAX = 3;
 const REFUSAL_PAUSE_MS = 250;
-/** Polls that try for better indications than those that were taken. */
+/** Number of polls that try better indications than the accepted ones. */
 const IMPROVEMENTS_MAX = 3;
 
 const TEXT_MODE = /^\+CMGF: ?1/;
@@ -29,7 +29,7 @@ interface MessageSetUpParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly profile: ModemProfile;
-  /** Waits; rejects when the session is over. */
+  /** Waits. Rejects when the session is over. */
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
@@ -37,16 +37,16 @@ interface MessageSetUpParts {
 export interface MessageSetUp {
   readonly storages: Storages;
   readonly storageForm: StorageForm;
-  /** Position of the accepted value in the profile's `indications`; their number when none was accepted. */
+  /** Position of the accepted value in the profile's `indications`; their number if none was accepted. */
   readonly indications: number;
   readonly improvementsLeft: number;
   readonly settings: Settings;
 }
 
-/** The answers to AT+CMGF? and AT+CNMI?, `undefined` where there was none. */
+/** The answers to AT+CMGF? and AT+CNMI?, `undefined` if there was none. */
 export type Settings = readonly (string | undefined)[];
 
-/** Rejects with the modem's last error when it keeps refusing, with `AtTimeoutError` and `PortClosedError`. */
+/** Rejects with the modem's last error if it keeps refusing, and with `AtTimeoutError` and `PortClosedError`. */
 export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSetUp> {
   const { channel, log, profile } = parts;
   await untilReady(parts, atCommand('AT+CMGF=0'));
@@ -59,16 +59,16 @@ export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSe
     profile.indications.map((value) => atCommand(`AT+CNMI=${value}`)),
   );
   const taken = profile.indications[indications];
-  if (taken === undefined) log.warn({}, 'the modem announces no messages: they are found by sweeps only');
-  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'messages set up');
+  if (taken === undefined) log.warn({}, 'the modem does not announce messages: only sweeps find them');
+  else log.info({ receiving, indications: taken, joined: storageForm.joined }, 'message settings done');
   const settings = await readSettings(channel);
-  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem has no PDU mode');
+  if (TEXT_MODE.test(settings[0] ?? '')) throw new AtError('the modem does not support PDU mode');
   return { storages, storageForm, indications, settings, improvementsLeft: IMPROVEMENTS_MAX };
 }
 
 /**
- * Tries refused settings once more. An error that lasts longer than the set-up leaves a slow modem without reports. Rejects with
- * `AtTimeoutError` and `PortClosedError`.
+ * Tries refused settings again, because a slow modem may refuse them for longer than the set-up takes. Rejects with `AtTimeoutError`
+ * and `PortClosedError`.
  */
 export async function improveIndications(
   { channel, log, profile }: Omit<MessageSetUpParts, 'pause'>,
@@ -78,27 +78,27 @@ export async function improveIndications(
   const better = profile.indications.slice(0, setUp.indications);
   for (const [indications, value] of better.entries()) {
     if ((await ask(channel, atCommand(`AT+CNMI=${value}`), 'background')) === undefined) continue;
-    log.info({ indications: value }, 'the modem takes better indications now');
+    log.info({ indications: value }, 'the modem now accepts better indications');
     return { ...setUp, indications, settings: await readSettings(channel) };
   }
   return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };
 }
 
-/** Reads the settings that a restart puts back to the maker's values. */
+/** Reads the settings that a restart resets to the maker's values. */
 export async function readSettings(channel: AtChannel): Promise<Settings> {
   const format = await ask(channel, atQuery('AT+CMGF?', '+CMGF:'), 'background');
   const indications = await ask(channel, atQuery('AT+CNMI?', '+CNMI:'), 'background');
   return [format?.[0], indications?.[0]];
 }
 
-/** Whether the modem has restarted without notice. */
+/** Returns whether the modem restarted without a report. */
 export function haveChanged(before: Settings, after: Settings): boolean {
   return before.some(
     (line, index) => line !== undefined && after[index] !== undefined && line !== after[index],
   );
 }
 
-/** The answer; none from a modem that does not know the command. */
+/** Returns the answer; empty from a modem that does not support the command. */
 async function untilReady({ channel, pause }: MessageSetUpParts, command: AtCommand): Promise<string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -113,8 +113,8 @@ async function untilReady({ channel, pause }: MessageSetUpParts, command: AtComm
 }
 
 /**
- * Some firmware has a storage of no places, and some takes only the first argument. Messages that arrive elsewhere are still found, because
- * every storage is swept.
+ * Some firmware offers a storage without places, and some accepts only the first argument. Messages in another storage are still found,
+ * because the daemon sweeps all storages.
  */
 async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages): Promise<string> {
   const order = parts.profile.receiving.filter((name) => receiving.includes(name));
@@ -127,13 +127,13 @@ async function chooseReceiving(parts: MessageSetUpParts, { receiving }: Storages
     const places = line === undefined ? undefined : /^\+CPMS: ?\d+,(\d+)/.exec(line)?.[1];
     if (places !== undefined && Number(places) > 0) return storage;
   }
-  throw new AtError('no storage for arriving messages');
+  throw new AtError('the modem accepts no storage for incoming messages');
 }
 
-/** In order of preference; some firmware takes the storage on a line of its own only. */
+/** Tries the forms in order of preference. Some firmware accepts the storage only on a line of its own. */
 async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<StorageForm> {
   const forms: StorageForm[] = [{ joined: true }, { joined: true, receiving }];
-  // Any query would do: its answer shows that the end of the line was carried out, too.
+  // Any query would do. Its answer shows that the modem also ran the end of the line.
   const query = atQuery('AT+CMGF?', '+CMGF:', { answerSingle: false });
   const taken = await firstTaken(
     parts,
@@ -141,12 +141,12 @@ async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<
     query.answer,
   );
   if (forms[taken] !== undefined) return forms[taken];
-  parts.log.warn({}, 'the modem takes one command on a line only');
+  parts.log.warn({}, 'the modem accepts only one command in a line');
   const takesOne = (await firstTaken(parts, [choice({ joined: false }, receiving)])) === 0;
   return takesOne ? { joined: false } : { joined: false, receiving };
 }
 
-/** The position of the first command that the modem takes, with an answer like `proof`; their number when it takes none. */
+/** Returns the position of the first accepted command, with an answer like `proof`; their number if none is accepted. */
 async function firstTaken(
   parts: MessageSetUpParts,
   commands: readonly AtCommand[],
@@ -160,7 +160,7 @@ async function firstTaken(
   return commands.length;
 }
 
-/** `undefined` from a modem that refuses again and again. */
+/** Returns `undefined` for a modem that keeps refusing. */
 async function answerOf(
   { channel, pause }: MessageSetUpParts,
   command: AtCommand,

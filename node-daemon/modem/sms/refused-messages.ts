@@ -1,23 +1,23 @@
-// Messages that the journal refuses, logged together: a full disk refuses all that wait, each time they are read.
+// Logs messages that the journal refuses, several at once: a full disk refuses all waiting messages each time they are read.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { JournalUnavailableError } from '../../journal/journal.ts';
 import { reasonOf } from '../../journal/persistent-append.ts';
 
-/** Lines are at least this far apart. */
+/** Least time between two log lines. */
 export const REFUSED_LOG_MS = 60_000;
-/** More of them are not counted. */
+/** Further messages are not counted. */
 const COUNTED_MAX = 10_000;
 
-/** The refused messages of one modem, and the line that logs them. */
+/** The refused messages of one modem. `line` is the log message. */
 export class RefusedMessages {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #line: string;
-  /** Refused since the last line, and not accepted since. */
+  /** Messages refused since the last line, and not accepted since. */
   readonly #keys = new Set<string>();
   #reason = '';
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, log }: { clock: Clock; log: Logger }, line: string) {
     this.#clock = clock;
@@ -25,7 +25,7 @@ export class RefusedMessages {
     this.#line = line;
   }
 
-  /** A message was refused; `key` is the same when it is refused again. Any other error is logged at once. */
+  /** Call it when a message was refused. `key` identifies the message. Any other error is logged at once. */
   refused(key: string, error: unknown): void {
     if (!(error instanceof JournalUnavailableError)) {
       this.#log.error({ err: error }, this.#line);
@@ -39,12 +39,12 @@ export class RefusedMessages {
     this.#keys.delete(key);
   }
 
-  /** Logs the refused messages, unless others were logged just now. */
-  tell(): void {
+  /** Logs the refused messages, unless others were logged recently. */
+  logRefused(): void {
     const now = this.#clock.now();
-    if (this.#keys.size === 0 || now - this.#toldAt < REFUSED_LOG_MS) return;
+    if (this.#keys.size === 0 || now - this.#loggedAt < REFUSED_LOG_MS) return;
     this.#log.warn({ messages: this.#keys.size, reason: this.#reason }, this.#line);
     this.#keys.clear();
-    this.#toldAt = now;
+    this.#loggedAt = now;
   }
 }

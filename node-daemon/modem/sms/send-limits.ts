@@ -1,9 +1,9 @@
-// How many messages may be sent, per SIM and per destination: sliding windows over the commands in the journal.
+// Limits messages per SIM and per recipient, with sliding windows over the commands in the journal.
 import type { SendLimitSettings, SendRate } from '../../config/node-config.ts';
 import type { ReadonlyCommandMap } from '../../journal/command-map.ts';
 import { CommandRefusal } from '../slot/command-refusal.ts';
 
-/** Recipients that are watched; the one that was written to longest ago is forgotten first. */
+/** Maximum number of recipients. The one with the oldest message is forgotten first. */
 const DESTINATIONS_MAX = 100_000;
 /** More SIMs than a rack can hold. */
 const SIMS_MAX = 4096;
@@ -13,8 +13,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Counts messages when they are admitted. A restart counts again from the commands in the journal, with any outcome; withdrawn ones are not
- * there.
+ * Counts messages when they are admitted. After a restart, it counts the commands in the journal, with any outcome. Withdrawn commands
+ * are not in the journal.
  */
 export class SendLimits {
   readonly #sims: Windows;
@@ -25,7 +25,7 @@ export class SendLimits {
     this.#destinations = new Windows(settings.perDestination, DESTINATIONS_MAX);
     if (!this.#sims.hasLimit && !this.#destinations.hasLimit) return;
     for (const { iccid, to, at } of commands.values()) {
-      // A clock that was ahead must not close the windows for longer than they are.
+      // A clock that was ahead must not block messages for longer than a window.
       const time = Math.min(Date.parse(at), now);
       this.#sims.count(iccid, time);
       this.#destinations.count(to, time);
@@ -33,8 +33,8 @@ export class SendLimits {
   }
 
   /**
-   * Lets a message in and counts it; the returned function takes it back, for one that was not tried. Throws
-   * `CommandRefusal` `rate_limited` with the time after which it would be let in.
+   * Admits and counts a message. The returned function takes the count back for a message that was not tried. Throws
+   * `CommandRefusal` `rate_limited` with the time after which the message would be admitted.
    */
   admit(iccid: string, to: string, now: number): () => void {
     const simMs = this.#sims.waitMs(iccid, now);
@@ -42,7 +42,7 @@ export class SendLimits {
     const waitMs = Math.max(simMs, destinationMs);
     if (waitMs > 0) {
       const whose = simMs >= destinationMs ? 'this SIM' : 'this recipient';
-      const text = `the limit for ${whose} is reached for ${Math.ceil(waitMs / 1000)} s`;
+      const text = `The node’s limit for ${whose} is reached. Try again in ${Math.ceil(waitMs / 1000)} s.`;
       throw new CommandRefusal('rate_limited', text, { retryAfterMs: waitMs });
     }
     this.#sims.count(iccid, now);
@@ -54,12 +54,12 @@ export class SendLimits {
   }
 }
 
-/** Sliding windows of one kind of key: the times of the last messages, as many as the largest limit needs. */
+/** Sliding windows by key: the times of the last messages, as many as the largest limit needs. */
 class Windows {
   readonly #limits: readonly { readonly count: number; readonly windowMs: number }[];
   readonly #timesMax: number;
   readonly #keysMax: number;
-  /** By key, oldest time first; the key that was used longest ago first. */
+  /** Times by key, oldest first. The least recently used key comes first. */
   readonly #times = new Map<string, number[]>();
 
   constructor({ perMinute = 0, perHour = 0, perDay = 0 }: SendRate, keysMax: number) {
@@ -76,11 +76,11 @@ class Windows {
     return this.#limits.length > 0;
   }
 
-  /** Milliseconds until another message fits into every window; 0 when it does now. */
+  /** Returns the ms until another message fits into every window; 0 if it fits now. */
   waitMs(key: string, now: number): number {
     const times = this.#times.get(key);
     if (times === undefined) return 0;
-    // After the clock was put back, times that are yet to come count as now.
+    // After the clock was set back, times in the future count as now.
     for (let last = times.length - 1; (times[last] ?? now) > now; last -= 1) times[last] = now;
     const waits = this.#limits.map(({ count, windowMs }) => {
       const first = times[times.length - count];

@@ -1,10 +1,10 @@
-// Something waits while others hold it up, however many they are.
+// A lock with any number of holders, and tasks that wait until there is no holder.
 
 export class SharedLock {
   #holders = 0;
   #waiting: (() => void)[] = [];
 
-  /** Holds up until the returned function is called, once or more often. */
+  /** Takes the lock until the returned function is called. Further calls of that function have no effect. */
   take(): () => void {
     let isHeld = true;
     this.#holders += 1;
@@ -17,7 +17,7 @@ export class SharedLock {
     };
   }
 
-  /** Resolves while there is no holder. */
+  /** Resolves when there is no holder. */
   async ended(): Promise<void> {
     while (this.#holders > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -1,4 +1,4 @@
-// Turns a received PDU into journal records: messages, parts of messages, reports, and PDUs that are no message.
+// Turns a received PDU into journal records: messages, parts of messages, reports, and PDUs without a message.
 import type { Clock } from '#shared/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
@@ -9,12 +9,12 @@ import { factRecords, receivedFacts, unreadableFact } from './sms-facts.ts';
 import type { ReceivedPdu } from './sms-pdu.ts';
 import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
 
-/** 3GPP TS 23.040 §9.2.3.9: "short message type 0", to be acknowledged and discarded. */
+/** 3GPP TS 23.040 §9.2.3.9: "short message type 0", which must be acknowledged and discarded. */
 const PID_TYPE_0 = 0x40;
-/** A report may be quicker than the answer to its message. The network repeats one that waits for longer. */
+/** A report may come before the answer to its message. The network repeats a report that waits longer than this. */
 const REPORT_WAIT_MS = 10_000;
-const STRANDED = 'it lay in the modem when the card was exchanged';
-/** Maximum of incomplete messages. While there are so many, the parts of further ones are reported as they are. */
+const STRANDED = 'it was in the modem when the SIM was changed';
+/** Maximum number of incomplete messages. Beyond it, parts are delivered as they are. */
 export const GROUPS_MAX = 10_000;
 
 /** The parts that acceptance uses. */
@@ -22,11 +22,11 @@ interface SmsAcceptanceParts {
   readonly iccid: string;
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
+  /** Resolves when no message is being sent. Until then a report may belong to a message without a reference yet. */
   readonly sendingDone: () => Promise<void>;
 }
 
-/** Puts the received PDUs of one SIM into the journal. */
+/** Writes the received PDUs of one SIM to the journal. */
 export class SmsAcceptance {
   readonly #parts: SmsAcceptanceParts;
 
@@ -35,8 +35,8 @@ export class SmsAcceptance {
   }
 
   /**
-   * Resolves when the message is durable; rejects when the journal refuses. `entry`: where it lies; `arrivedAfter`: when it was
-   * not there yet.
+   * Resolves when the message is durable. Rejects if the journal refuses. `entry`: its place in a storage. `arrivedAfter`: a time at
+   * which it was not there yet.
    */
   accept(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
     const { clock, iccid } = this.#parts;
@@ -55,9 +55,9 @@ export class SmsAcceptance {
     }
     const { text } = content;
     const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
-    // There is no text to read: a silent message, or one that lights a lamp of a telephone.
-    const isForNobody = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
-    if (isForNobody) return this.#parts.journal.append(...readRecords(entry));
+    // A silent message, or one that only turns an indicator of a phone on, has no text.
+    const isWithoutReader = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
+    if (isWithoutReader) return this.#parts.journal.append(...readRecords(entry));
     if (concatenation !== undefined && concatenation.total > 1) {
       const part = { ...concatenation, from, text, ...times };
       return this.#parts.journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
@@ -67,8 +67,8 @@ export class SmsAcceptance {
   }
 
   /**
-   * As `accept`, for a message in a modem whose card was exchanged meanwhile. Its owner is unknown, and no customer may read another one's
-   * message, so it is kept for the operator. `formerIccid`: the card before.
+   * As `accept`, for a message in a modem whose card was changed meanwhile. Its owner is unknown, and no customer may read the messages of
+   * another one, so it is kept for the operator. `formerIccid`: the former card.
    */
   acceptStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();
@@ -126,7 +126,7 @@ export class SmsAcceptance {
   }
 }
 
-/** Says of an entry that it was read and needs no fact. */
+/** Returns the records of an entry that was read and needs no fact. */
 export function readRecords(entry: StorageEntry | undefined): NewRecord[] {
   return entry === undefined ? [] : [{ kind: 'read', entry }];
 }

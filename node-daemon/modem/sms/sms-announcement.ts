@@ -1,9 +1,9 @@
-// Announcements of messages by the modem: the place of one, one without a known place, or the message itself. Pure.
+// Reads the modem's announcements of messages: a place, a message without a known place, or the message itself. Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { Urc } from '../../at/urc.ts';
 import { UNION_STORAGE } from './sms-storage.ts';
 
-/** A place in which a message was announced. */
+/** The place of an announced message. */
 export interface Announced {
   readonly storage: string;
   readonly index: number;
@@ -11,12 +11,12 @@ export interface Announced {
 
 /** +CMTI for messages, +CDSI for reports, and some modems +CDSI for both (3GPP TS 27.005 §3.4.1). */
 const STORED = /^\+(?:CMTI|CDSI):/;
-/** +CLASS0: a flash message, which some modems give directly under any AT+CNMI. */
+/** +CLASS0: a flash message, which some modems forward directly with any AT+CNMI. */
 const DIRECT = /^\+(?:CMT|CDS|CLASS0):/;
 
 /**
- * The announcement in a line: a message in a place, one `somewhere` (some firmware sends index -1 or no storage when it could not store),
- * or none. `swept`: the storages that are read as a whole.
+ * Returns the announcement in a line: the place of a message, `somewhere` (some firmware sends index -1 or no storage if it could not
+ * store the message), or none. `swept`: the storages that sweeps read.
  */
 export function announcedBy(line: string, swept: readonly string[]): Announced | 'somewhere' | undefined {
   if (!STORED.test(line)) return undefined;
@@ -24,12 +24,12 @@ export function announcedBy(line: string, swept: readonly string[]): Announced |
   const [storage = ''] = fields;
   const index = integerField(fields, 1);
   if (!/^[A-Z_]{2,8}$/.test(storage) || index === undefined || index < 0) return 'somewhere';
-  // An index of the union "MT" would give the message a second identity.
+  // An index in "MT", the union of the others, would give the message a second identity.
   if (storage === UNION_STORAGE && !swept.includes(storage)) return 'somewhere';
   return { storage, index };
 }
 
-/** Whether this is a message itself, which lies nowhere. */
+/** Returns whether the line is a message itself, which is in no storage. */
 export function isDirect(urc: Urc): urc is Urc & { readonly body: string } {
   return urc.body !== undefined && DIRECT.test(urc.line);
 }

@@ -1,4 +1,4 @@
-// Deletions of messages that the journal has: which are due, and which the modem has confirmed.
+// Deletes messages that are in the journal: tracks which deletions are due and which the modem has confirmed.
 import { atCommand } from '../../at/command.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { entryKey } from '../../journal/journal-state.ts';
@@ -9,19 +9,19 @@ import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 interface SmsDeletionsParts {
   readonly journal: Journal;
   readonly access: StorageAccess;
-  /** Resolves when the SIM is still this one: the messages to delete are its own. */
+  /** Resolves if the SIM is still this one, so that the messages to delete belong to it. */
   readonly confirmSim: () => Promise<void>;
 }
 
-/** Whether the journal has the message of an entry, and whether the modem has deleted it. */
+/** Whether the message of an entry is in the journal, and whether the modem has deleted it. */
 type DeletionState = 'unknown' | 'accepted' | 'deleted';
 
-/** Deletions on one modem, for one SIM. */
+/** The deletions on one modem, for one SIM. */
 export class SmsDeletions {
   readonly #parts: SmsDeletionsParts;
-  /** By `entryKey`: places that held, at their last reading, a message that may be deleted. */
+  /** Places, by `entryKey`, that at their last reading contained a message to delete. */
   readonly #due = new Map<string, StorageEntry>();
-  /** By `entryKey`: digests of entries whose deletion the modem confirmed, until the journal has it. */
+  /** Digests of entries, by `entryKey`, whose confirmed deletion is not in the journal yet. */
   readonly #confirmed = new Map<string, string>();
 
   constructor(parts: SmsDeletionsParts) {
@@ -32,12 +32,12 @@ export class SmsDeletions {
     return this.#due.size;
   }
 
-  /** The journal has the message in this place: it may be deleted. */
+  /** Call it when the journal has the message in this place, so that it may be deleted. */
   add(entry: StorageEntry): void {
     this.#due.set(entryKey(entry), entry);
   }
 
-  /** The place is being read again: that reading decides. */
+  /** Call it when the place is being read again. That reading decides. */
   forget(entry: StorageEntry): void {
     this.#due.delete(entryKey(entry));
   }
@@ -46,7 +46,7 @@ export class SmsDeletions {
     this.#due.clear();
   }
 
-  /** Another message, or the same one again, lies in the place of a deleted one. */
+  /** Call it when the place of a deleted message contains another message, or the same one again. */
   reused(entry: StorageEntry): void {
     this.#confirmed.delete(entryKey(entry));
   }
@@ -58,7 +58,7 @@ export class SmsDeletions {
     return known.deleted || this.#confirmed.get(key) === entry.digest ? 'deleted' : 'accepted';
   }
 
-  /** The next deletion; `undefined` if none is due. */
+  /** Returns the next deletion; `undefined` if none is due. */
   next(): (() => Promise<void>) | undefined {
     const [entry] = this.#due.values();
     if (entry === undefined) return undefined;
@@ -66,7 +66,7 @@ export class SmsDeletions {
     return () => this.#delete(entry);
   }
 
-  /** One deletion for one message: by now the place may hold the next one. */
+  /** Deletes once for each message, because afterwards the place may contain the next one. */
   async #delete(entry: StorageEntry): Promise<void> {
     const { access, confirmSim, journal } = this.#parts;
     const key = entryKey(entry);
@@ -80,7 +80,7 @@ export class SmsDeletions {
       () => {
         if (this.#confirmed.get(key) === entry.digest) this.#confirmed.delete(key);
       },
-      // The journal does not have it, and it is still true.
+      // The journal does not have the confirmation, but the message is deleted.
       () => undefined,
     );
   }

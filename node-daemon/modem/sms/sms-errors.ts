@@ -1,8 +1,8 @@
 // The meaning of the error codes of AT+CMGS for a message (3GPP TS 27.005 §3.2.5, 24.011 §8.2.5.4, 23.040 §9.2.3.22, 27.007 §9.2). Data.
 
 /**
- * `retry`, `wait`, `final`: the message was not taken. The advice for a new command: the same soon; the same once SIM or modem were mended;
- * none. `ambiguous`: it may be on its way.
+ * `retry`, `wait`, `final`: the message was not accepted. `retry`: send it again soon. `wait`: send it again after SIM or modem were
+ * repaired. `final`: do not send it again. `ambiguous`: it may have been sent.
  */
 export type ErrorClass = 'retry' | 'wait' | 'final' | 'ambiguous';
 
@@ -52,12 +52,12 @@ const CMS: Table = {
   161: ['final', 'command unsupported'],
   175: ['final', 'unspecified TP-Command error'],
   176: ['final', 'TPDU not supported'],
-  192: ['retry', 'service centre busy'],
-  193: ['final', 'no service centre subscription'],
-  194: ['retry', 'service centre system failure'],
+  192: ['retry', 'service center busy'],
+  193: ['final', 'no service center subscription'],
+  194: ['retry', 'service center system failure'],
   195: ['final', 'invalid address'],
   196: ['final', 'destination barred'],
-  // The service center has a message like it. The daemon never gives one twice, so the network repeated this one.
+  // The service center already has this message. The daemon never sends one twice, so the network repeated it.
   197: ['ambiguous', 'rejected as a duplicate'],
   198: ['final', 'TP-VPF not supported'],
   199: ['final', 'TP-VP not supported'],
@@ -67,7 +67,7 @@ const CMS: Table = {
   211: ['wait', 'memory capacity exceeded'],
   212: ['retry', 'SIM application toolkit busy'],
   213: ['wait', 'SIM data download error'],
-  // The modem's own (27.005 §3.2.5).
+  // Errors of the modem itself (27.005 §3.2.5).
   300: ['wait', 'modem failure'],
   301: ['retry', 'SMS service of the modem reserved'],
   302: ['wait', 'operation not allowed'],
@@ -86,12 +86,12 @@ const CMS: Table = {
   320: ['wait', 'memory failure'],
   321: ['final', 'invalid memory index'],
   322: ['wait', 'memory full'],
-  330: ['wait', 'service centre address unknown'],
+  330: ['wait', 'service center address unknown'],
   331: ['wait', 'no network service'],
   332: ['ambiguous', 'network time-out'],
   340: ['final', 'no acknowledgement expected'],
   500: ['ambiguous', 'unknown error'],
-  // Makers' own, as several makes use them.
+  // Makers' codes that several makes use.
   512: ['retry', 'user abort'],
   513: ['wait', 'unable to store'],
   515: ['final', 'bad character'],
@@ -129,22 +129,22 @@ const CME: Table = {
   30: ['wait', 'no network service'],
   31: ['ambiguous', 'network time-out'],
   32: ['wait', 'network not allowed: emergency calls only'],
-  40: ['wait', 'network personalisation PIN required'],
-  41: ['wait', 'network personalisation PUK required'],
+  40: ['wait', 'network personalization PIN required'],
+  41: ['wait', 'network personalization PUK required'],
   100: ['ambiguous', 'unknown error'],
 };
 
-/** 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve these: refusals of the network, for any reason. */
+/** Highest code of a refusal by the network. 24.011 §8.2.5.4 and 23.040 §9.2.3.22 reserve the unlisted ones. */
 const NETWORK_CODE_MAX = 255;
 
-/** The meaning of `+CMS ERROR: <code>`. */
+/** Returns the meaning of `+CMS ERROR: <code>`. */
 export function cmsMeaning(code: number): ErrorMeaning {
   return (
     meaningIn(CMS, code) ?? { name: 'reserved', class: code <= NETWORK_CODE_MAX ? 'retry' : 'ambiguous' }
   );
 }
 
-/** The meaning of `+CME ERROR: <code>`. */
+/** Returns the meaning of `+CME ERROR: <code>`. */
 export function cmeMeaning(code: number): ErrorMeaning {
   return meaningIn(CME, code) ?? { name: 'unlisted', class: 'ambiguous' };
 }

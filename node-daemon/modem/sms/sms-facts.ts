@@ -1,17 +1,17 @@
-// From received messages to the facts of the control link. Pure.
+// Makes the facts of received messages for the control link. Pure.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { NewRecord } from '../../journal/record.ts';
 import type { JoinedMessage } from '../../sms/concatenation.ts';
 
-/** A body that is this long as JSON fits into a frame with the fields around it. */
+/** A body of this length as JSON fits into a frame with the other fields. */
 const BODY_BYTES_MAX = 60_000;
-/** A body of this many units fits with any characters: JSON writes none with more than 6 bytes. */
+/** A body of this many UTF-16 units always fits, because JSON needs at most 6 bytes for each. */
 const BODY_UNITS_MAX = 10_000;
 /** Limits of the link's message format. */
 const UNREADABLE_PDU_MAX = 1024;
 const REASON_MAX = 512;
 
-/** The facts of a received message: one, or several when the text is longer than a frame. */
+/** Returns the facts of a received message: several if the text is longer than a frame. */
 export function receivedFacts(iccid: string, message: JoinedMessage): FactOf<'sms_received'>[] {
   return bodiesOf(message.text).map((body, _, bodies) => ({
     kind: 'sms_received',
@@ -25,7 +25,7 @@ export function receivedFacts(iccid: string, message: JoinedMessage): FactOf<'sm
   }));
 }
 
-/** One message's facts. Only the last settles where they came from: a torn write repeats them. */
+/** Makes the records of one message's facts. Only the last record settles the entry, because a torn write repeats them. */
 export function factRecords(
   facts: readonly Fact[],
   settled: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
@@ -33,7 +33,7 @@ export function factRecords(
   return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? settled : {}) }));
 }
 
-/** The fact of a PDU that cannot be decoded to text. */
+/** Returns the fact of a PDU that cannot be decoded to text. */
 export function unreadableFact(iccid: string, pdu: string, reason: string, receivedAt: string): Fact {
   return {
     kind: 'sms_unreadable',
@@ -44,7 +44,7 @@ export function unreadableFact(iccid: string, pdu: string, reason: string, recei
   };
 }
 
-/** Cuts a text to bodies that fit into frames, and replaces characters that no store takes: NUL and halves of pairs. */
+/** Cuts a text into bodies that fit into frames, and replaces characters that cannot be stored: NUL and unpaired surrogates. */
 function bodiesOf(text: string): string[] {
   const storable = text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
   if (Buffer.byteLength(JSON.stringify(storable)) <= BODY_BYTES_MAX) return [storable];

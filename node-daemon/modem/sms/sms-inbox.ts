@@ -1,4 +1,4 @@
-// Receiving: from an announcement or a sweep to a durable fact, and only then to the deletion on the modem.
+// Receives messages: reads them after an announcement or a sweep, makes durable facts, and only then deletes them on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { CmsError, PortClosedError } from '../../at/at-error.ts';
@@ -30,25 +30,25 @@ import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
 import { StorageOwner } from './storage-owner.ts';
 import { SweepTimes } from './sweep-times.ts';
 
-/** Of 255 messages at SIM speed. */
+/** Time to list 255 messages at SIM speed. */
 const LIST_TIMEOUT_MS = 60_000;
-/** Announced messages that wait to be read. Beyond it the sweep finds them. */
+/** Most announced messages that wait to be read. A sweep finds the others. */
 const READS_MAX = 512;
-/** So many announced messages of one storage are read with one command. */
+/** From this number on, announced messages of one storage are read with one command. */
 const LIST_FROM = 4;
-/** Beyond it deletions go before reads: under steady traffic the storage would fill up. */
+/** Above this number deletions go before reads. Otherwise the storage would fill up under steady traffic. */
 const DELETIONS_WAITING_MAX = 16;
-/** A sweep that is due lets so many other jobs pass: under steady traffic it would never come. */
+/** A due sweep lets at most this many other jobs go first. Otherwise it would never run under steady traffic. */
 const JOBS_BEFORE_SWEEP_MAX = 64;
-/** After the last +CMTI of a burst: modems lose some of them when many come at once. */
+/** Time from the last +CMTI of a burst to a sweep, because modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
-/** 3GPP TS 27.005 §3.2.5: invalid memory index, which an empty place may answer. */
+/** 3GPP TS 27.005 §3.2.5: invalid memory index, a possible answer for an empty place. */
 const CMS_INVALID_INDEX = 321;
 
 /** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;
-  /** IMEI of the modem; a modem without one is not recognized again. */
+  /** IMEI of the modem. A modem without one is not recognized later. */
   readonly device: string | undefined;
   readonly channel: AtChannel;
   readonly journal: Journal;
@@ -56,16 +56,16 @@ interface SmsInboxParts {
   readonly log: Logger;
   readonly storages: readonly string[];
   readonly access: StorageAccess;
-  /** Resolves when the SIM is still this one: messages read before are its own, messages deleted next, too. */
+  /** Resolves if the SIM is still this one, so that messages read before and deleted next belong to it. */
   readonly confirmSim: () => Promise<void>;
-  /** Resolves when no message is being sent: until then a report may be for one without a reference yet. */
+  /** Resolves when no message is being sent. Until then a report may belong to a message without a reference yet. */
   readonly sendingDone: () => Promise<void>;
   readonly onSwept?: (at: string) => void;
 }
 
 /**
- * One worker takes reads first, deletions next, sweeps last, so that an announced message is soon a fact and no storage changes under a
- * command. The first sweep of a storage goes before all: it holds older messages. Journal writes never delay the next read.
+ * One worker does reads first, then deletions, then sweeps, so that an announced message is soon a fact, and no storage changes during a
+ * command. The first sweep of a storage, which finds older messages, goes before everything. Journal writes never delay the next read.
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
@@ -75,17 +75,17 @@ export class SmsInbox {
   readonly #reads: Announced[] = [];
   readonly #deletions: SmsDeletions;
   readonly #sweeps = new Set<string>();
-  /** Storages that were not swept yet: messages announced there come with the first sweep. */
+  /** Storages that were not swept yet. Their first sweep also reads announced messages. */
   readonly #unswept: Set<string>;
   readonly #sweepTimes: SweepTimes;
   readonly #owner: StorageOwner;
   #jobsBeforeSweep = 0;
   readonly #accepting: AcceptingEntries;
-  /** Readings whose entries are not settled. */
+  /** Readings with unsettled entries. */
   readonly #settling = new Set<Promise<boolean>>();
   readonly #refused: RefusedMessages;
   #canList = true;
-  /** The result of the next sweep of each storage, while a caller waits for it. */
+  /** The results of the next sweep by storage, while a caller waits for them. */
   #found: Map<string, FoundInStorage> | undefined;
   #working: Promise<void> | undefined;
   #sweepTimer: Timer | undefined;
@@ -105,7 +105,7 @@ export class SmsInbox {
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
-  /** Reads all that lies in the storages; resolves when it is facts and deleted. */
+  /** Reads all storages. Resolves when all messages are facts and deleted. */
   async sweep(): Promise<void> {
     for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#work();
@@ -115,8 +115,8 @@ export class SmsInbox {
     }
   }
 
-  /** Sweeps, and resolves with the contents of each storage. Only the inbox reads it, because reading marks messages as read. */
-  async look(): Promise<ReadonlyMap<string, FoundInStorage>> {
+  /** Sweeps, and resolves with the contents of each storage. Only the inbox may read them, because reading marks messages as read. */
+  async readAll(): Promise<ReadonlyMap<string, FoundInStorage>> {
     const found = this.#found ?? new Map<string, FoundInStorage>();
     this.#found = found;
     await this.sweep();
@@ -124,7 +124,7 @@ export class SmsInbox {
     return found;
   }
 
-  /** Takes nothing more. A message that was read but not journalled yet stays on the modem. */
+  /** Stops receiving. A message that was read but is not in the journal yet stays on the modem. */
   stop(): void {
     this.#stopped = true;
     this.#sweepTimer?.cancel();
@@ -147,7 +147,7 @@ export class SmsInbox {
       for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#sweepTimer?.cancel();
     this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
-      this.sweep().catch((error) => this.#log.warn({ err: error }, 'a sweep failed'));
+      this.sweep().catch((error) => this.#log.warn({ err: error }, 'message sweep failed'));
     });
     this.#work();
   }
@@ -157,7 +157,7 @@ export class SmsInbox {
   }
 
   async #workAll(): Promise<void> {
-    // The promise is in its field before the work ends.
+    // The field must have the promise before the work ends.
     await Promise.resolve();
     try {
       await this.#doJobs();
@@ -172,7 +172,7 @@ export class SmsInbox {
         await job();
       } catch (error) {
         if (error instanceof PortClosedError) return;
-        this.#log.warn({ err: error }, 'the storage of messages gave an error');
+        this.#log.warn({ err: error }, 'message storage error');
       }
     }
   }
@@ -231,7 +231,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads the announced messages of a storage in one go. */
+  /** Reads the announced messages of a storage with one command. */
   async #readMany(storage: string): Promise<void> {
     try {
       await this.#takeAll(storage, 'urgent');
@@ -241,7 +241,7 @@ export class SmsInbox {
     }
   }
 
-  /** Reads a storage, in the order of the announcements. Resolves while the journal has yet to take the messages. */
+  /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages. */
   async #takeAll(
     storage: string,
     priority: 'urgent' | 'background',
@@ -250,7 +250,7 @@ export class SmsInbox {
     const announced = this.#reads.filter((read) => read.storage === storage);
     const entries = await this.#list(storage, priority);
     const messages = parseList(entries);
-    // A message that was announced meanwhile may be in the list or not. It has its place in the order, and is read.
+    // A message that was announced meanwhile may be missing from the list. It keeps its place in the order and is read later.
     const rest = this.#reads.filter((read) => !announced.includes(read));
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
@@ -273,7 +273,7 @@ export class SmsInbox {
     return information;
   }
 
-  /** Resolves with whether all of them are journalled. */
+  /** Resolves with whether all messages are in the journal. */
   async #settleList(
     storage: string,
     messages: readonly StoredMessage[],
@@ -287,7 +287,7 @@ export class SmsInbox {
     return (await Promise.all(settled)).every((isSettled) => isSettled) && !this.#stopped;
   }
 
-  /** Entries that the modem does not list any more are deleted for good. */
+  /** Settles entries that the modem no longer lists: their deletion is final. */
   #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
     const { journal } = this.#parts;
     const holder = holderOf(this.#owner.placeIn(storage));
@@ -301,7 +301,7 @@ export class SmsInbox {
     }
   }
 
-  /** Has a message that was read accepted, and then deleted. Resolves with whether the journal took it. */
+  /** Accepts a message that was read, and then deletes it. Resolves with whether the journal accepted it. */
   #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
     const entry: StorageEntry = {
       ...this.#owner.placeIn(storage),
@@ -309,7 +309,7 @@ export class SmsInbox {
       digest: this.#parts.journal.digestOf(digestOf(pdu)),
     };
     const key = entryKey(entry);
-    // A message that was to be deleted there may be gone: this reading decides.
+    // The message to delete in this place may be gone, so this reading decides.
     this.#deletions.forget(entry);
     const settled = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))
@@ -329,18 +329,18 @@ export class SmsInbox {
     this.#settling.add(settled);
     void settled.then(() => {
       this.#settling.delete(settled);
-      if (this.#settling.size === 0) this.#refused.tell();
+      if (this.#settling.size === 0) this.#refused.logRefused();
     });
     return settled;
   }
 
-  /** Resolves when it is safe to delete the entry. Rejects when the journal refuses. */
+  /** Resolves when the entry may be deleted. Rejects if the journal refuses. */
   #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
     const state = this.#deletions.stateOf(entry);
     if (state === 'accepted') return Promise.resolve();
     this.#deletions.reused(entry);
-    // After a deletion that the modem confirmed, an unread entry is a new message that happens to be equal. One
-    // that was read lies there all the same: the deletion did not happen, and is due again.
+    // After a confirmed deletion, an equal unread entry is a new message. An equal read entry means that the
+    // deletion did not happen, so it is due again.
     if (state === 'deleted' && !unread) return this.#parts.journal.append(...readRecords(entry));
     const formerIccid = this.#owner.formerIccidIn(entry.storage);
     return formerIccid === undefined

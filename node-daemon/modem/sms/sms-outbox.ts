@@ -3,7 +3,7 @@
 //   queued ──intent──► prepared ──its turn──► with the modem ──► outcome
 //      └──deadline, no service──► refused ◄──'withdrawn'──┘
 //
-// The modem does not wait for the disk: intents are made durable ahead, outcomes while the modem has the next message.
+// The modem never waits for the disk: intents become durable in advance, outcomes while the modem sends the next message.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
@@ -18,13 +18,13 @@ import { SharedLock } from './shared-lock.ts';
 import { rejected, textOf } from './sms-outcome.ts';
 import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms-submission.ts';
 
-/** Two minutes of sending at the speed of a radio; the control plane has better places for a longer queue. */
+/** Two minutes of sending at radio speed. A longer queue belongs in the control plane. */
 export const OUTBOX_LENGTH_MAX = 64;
-/** Intents that are made durable before their turn: after a power cut so many messages may be unknown. */
-const LOOK_AHEAD_MAX = 16;
-/** The messages that the modem sends in this time are prepared ahead; on the air that is the next one. */
-const LOOK_AHEAD_MS = 20;
-/** Nothing waits longer here, whatever its deadline; timers know no more than 24 days. */
+/** Most intents that are durable in advance. After a power cut this many messages may be unknown. */
+const PREPARE_AHEAD_MAX = 16;
+/** Messages that the modem sends within this time are prepared in advance. On a real network that is the next message. */
+const PREPARE_AHEAD_MS = 20;
+/** The longest wait, whatever the deadline, because timers accept at most 24 days. */
 const WAIT_MAX_MS = 60 * 60 * 1000;
 /** 3GPP TS 23.040 §9.2.3.24.1: the total is one octet. */
 const SEGMENTS_MAX = 255;
@@ -33,9 +33,9 @@ const SEGMENTS_MAX = 255;
 interface SendRequest {
   readonly commandId: string;
   readonly params: CommandParams<'send_sms'>;
-  /** Milliseconds since the epoch; a request that waits until then is refused. */
+  /** Milliseconds since the epoch. A request that still waits then is refused. */
   readonly deadlineAt: number;
-  /** Digest of the text. Kept to distinguish a repetition from another message with the same id. */
+  /** Digest of the text, which distinguishes a repetition from another message with the same id. */
   readonly digest?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ interface SmsOutboxParts {
   readonly log: Logger;
   /** Whether the SIM is registered now. */
   readonly isRegistered: () => boolean;
-  /** Resolves when the SIM is still the one that messages wait for. */
+  /** Resolves if the SIM is still the sender of the waiting messages. */
   readonly confirmSim: () => Promise<void>;
 }
 
@@ -57,33 +57,33 @@ interface Waiting {
   readonly resolve: (outcome: SmsOutcome) => void;
   readonly reject: (refusal: CommandRefusal) => void;
   timer: Timer | undefined;
-  /** Settles when the journal has its intent; `undefined` before that was asked for. */
+  /** Settles when its intent is durable; `undefined` before the append. */
   intent: Promise<void> | undefined;
-  /** Its PDUs, or why there are none; made with the intent. */
+  /** Its PDUs, or the reason why there are none. Made with the intent. */
   pdus: readonly SubmitPdu[] | Error;
 }
 
-/** The messages that one modem is to send, one after the other. */
+/** The queue of messages that one modem sends, one at a time. */
 export class SmsOutbox {
   readonly #parts: SmsOutboxParts;
   readonly #queue: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** Messages that the modem has or had and whose outcomes are not reported yet. */
-  readonly #untold = new Set<Promise<void>>();
+  /** Messages that the modem got, with outcomes that are not reported yet. */
+  readonly #unreported = new Set<Promise<void>>();
   /**
-   * The outcomes of all messages that left the queue but the last one are written. With it, after a kill, `MAYBE_GIVEN` commands at most
-   * can have been with the modem.
+   * Resolves when the outcomes of all messages that left the queue, except the last one, are written. Because of it, at most
+   * `MAYBE_SENT_MAX` commands can have reached the modem without an outcome when the process is killed.
    */
   #earlierWritten: Promise<void> = Promise.resolve();
   #lastWritten: Promise<void> = Promise.resolve();
-  /** The journal has the outcome of the last message. */
+  /** Resolves when the journal has the outcome of the last message. */
   #lastTaken: Promise<void> = Promise.resolve();
-  /** The last message was given and not answered in time; so many segments went out before. */
+  /** Set if the last message got no answer in time, with the number of segments that were sent before. */
   #unanswered:
     | { readonly commandId: string; readonly references: readonly number[]; total: number }
     | undefined;
   #concatenationReference = Math.floor(Math.random() * 256);
-  /** How long the disk took for the last intent, and the modem for the last message. */
+  /** Duration of the disk's last intent, and of the modem's last message. */
   #intentMs = 0;
   #submitMs = 0;
   #closed = false;
@@ -97,20 +97,20 @@ export class SmsOutbox {
   }
 
   /**
-   * Sends one message once. Resolves with its outcome; rejects with `CommandRefusal` when it was not tried. The caller keeps command ids
-   * apart: a second call with one would send again.
+   * Sends one message once. Resolves with its outcome. Rejects with `CommandRefusal` if it was not tried. The caller must not use a command
+   * id twice: a second call would send again.
    */
   send(request: SendRequest): Promise<SmsOutcome> {
     const segmentation = segmentText(request.params.body);
     const segments = segmentation.segments.length;
     if (segments > Math.min(request.params.segments_max, SEGMENTS_MAX)) {
-      const text = `${segments} segments where ${request.params.segments_max} are allowed`;
+      const text = `The text needs ${segments} segments. The limit is ${request.params.segments_max}.`;
       return refused('params_invalid', text);
     }
-    if (this.#closed) return refused('slot_unavailable', 'the modem is gone');
-    if (!this.#parts.isRegistered()) return refused('slot_unavailable', 'the SIM is not registered');
+    if (this.#closed) return refused('slot_unavailable', 'The modem disconnected.');
+    if (!this.#parts.isRegistered()) return refused('slot_unavailable', 'The SIM is not registered.');
     if (this.#queue.length >= OUTBOX_LENGTH_MAX) {
-      return refused('slot_busy', `${OUTBOX_LENGTH_MAX} messages wait already`);
+      return refused('slot_busy', `${OUTBOX_LENGTH_MAX} messages are already waiting. Try again later.`);
     }
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -124,7 +124,10 @@ export class SmsOutbox {
       };
       const leftMs = Math.min(WAIT_MAX_MS, Math.max(0, request.deadlineAt - this.#parts.clock.now()));
       waiting.timer = this.#parts.clock.after(leftMs, () =>
-        this.#drop(waiting, new CommandRefusal('deadline_passed', 'the deadline passed in the queue')),
+        this.#drop(
+          waiting,
+          new CommandRefusal('deadline_passed', 'The deadline passed while the message waited.'),
+        ),
       );
       this.#queue.push(waiting);
       this.#prepare();
@@ -132,20 +135,20 @@ export class SmsOutbox {
     });
   }
 
-  /** Gives the modem no other message until the returned function is called. */
+  /** Sends no further message until the returned function is called. */
   hold(): () => void {
     return this.#hold.take();
   }
 
-  /** Resolves when the messages that left the queue, if any, have their outcomes. */
+  /** Resolves when all messages that left the queue have their outcomes. */
   async sendingDone(): Promise<void> {
-    await Promise.all(this.#untold);
+    await Promise.all(this.#unreported);
   }
 
-  /** Refuses waiting messages; a message that the modem has ends by itself or with the port. Idempotent. */
+  /** Refuses waiting messages. A message that the modem has ends by itself or with the port. Idempotent. */
   close(): void {
     this.#closed = true;
-    const gone = new CommandRefusal('slot_unavailable', 'the modem went away');
+    const gone = new CommandRefusal('slot_unavailable', 'The modem disconnected.');
     for (const waiting of [...this.#queue]) this.#drop(waiting, gone);
   }
 
@@ -154,11 +157,11 @@ export class SmsOutbox {
   }
 
   async #workAll(): Promise<void> {
-    // The promise is in its field before the work ends.
+    // The field must have the promise before the work ends.
     await Promise.resolve();
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (!this.#parts.isRegistered()) {
-        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM is not registered any more'));
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM is no longer registered.'));
         continue;
       }
       this.#prepare();
@@ -167,7 +170,11 @@ export class SmsOutbox {
       } catch (cause) {
         this.#drop(
           next,
-          new CommandRefusal('journal_unavailable', 'the journal refused the command', { cause }),
+          new CommandRefusal(
+            'journal_unavailable',
+            'The node’s disk refused to record the message. Try again later.',
+            { cause },
+          ),
         );
         continue;
       }
@@ -175,23 +182,23 @@ export class SmsOutbox {
       try {
         await this.#parts.confirmSim();
       } catch (cause) {
-        this.#drop(next, new CommandRefusal('slot_unavailable', 'the SIM may be another one', { cause }));
+        this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM may have been changed.', { cause }));
         continue;
       }
       await this.#hold.ended();
-      // Meanwhile its deadline may have passed, or the modem may have left.
+      // Meanwhile its deadline may have passed, or the modem may have disconnected.
       if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }
     this.#working = undefined;
   }
 
-  /** Has the journal make the intents of the next messages durable: as many as the modem sends meanwhile. */
+  /** Makes the intents of the next messages durable: as many as the modem sends meanwhile. */
   #prepare(): void {
-    const aheadMs = Math.max(LOOK_AHEAD_MS, 2 * this.#intentMs);
+    const aheadMs = Math.max(PREPARE_AHEAD_MS, 2 * this.#intentMs);
     const ahead = 1 + Math.floor(aheadMs / Math.max(1, this.#submitMs));
     const { clock, journal } = this.#parts;
-    const wanted = Math.min(ahead, LOOK_AHEAD_MAX);
-    // In groups, each of which shares a sync.
+    const wanted = Math.min(ahead, PREPARE_AHEAD_MAX);
+    // Appends them in groups, so that each group shares a sync.
     const prepared = this.#queue.findIndex(({ intent }) => intent === undefined);
     if (prepared < 0 || prepared > wanted / 2) return;
     for (const waiting of this.#queue.slice(0, wanted)) {
@@ -227,7 +234,7 @@ export class SmsOutbox {
     }
   }
 
-  /** Takes a message out of the queue that the modem will never see. */
+  /** Removes a message from the queue that the modem will never get. */
   #drop(waiting: Waiting, refusal: CommandRefusal): void {
     const position = this.#queue.indexOf(waiting);
     if (position < 0) return;
@@ -244,7 +251,7 @@ export class SmsOutbox {
     );
     const written = withdrawn.then((appended) => appended?.written);
     this.#earlierWritten = both(this.#earlierWritten, written);
-    void withdrawn.then((appended) => appended?.told).then(() => waiting.reject(refusal));
+    void withdrawn.then((appended) => appended?.settled).then(() => waiting.reject(refusal));
   }
 
   /** Resolves when the modem is free again. */
@@ -258,10 +265,10 @@ export class SmsOutbox {
     const recorded = submitted.then(({ outcome }) =>
       this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: request.commandId, outcome } }),
     );
-    const told = recorded.then(({ told: when }) => when);
-    this.#untold.add(told);
-    void told.then(async () => {
-      this.#untold.delete(told);
+    const settled = recorded.then((appended) => appended.settled);
+    this.#unreported.add(settled);
+    void settled.then(async () => {
+      this.#unreported.delete(settled);
       resolve((await submitted).outcome);
     });
     this.#earlierWritten = both(this.#earlierWritten, this.#lastWritten);
@@ -271,13 +278,13 @@ export class SmsOutbox {
     this.#submitMs = clock.now() - startedAt;
   }
 
-  /** Never rejects: a bug costs one message its outcome, and no modem its daemon. */
+  /** Never rejects. A bug only makes the outcome of one message unknown. */
   async #submit(commandId: string, pdus: readonly SubmitPdu[] | Error): Promise<Submitted> {
     const { channel, clock, log } = this.#parts;
     const failed = (outcome: SmsOutcome): Submitted => ({ outcome, references: [], isUnanswered: false });
     this.#unanswered = undefined;
     if (pdus instanceof Error) {
-      log.error({ err: pdus, command: commandId }, 'a message cannot be encoded');
+      log.error({ err: pdus, command: commandId }, 'failed to encode a message');
       const at = new Date(clock.now()).toISOString();
       return failed(rejected('not_encodable', 'final', { message: textOf(pdus), at }));
     }
@@ -288,13 +295,13 @@ export class SmsOutbox {
       const submitted = await submitMessage(pdus, { channel, clock, onSegment });
       return this.#withWhatReportsSay(commandId, submitted, pdus.length);
     } catch (error) {
-      log.error({ err: error, command: commandId }, 'sending a message failed unexpectedly');
+      log.error({ err: error, command: commandId }, 'sending a message failed because of an internal error');
       const at = new Date(clock.now()).toISOString();
       return failed({ status: 'unknown', message: textOf(error), at });
     }
   }
 
-  /** The report of a message may come where its answer does not. */
+  /** Uses reports of the message if its answer did not come. */
   #withWhatReportsSay(commandId: string, submitted: Submitted, total: number): Submitted {
     const { outcome, references } = submitted;
     if (outcome.status !== 'unknown') return submitted;
@@ -307,31 +314,31 @@ export class SmsOutbox {
     return submitted;
   }
 
-  /** The answer that did not come in time. No other message was given since: it is that one's. */
+  /** Handles a late answer. No other message was sent since, so it belongs to the last one. */
   async #onLateResult(reference: number): Promise<void> {
     const late = this.#unanswered;
     if (late === undefined) return;
     this.#unanswered = undefined;
     const { clock, journal, log } = this.#parts;
     const { commandId, total } = late;
-    log.info({ command: commandId }, 'the answer to a message came late');
+    log.info({ command: commandId }, 'received a late answer to a message');
     const references = [...late.references, reference];
     const at = new Date(clock.now()).toISOString();
     const outcome = { status: 'accepted' as const, message_references: references, at };
-    // The disk may refuse the unknown outcome for now, and must not get it after this one.
+    // The disk may be refusing the unknown outcome now, and must not get it after this one.
     await this.#lastTaken;
     if (journal.state.commands.get(commandId)?.outcome?.status !== 'unknown') return;
     if (references.length < total) this.#append({ kind: 'segment', commandId, reference });
     else this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: commandId, outcome } });
   }
 
-  /** While other messages wait, the record can wait too: the modem has the next message long before the disk is done. */
+  /** While other messages wait, the record can also wait: the modem gets the next message long before the disk is done. */
   #append(record: NewRecord): PersistentAppended {
     return appendPersistently(this.#parts, [record], { isLazy: this.#queue.length > 0 });
   }
 }
 
-/** Keeps nothing of the promises that it waited for: it is chained for as long as the modem sends. */
+/** Keeps no reference to the promises, because the chain lasts as long as the modem sends. */
 async function both(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
   await Promise.all([one, other]);
 }

@@ -1,17 +1,17 @@
-// The outcome of a message that the modem did not take normally. Pure.
+// The outcome of a message that the modem did not accept. Pure.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sms-errors.ts';
 
-/** The link takes 512; the text put before it needs room. */
+/** The link allows 512. The text before it needs room. */
 const MESSAGE_MAX = 400;
 
-/** The outcomes that say why. */
+/** The outcomes with a reason. */
 type FailedOutcome = Extract<SmsOutcome, { message: string }>;
 
 /**
- * The outcome of a message of one segment after a failed AT+CMGS: rejected when it certainly was not sent, unknown when that is uncertain.
- * Before the PDU was given, it certainly was not sent.
+ * Returns the outcome of a message of one segment after a failed AT+CMGS: rejected if it was certainly not sent, otherwise unknown.
+ * Without the PDU it was certainly not sent.
  */
 export function failedOutcome(error: unknown, at: string): FailedOutcome {
   if (!(error instanceof AtError)) return { status: 'unknown', message: textOf(error), at };
@@ -30,7 +30,7 @@ export function failedOutcome(error: unknown, at: string): FailedOutcome {
     : rejected('modem_refused', 'retry', { at, message: textOf(error) });
 }
 
-/** A failure in a message of several segments: segments that went out before it cannot be called back. */
+/** Returns the outcome of a failure in a message of several segments. Segments that were sent before cannot be recalled. */
 export function failedSegmentOutcome(
   failure: FailedOutcome,
   { sent, total }: { sent: number; total: number },
@@ -38,11 +38,11 @@ export function failedSegmentOutcome(
   if (total === 1) return failure;
   const where = `segment ${sent + 1} of ${total}: ${failure.message}`;
   if (sent === 0) return { ...failure, message: where };
-  const before = sent === 1 ? 'segment 1 went out' : `segments 1 to ${sent} went out`;
-  return { status: 'unknown', message: `${before}, the message is not whole; ${where}`, at: failure.at };
+  const before = sent === 1 ? 'segment 1 was sent' : `segments 1 to ${sent} were sent`;
+  return { status: 'unknown', message: `${before}, but not the whole message; ${where}`, at: failure.at };
 }
 
-/** A message that was certainly not sent. */
+/** Makes the outcome of a message that was certainly not sent. */
 export function rejected(
   code: string,
   errorClass: Exclude<ErrorClass, 'ambiguous'>,
@@ -51,7 +51,7 @@ export function rejected(
   return { status: 'rejected', code, class: errorClass, message, at };
 }
 
-/** An error as text, as long as the wire takes. */
+/** Returns an error as text, cut to the limit of the link. */
 export function textOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_MAX);
 }
@@ -62,6 +62,6 @@ function codedOutcome(
 ): FailedOutcome {
   const message = `${meaning.name} (${textOf(error)})`;
   if (meaning.class !== 'ambiguous') return rejected(code, meaning.class, { message, at });
-  // Without the PDU even a time-out of the network is none of this message.
+  // Without the PDU, even a time-out of the network does not concern this message.
   return error.bodyGiven ? { status: 'unknown', message, at } : rejected(code, 'retry', { message, at });
 }

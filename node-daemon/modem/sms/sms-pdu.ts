@@ -1,14 +1,14 @@
-// A received PDU, read or not. Pure.
+// Decodes a received PDU. Pure.
 import { type Deliver, decodeReceived, type StatusReport } from '../../sms/tpdu.ts';
 import { TpduError } from '../../sms/tpdu-error.ts';
 
-/** A PDU as it is understood, or why it is not. */
+/** A decoded PDU, or the reason why it cannot be decoded. */
 export type ReceivedPdu = { readonly pdu: string } & (
   | { readonly decoded: Deliver | StatusReport }
   | { readonly decoded: undefined; readonly reason: string }
 );
 
-/** Reads a PDU. Never throws. */
+/** Decodes a PDU. Never throws. */
 export function readPdu(pdu: string): ReceivedPdu {
   try {
     return { pdu, decoded: decodeReceived(pdu) };

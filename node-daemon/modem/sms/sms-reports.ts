@@ -3,37 +3,37 @@ import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { CommandState, ReadonlyCommandMap } from '../../journal/command-map.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
 
-/** The recipient's form may differ between submit and report; its last digits do not. */
+/** The recipient's form may differ between submit and report, but its last digits are the same. */
 const RECIPIENT_DIGITS = 8;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Service centers know their own zone, some of them wrongly; yesterday's message is further away. */
+/** Covers wrong time zones of service centers. Yesterday's message is further away. */
 const ACCEPTED_WITHIN_MS = 12 * HOUR_MS;
-/** A message that is further from the time of a report is probably not its own. */
+/** A message that is further from the time of a report is probably not the reported one. */
 const CLOSE_MS = MINUTE_MS;
-/** Messages with equal references whose times differ by less are distinguished by which one has its report. */
+/** If messages with equal references differ by less, the one without a report yet is chosen. */
 const SAME_TIME_MS = 10_000;
-/** A message without a reference is only matched where the clocks agree: from shortly before its intent … */
+/** A message without a reference matches only if the clocks agree: from shortly before its intent … */
 const DOUBT_BEFORE_MS = MINUTE_MS;
-/** … to when a modem and a network have surely given it up, for each segment. */
+/** … to the time at which modem and network have certainly given it up, for each segment. */
 const DOUBT_AFTER_MS = 5 * MINUTE_MS;
-/** No service center tries for longer than this; a report of an older message is one of a wrong clock. */
+/** No service center tries for longer than this. A report for an older message means a wrong clock. */
 const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 
 /** The segment that a report is about. */
 interface ReportOwner {
   readonly commandId: string;
   readonly command: CommandState;
-  /** When the command was about to be given, milliseconds since the epoch. */
+  /** Time of the intent, milliseconds since the epoch. */
   readonly at: number;
-  /** When its outcome was known; the same as `at` where it is not. */
+  /** Time of the outcome; the same as `at` if there is none. */
   readonly until: number;
-  /** From 1. */
+  /** Number of the segment, from 1. */
   readonly part: number;
 }
 
-/** The data that a search for the owner uses. */
+/** The data of a report that the search uses. */
 export interface ReportSearch {
   readonly iccid: string;
   readonly commands: ReadonlyCommandMap;
@@ -42,8 +42,8 @@ export interface ReportSearch {
 }
 
 /**
- * The segment that went out with the report's reference to its recipient, at about the time at which the service center took it: references
- * wrap at 256, and some modems give each message the same one.
+ * Returns the segment with the report's reference and recipient that was sent at about the time of the service center: references wrap at
+ * 256, and some modems give each message the same one.
  */
 export function acceptedOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -58,7 +58,7 @@ export function acceptedOwner(report: StatusReport, search: ReportSearch): Repor
   return near.find(isUnreported) ?? near[0];
 }
 
-/** Whether a message that is being sent now, with a reference not known yet, might be a better owner than the one that was found. */
+/** Returns whether a message that is being sent, with an unknown reference, might be a better owner than the found one. */
 export function isUncertain(
   owner: ReportOwner | undefined,
   report: StatusReport,
@@ -72,8 +72,8 @@ export function isUncertain(
 }
 
 /**
- * The owner of a report while no message is being sent: one with its reference, unless one without a reference fits its
- * time far better. A report of one that has its report is a repeated one, rather than that of another message.
+ * Returns the owner of a report while no message is being sent: one with its reference, unless one without a reference fits
+ * its time far better. If the owner already has its report, this one is a repetition rather than a report on another message.
  */
 export function ownerOf(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const owner = acceptedOwner(report, search);
@@ -85,14 +85,14 @@ export function ownerOf(report: StatusReport, search: ReportSearch): ReportOwner
   return distance > CLOSE_MS || isFarBetter ? doubtful : owner;
 }
 
-/** How far the time of a report is from the time in which the message went out, ms. */
+/** Returns how far the time of a report is from the time in which the message was sent, ms. */
 function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
   return Math.max(0, at - acceptedAt, acceptedAt - until);
 }
 
 /**
- * The owner of a report for which `acceptedOwner` finds none: the one segment with an unknown reference, if the report can be about exactly
- * one. Such segments are those whose answer never came, and those of modems that return 0 as the reference of all messages.
+ * Returns the owner of a report for which `acceptedOwner` finds none: the segment with an unknown reference, if exactly one is possible.
+ * Such segments got no answer, or were sent by modems that return the reference 0 for all messages.
  */
 export function doubtfulOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
   const { iccid, commands, now } = search;
@@ -111,8 +111,8 @@ export function doubtfulOwner(report: StatusReport, search: ReportSearch): Repor
 }
 
 /**
- * The facts of a report. One for a message whose outcome was unknown is a proof that the network took it: its
- * outcome then comes first, unless other segments are still in doubt.
+ * Returns the facts of a report. A report on a message with an unknown outcome proves that the network accepted it:
+ * the outcome then comes first, unless other segments are still in doubt.
  */
 export function reportFacts(
   iccid: string,
@@ -140,14 +140,14 @@ export function reportFacts(
 }
 
 /**
- * Whether these are the references of all segments, so that the network has the message. Equal ones may be one
- * that came with a report and with a late answer: they prove nothing.
+ * Returns whether these are the references of all segments, so that the network has the message. Equal references prove
+ * nothing: one of them may have come with both a report and a late answer.
  */
 export function areAllKnown(references: readonly number[], segments: number): boolean {
   return references.length === segments && new Set(references).size === segments;
 }
 
-/** The meaning of a TP-Status octet (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as the standard asks. */
+/** The meaning of a TP-Status octet (3GPP TS 23.040 §9.2.3.15). Reserved values count as rejected, as the standard requires. */
 export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
   if (status < 0x20) return 'delivered';
   if (status < 0x40) return 'pending';
@@ -156,7 +156,7 @@ export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
 
 const VALIDITY_EXPIRED = 0x46;
 
-/** The segments, oldest command first, of those of the commands that went to the report's recipient. */
+/** Returns the segments of the commands to the report's recipient, oldest command first. */
 function ownersOf(
   commandIds: Iterable<string>,
   report: StatusReport,
@@ -176,8 +176,8 @@ function ownersOf(
 }
 
 /**
- * The first segment without a reference of each command that may have reached the network. Any without an outcome
- * may: the modem is done with some before the journal has it.
+ * Returns the first segment without a reference of each command that may have reached the network. Every command without an
+ * outcome may have: the modem finishes some before the journal has the outcome.
  */
 function inDoubt(report: StatusReport, search: ReportSearch): ReportOwner[] {
   const { iccid, commands } = search;
@@ -209,7 +209,7 @@ function isUnreported({ command, part }: ReportOwner): boolean {
   return !command.reported.includes(part);
 }
 
-/** When the service center took the message; `undefined` where its clock and ours cannot both be right. */
+/** Returns when the service center accepted the message; `undefined` if its clock and ours cannot both be right. */
 function usableTime({ acceptedAt }: StatusReport, now: number): number | undefined {
   if (acceptedAt === null) return undefined;
   const time = Date.parse(acceptedAt);

@@ -1,4 +1,4 @@
-// Message storage on the modem: the storages and their contents (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+// Reads the modem's message storages and their contents (3GPP TS 27.005 §3.2.2, §3.4). Pure.
 import { createHash } from 'node:crypto';
 import type { Information } from '../../at/exchange.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
@@ -7,13 +7,13 @@ import { readPdu } from './sms-pdu.ts';
 /** A received message in a storage. */
 export interface StoredMessage {
   readonly index: number;
-  /** True when it was not read before. */
+  /** True if it was not read before. */
   readonly unread: boolean;
-  /** Hexadecimal. */
+  /** The PDU, hexadecimal. */
   readonly pdu: string;
 }
 
-/** A storage as a sweep found it. */
+/** The contents of a storage at a sweep. */
 export interface FoundInStorage {
   readonly used: number | null;
   readonly total: number | null;
@@ -21,11 +21,11 @@ export interface FoundInStorage {
   readonly entries: readonly Information[];
 }
 
-/** <stat> in PDU mode. 2 and 3 are stored messages to send. */
+/** <stat> of received messages in PDU mode. 2 and 3 are stored messages to send. */
 const RECEIVED_UNREAD = 0;
 const RECEIVED_READ = 1;
 
-/** The answers to AT+CMGL=4: received messages only. */
+/** Reads the received messages in the answers to AT+CMGL=4. */
 export function parseList(information: readonly Information[]): StoredMessage[] {
   return information.flatMap(({ line, body }) => {
     const fields = fieldsOf(line);
@@ -37,7 +37,7 @@ export function parseList(information: readonly Information[]): StoredMessage[] 
   });
 }
 
-/** The answer to AT+CMGR=<index>; `undefined` for an empty place, which modems report in three ways. */
+/** Reads the answer to AT+CMGR=<index>. Returns `undefined` for an empty place, which modems report in three ways. */
 export function parseRead(index: number, information: readonly Information[]): StoredMessage | undefined {
   const [answer] = information;
   if (answer?.body === undefined) return undefined;
@@ -46,15 +46,15 @@ export function parseRead(index: number, information: readonly Information[]): S
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
 }
 
-/** The known order in which messages came. */
+/** What is known about the order of arrival. */
 export interface Announcements {
-  /** Places, first one first. */
+  /** Announced places, oldest first. */
   readonly places: readonly number[];
-  /** True: an unannounced message was there before the daemon listened. False: its announcement was lost. */
+  /** Whether an unannounced message is older than the session. If false, its announcement was lost. */
   readonly beginHere: boolean;
 }
 
-/** Messages in the order in which they came: by the service center's time, then as they were announced, then by place. */
+/** Returns messages in the order of arrival: by the service center's time, then by announcement, then by place. */
 export function inOrderOfArrival(
   messages: readonly StoredMessage[],
   { places, beginHere }: Announcements,
@@ -70,27 +70,27 @@ export function inOrderOfArrival(
   return known.map(({ message }) => message);
 }
 
-/** The service center's time of a message, milliseconds since the epoch; 0 where there is none. */
+/** Returns the service center's time of a message, milliseconds since the epoch; 0 if it has none. */
 function sentAtOf(pdu: string): number {
   const { decoded } = readPdu(pdu);
   return decoded?.kind === 'deliver' && decoded.sentAt !== null ? Date.parse(decoded.sentAt) : 0;
 }
 
-/** The storages that AT+CPMS=? offers. */
+/** The storages in the answer to AT+CPMS=?. */
 export interface Storages {
-  /** Where messages can be read and deleted: every one is swept. */
+  /** Storages for reading and deleting. All of them are swept. */
   readonly readable: readonly string[];
-  /** Where arriving messages can be put, best first. */
+  /** Storages for incoming messages, best first. */
   readonly receiving: readonly string[];
 }
 
-/** The card's own storage: its messages go with the card. */
+/** The card's own storage. Its messages move with the card. */
 export const SIM_STORAGE = 'SM';
-/** Modem memory is larger and faster, but does not show which card its messages belong to after an exchange. */
+/** Modem memory is larger and faster, but after a SIM change the owner of its messages is unknown. */
 const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
-/** The union of others: its messages are found there. */
+/** The union of other storages, in which its messages are also found. */
 export const UNION_STORAGE = 'MT';
-/** Cell broadcasts are not messages to a subscriber; "SM_P" is "SM" with "ME" behind it (SIMCom SIM800). */
+/** Cell broadcasts are not messages to a subscriber. "SM_P" is "SM" followed by "ME" (SIMCom SIM800). */
 const NOT_SWEPT = /^BM$|_P$/;
 
 /** Reads `+CPMS: ("SM","ME"),("SM","ME"),("SM","ME")`, the answer to AT+CPMS=?. */
@@ -107,13 +107,13 @@ export function parseStorages(line: string): Storages {
   };
 }
 
-/** How full a storage is: places that are taken, of how many. */
+/** Use of a storage: used places and all places. */
 export interface StorageUsage {
   readonly used: number;
   readonly total: number;
 }
 
-/** Of the storage that messages are received into, from the answer to a choice: `+CPMS: 1,30,1,30,2,30`, its third pair. */
+/** Returns the use of the receiving storage from the answer to AT+CPMS=: the third pair of `+CPMS: 1,30,1,30,2,30`. */
 export function parseReceivingUsage(line: string): StorageUsage | undefined {
   const fields = fieldsOf(line);
   const used = integerField(fields, 4);
@@ -122,7 +122,7 @@ export function parseReceivingUsage(line: string): StorageUsage | undefined {
   return { used, total };
 }
 
-/** Identity of a PDU whatever its length. */
+/** Returns a digest of fixed length that identifies a PDU. */
 export function digestOf(pdu: string): string {
   return createHash('sha256').update(pdu.toUpperCase()).digest('hex');
 }

@@ -1,4 +1,4 @@
-// One message on its way through the modem: encoded as a whole, given segment by segment.
+// Sends one message through the modem: encodes it as a whole, then sends its segments one by one.
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Segmentation } from '#shared/sms/segmentation.ts';
@@ -9,12 +9,12 @@ import { fieldsOf, integerField } from '../../at/fields.ts';
 import { encodeSubmit, type SubmitPdu } from '../../sms/tpdu.ts';
 import { failedOutcome, failedSegmentOutcome } from './sms-outcome.ts';
 
-/** Networks take 1 to 5 s; a shorter time-out would call accepted messages unknown. */
+/** Networks need 1 to 5 s. With a shorter time-out, accepted messages would be unknown. */
 export const SUBMIT_TIMEOUT_MS = 60_000;
 /** TP-VP: the service center tries for 24 hours. */
 const VALIDITY_24_HOURS = 167;
 
-/** The PDUs of a message. All are made before the first is given, so a message that cannot be encoded is not sent in part. */
+/** Returns the PDUs of a message. All are made before the first is sent, so that a message that cannot be encoded is not sent in part. */
 export function encodeMessage(
   to: string,
   { encoding, segments }: Segmentation,
@@ -35,16 +35,16 @@ export function encodeMessage(
   });
 }
 
-/** The result of giving a message to the modem. */
+/** The result of sending a message to the modem. */
 export interface Submitted {
   readonly outcome: SmsOutcome;
-  /** TP-Message-References of the segments that the network took. */
+  /** TP-Message-References of the segments that the network accepted. */
   readonly references: readonly number[];
-  /** The answer to the last segment that was given did not come in time: it may come yet. */
+  /** Whether the answer to the last segment did not come in time. It may still come. */
   readonly isUnanswered: boolean;
 }
 
-/** Gives PDUs to the modem in their order, up to the first that fails. Rejects never. */
+/** Sends PDUs in order, up to the first that fails. Never rejects. */
 export async function submitMessage(
   pdus: readonly SubmitPdu[],
   { channel, clock, onSegment }: { channel: AtChannel; clock: Clock; onSegment: (reference: number) => void },
@@ -69,7 +69,7 @@ export async function submitMessage(
   return { outcome, references, isUnanswered: false };
 }
 
-/** The reference in `+CMGS: <mr>[,<scts>]`; 0 where the modem returns none. */
+/** Returns the reference in `+CMGS: <mr>[,<scts>]`; 0 if the modem returns none. */
 export function referenceIn(line: string): number {
   return (integerField(fieldsOf(line), 0) ?? 0) & 0xff;
 }

@@ -1,23 +1,23 @@
-// Finds the owner of the messages in the storages of a modem: the SIM in it, or the one that was in it before.
+// Finds the owner of the messages in a modem's storages: the current SIM or the former one.
 import type { Journal } from '../../journal/journal.ts';
 import type { StorageEntry } from '../../journal/record.ts';
 import { SIM_STORAGE } from './sms-storage.ts';
 
-/** The data that the owner is found by. */
+/** The parts that the search uses. */
 interface StorageOwnerParts {
   readonly iccid: string;
-  /** IMEI of the modem; a modem without one is not recognized again. */
+  /** IMEI of the modem. A modem without one is not recognized later. */
   readonly device: string | undefined;
   readonly journal: Journal;
   readonly storages: readonly string[];
 }
 
-/** The SIM in a modem, and the SIM before it as long as a storage of the modem may hold its messages. */
+/** The SIM in a modem, and the former SIM as long as a storage of the modem may contain its messages. */
 export class StorageOwner {
   readonly #parts: StorageOwnerParts;
-  /** `undefined` where the modem had no other SIM. */
+  /** `undefined` if the modem had no other SIM. */
   readonly #formerIccid: string | undefined;
-  /** Storages of the modem with messages that came before this SIM did. */
+  /** Storages of the modem that may contain messages from before this SIM. */
   readonly #stranded: Set<string>;
 
   constructor(parts: StorageOwnerParts) {
@@ -30,19 +30,19 @@ export class StorageOwner {
     );
   }
 
-  /** Where entries of a storage lie: in the SIM, or in the modem. */
+  /** Returns the place of a storage: the SIM or the modem. */
   placeIn(storage: string): Pick<StorageEntry, 'iccid' | 'device' | 'storage'> {
     const { device, iccid } = this.#parts;
     const isInSim = storage === SIM_STORAGE || device === undefined;
     return { iccid, storage, ...(isInSim ? {} : { device }) };
   }
 
-  /** The former SIM, where the storage may hold its messages. */
+  /** Returns the former SIM if the storage may contain its messages. */
   formerIccidIn(storage: string): string | undefined {
     return this.#stranded.has(storage) ? this.#formerIccid : undefined;
   }
 
-  /** The journal has all that lay in the storage: messages that come there now are of this SIM. */
+  /** Call it when all messages of the storage are in the journal. New messages there belong to this SIM. */
   settled(storage: string): void {
     const { device, iccid, journal } = this.#parts;
     this.#stranded.delete(storage);

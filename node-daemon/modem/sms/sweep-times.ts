@@ -1,26 +1,26 @@
-// When each message storage of a modem was last read as a whole. A message that is read later and was not there came after that.
+// Tracks when each message storage of a modem was last swept. A message that was not there at that time came later.
 
-/** The control plane hears of a sweep this often: each report repeats all slots of the node. */
+/** Interval of reports of sweeps to the control plane. It is long, because each report repeats all slots of the node. */
 const REPORT_EVERY_MS = 5 * 60_000;
 
 /** The sweeps of one session of a modem. */
 export class SweepTimes {
   readonly #storages: readonly string[];
   readonly #report: (at: string) => void;
-  /** When the last reading began whose messages are all journalled, milliseconds since the epoch. */
+  /** Start of the last sweep whose messages are all in the journal, by storage, milliseconds since the epoch. */
   readonly #began = new Map<string, number>();
   #reportedPeriod: number | undefined;
 
   /**
-   * `report` is called with the time at which a sweep of all storages began: after the first, then once in each period of five
-   * minutes, so that all modems of a host report together.
+   * `report` is called with the start of a sweep of all storages: after the first sweep, then once in each period of five minutes,
+   * so that all modems of a host report together.
    */
   constructor(storages: readonly string[], report: (at: string) => void = () => undefined) {
     this.#storages = storages;
     this.#report = report;
   }
 
-  /** Everything that lay in the storage at that time, milliseconds since the epoch, is journalled. */
+  /** Call it when everything in the storage at that time, milliseconds since the epoch, is in the journal. */
   note(storage: string, beganAt: number): void {
     this.#began.set(storage, beganAt);
     const times = this.#storages.flatMap((each) => this.#began.get(each) ?? []);
@@ -32,7 +32,7 @@ export class SweepTimes {
     this.#report(new Date(sweptAt).toISOString());
   }
 
-  /** When the last such reading of a storage began, RFC 3339; `undefined` before the first of the session. */
+  /** Returns the start of the last such sweep of a storage, RFC 3339; `undefined` before the first of the session. */
   lastOf(storage: string): string | undefined {
     const beganAt = this.#began.get(storage);
     return beganAt === undefined ? undefined : new Date(beganAt).toISOString();

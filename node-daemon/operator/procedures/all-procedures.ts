@@ -18,7 +18,7 @@ export const PROCEDURES = {
       const { iccid } = modemIn(context, slot).slot;
       const { inbox } = sessionIn(context, slot);
       if (inbox === undefined || iccid === null) throw notInService(context, slot);
-      return slotMessages(await inbox.look(), iccid, context.host.journal.state);
+      return slotMessages(await inbox.readAll(), iccid, context.host.journal.state);
     },
   }),
 };

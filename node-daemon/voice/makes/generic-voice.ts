@@ -1,9 +1,9 @@
-// Calls of any modem that keeps to 3GPP TS 27.007.
+// Calls of any modem that follows 3GPP TS 27.007.
 import type { MakeVoice } from './make-voice.ts';
 
 export const GENERIC_VOICE: MakeVoice = {
   setUp: [
-    // Caller numbers; calls by kind; no second call while one is up (§7.6, §6.11, §7.12); call control also by ATH (§6.20).
+    // Caller numbers; calls by kind; no call waiting (§7.6, §6.11, §7.12); call control also by ATH (§6.20).
     'AT+CLIP=1',
     'AT+CRC=1',
     'AT+CCWA=0,0,1',
@@ -11,8 +11,8 @@ export const GENERIC_VOICE: MakeVoice = {
     'AT+CVHU=0',
   ],
   event: () => undefined,
-  // Appendix C.11: quoted or not, one at a time.
+  // Appendix C.11: one key at a time, quoted or not.
   keyCommand: (digit) => `AT+VTS="${digit}"`,
-  tellsKeys: false,
+  reportsKeys: false,
   serial: { on: [], off: [], from: 'dialing', rateHz: 8_000 },
 };

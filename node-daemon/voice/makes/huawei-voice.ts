@@ -6,12 +6,12 @@ import type { MakeVoice } from './make-voice.ts';
 export const HUAWEI_VOICE: MakeVoice = {
   ...GENERIC_VOICE,
   setUp: [...GENERIC_VOICE.setUp, 'AT^CVOICE=0', 'AT^DDTMFCFG=1'],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('^CONF:')) return { kind: 'alerting' };
     if (line.startsWith('^CONN:')) return { kind: 'answered' };
     if (line.startsWith('^CEND:')) {
-      // Index, seconds, how it ended, and the cause where the network sent it.
+      // Index, seconds, kind of end, and the cause if the network sent it.
       const cause = integerField(fieldsOf(line), 3);
       return cause !== undefined && cause > 0 && cause <= 127
         ? { kind: 'released', cause }

@@ -1,16 +1,16 @@
-// How a make of modems reports calls and gives their audio, as data.
+// How a make of modems reports calls and transports their audio, as data.
 import type { CallEvent } from '../state/call-event.ts';
 
-/** Audio on a serial port: S16LE frames of 20 ms, each way, as long as it is switched on. */
+/** Audio on a serial port: S16LE frames of 20 ms in both directions while it is on. */
 export interface SerialAudio {
-  /** Commands that switch it on and off. */
+  /** Commands that turn it on and off. */
   readonly on: readonly string[];
   readonly off: readonly string[];
-  /** When `on` is accepted: at any time, or once the call is answered. */
+  /** When the modem accepts `on`: at any time, or only after the call is answered. */
   readonly from: 'dialing' | 'answer';
-  /** A query whether it is on, and the form of its answer then. */
+  /** A query of its state, and the form of the answer while it is on. */
   readonly confirm?: { readonly command: string; readonly isOn: RegExp };
-  /** Samples a second; `measured`: 8,000 or 16,000, which only the number of octets a second shows. */
+  /** Samples per second; `measured`: 8,000 or 16,000, measured by the number of octets per second. */
   readonly rateHz: 8_000 | 16_000 | 'measured';
 }
 
@@ -22,15 +22,15 @@ export interface CardAudio {
 }
 
 export interface MakeVoice {
-  /** Sent once the SIM is ready, each optional. */
+  /** Sent when the SIM is ready. Each is optional. */
   readonly setUp: readonly string[];
-  /** Reads a line that only this make has. */
+  /** Reads a line that only this make sends. */
   readonly event: (line: string) => CallEvent | undefined;
-  /** Presses one key during a call. */
+  /** Returns the command that presses one key during a call. */
   readonly keyCommand: (digit: string) => string;
-  /** Whether the modem reports the keys of the far end; otherwise they are detected in the audio. */
-  readonly tellsKeys: boolean;
+  /** Whether the modem reports the keys of the far end. Otherwise they are detected in the audio. */
+  readonly reportsKeys: boolean;
   readonly serial: SerialAudio;
-  /** Where the device has a sound card, it is used. */
+  /** Audio of the sound card, which is used if the device has one. */
   readonly card?: CardAudio;
 }

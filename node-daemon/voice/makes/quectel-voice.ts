@@ -4,7 +4,7 @@ import { type CallEvent, type ListedState, listedCall, numberOf } from '../state
 import { GENERIC_VOICE } from './generic-voice.ts';
 import type { MakeVoice } from './make-voice.ts';
 
-/** `+QIND: "ccinfo",index,direction,state,mode,multiparty,number,type`: as the call list, and -1 for the end. */
+/** Reads `+QIND: "ccinfo",index,direction,state,mode,multiparty,number,type`, as in the call list. State -1 is the end. */
 function callIndication(line: string): CallEvent | undefined {
   const [, ...fields] = fieldsOf(line);
   if (integerField(fields, 2) === -1) return integerField(fields, 3) === 0 ? { kind: 'released' } : undefined;
@@ -20,7 +20,7 @@ const STATES_OF_DSCI: Readonly<Record<number, ListedState | undefined>> = {
   7: 'alerting',
 };
 
-/** `^DSCI: id,direction,state,type,number,type`, with states of its own: older firmware has no "ccinfo". */
+/** Reads `^DSCI: id,direction,state,type,number,type` of older firmware without "ccinfo". Its states differ. */
 function callStatus(line: string): CallEvent | undefined {
   const fields = fieldsOf(line);
   const [index = 0, direction, state, type] = [0, 1, 2, 3].map((position) => integerField(fields, position));
@@ -40,10 +40,10 @@ export const QUECTEL_VOICE: MakeVoice = {
     'AT+QINDCFG="ccinfo",1,0',
     'AT^DSCI=1',
     'AT+QTONEDET=1',
-    // Or NMEA sentences come between the samples.
+    // Otherwise NMEA sentences come between the samples.
     'AT+QGPSCFG="outport","none"',
   ],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('+QIND: "ccinfo"')) return callIndication(line);
     if (line.startsWith('^DSCI:')) return callStatus(line);
@@ -55,7 +55,7 @@ export const QUECTEL_VOICE: MakeVoice = {
     const flow = /^\+QPCMV: ?([01]), ?0$/.exec(line);
     return flow === null ? undefined : { kind: 'audioFlow', isPaused: flow[1] === '0' };
   },
-  // Switched on again for each call; otherwise there is silence.
+  // It must be turned on again for each call. Otherwise the call is silent.
   serial: { on: ['AT+QPCMV=0', 'AT+QPCMV=1,0'], off: ['AT+QPCMV=0'], from: 'dialing', rateHz: 8_000 },
   card: { on: ['AT+QPCMV=0', 'AT+QPCMV=1,2'], off: ['AT+QPCMV=0'], rateHz: 8_000 },
 };

@@ -11,10 +11,10 @@ export const SIMCOM_VOICE: MakeVoice = {
     // The call list as URCs.
     'AT+CLCC=1',
     'AT+DDET=1',
-    // 8 kHz on VoLTE and on other calls; the default on VoLTE is 16 kHz.
+    // 8 kHz for VoLTE and other calls. The default for VoLTE is 16 kHz.
     'AT+CPCMBANDWIDTH=1,1',
   ],
-  tellsKeys: true,
+  reportsKeys: true,
   event(line) {
     if (line.startsWith('+CLCC:')) {
       const call = listedCall(fieldsOf(line));
@@ -30,7 +30,7 @@ export const SIMCOM_VOICE: MakeVoice = {
     off: ['AT+CPCMREG=0,1'],
     from: 'answer',
     confirm: { command: 'AT+CPCMREG?', isOn: /^\+CPCMREG: ?1/ },
-    // The value that is read back is the setting, not the rate that the call got.
+    // The returned value is the setting, not the rate of the call.
     rateHz: 'measured',
   },
 };

@@ -1,4 +1,4 @@
-// Reads a modem's lines about calls into one form for all makes: the call list (3GPP TS 27.007 §7.18) and unsolicited lines.
+// Reads a modem's lines about calls into one form for all makes: the call list (3GPP TS 27.007 §7.18) and URCs.
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 
@@ -10,31 +10,31 @@ export interface ListedCall {
   readonly index: number;
   readonly direction: 'inbound' | 'outbound';
   readonly state: ListedState;
-  /** As the modem sent it; null where it is withheld or missing. */
+  /** The number as the modem sent it; null if it is withheld or missing. */
   readonly number: string | null;
 }
 
 export type CallEvent =
   | { readonly kind: 'listed'; readonly call: ListedCall }
-  /** RING, +CRING: an incoming call rings; comes again every few seconds. */
+  /** RING, +CRING: an incoming call rings. It is repeated every few seconds. */
   | { readonly kind: 'rings' }
-  /** +CLIP: the caller's number; null where it is withheld. */
+  /** +CLIP: the caller's number; null if it is withheld. */
   | { readonly kind: 'caller'; readonly number: string | null }
   | { readonly kind: 'alerting' }
   | { readonly kind: 'answered' }
-  /** `cause`: ITU-T Q.850, where the line contains it. */
+  /** `cause`: ITU-T Q.850, if the line contains it. */
   | { readonly kind: 'released'; readonly cause?: number }
-  /** A key that the far end pressed. */
+  /** The far end pressed a key. */
   | { readonly kind: 'digit'; readonly digit: string }
-  /** Whether the modem takes more audio on its serial port. */
+  /** The modem paused or continues the audio input on its serial port. */
   | { readonly kind: 'audioFlow'; readonly isPaused: boolean };
 
 const LISTED: readonly ListedState[] = ['active', 'held', 'dialing', 'alerting', 'incoming', 'waiting'];
 const VOICE_MODE = 0;
 
 /**
- * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and of lines like it: index, direction, state, mode, multiparty, number, type. Undefined
- * for data calls, which LTE modems list as well, and for lines that cannot be read.
+ * Reads the fields of +CLCC (3GPP TS 27.007 §7.18) and similar lines: index, direction, state, mode, multiparty, number, type. Returns
+ * undefined for data calls, which LTE modems also list, and for invalid lines.
  */
 export function listedCall(fields: readonly string[]): ListedCall | undefined {
   const [index, direction, state, mode] = [0, 1, 2, 3].map((position) => integerField(fields, position));
@@ -48,21 +48,21 @@ export function listedCall(fields: readonly string[]): ListedCall | undefined {
   };
 }
 
-/** The answer to AT+CLCC. */
+/** Reads the answer to AT+CLCC. */
 export const listedCalls = (lines: readonly string[]): ListedCall[] =>
   lines.flatMap((line) => listedCall(fieldsOf(line)) ?? []);
 
 /** 3GPP TS 24.008 §10.5.4.7: type of number "international". */
 const INTERNATIONAL = '145';
 
-/** A number as E.164 where its type says so; null for none. */
+/** Returns a number, as E.164 if its type is international; null if there is none. */
 export function numberOf(text: string | undefined, type?: string): string | null {
   const number = text?.slice(0, 32) ?? '';
   if (number === '') return null;
   return type === INTERNATIONAL && /^\d+$/.test(number) ? `+${number}` : number;
 }
 
-/** Lines that all makes have. */
+/** Reads the lines that all makes send. */
 export function commonCallEvent(line: string): CallEvent | undefined {
   // Also sent for data calls: "+CRING: REL ASYNC", "+CRING: GPRS".
   if (line === 'RING' || /^\+CRING:.*VOICE/.test(line)) return { kind: 'rings' };
@@ -82,7 +82,7 @@ export function commonCallEvent(line: string): CallEvent | undefined {
   }
 }
 
-/** Text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Undefined where it contains no cause. */
+/** Reads the text of AT+CEER: `+CEER: 5,16` on Quectel, words on others. Returns undefined if it contains no cause. */
 export function causeOfReport(line: string): number | undefined {
   const numbers = line.slice(line.indexOf(':') + 1).match(/\b\d{1,3}\b/g) ?? [];
   const cause = Number(numbers.at(-1));

@@ -1,23 +1,23 @@
-// The call of one line as a pure function of its earlier state and the modem's lines. A line has one call at most.
+// The state of one line's call, computed from the earlier state and the modem's lines. A line has at most one call. Pure.
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { CallEvent, ListedCall } from './call-event.ts';
 
 export interface LineCall {
   readonly direction: CallDirection;
   readonly state: LiveCallState;
-  /** Undefined while the modem has not sent it; null where it is withheld. */
+  /** Undefined until the modem has sent it; null if it is withheld. */
   readonly peer: string | null | undefined;
 }
 
 export type Step =
   | { readonly call: LineCall | undefined }
-  /** The call has ended. `cause`: where the modem sent it with that. */
+  /** The call has ended. `cause`: set if the modem sent it. */
   | { readonly ended: true; readonly cause: number | undefined };
 
-/** An incoming call that the modem just began to report. */
+/** An incoming call at its first report. */
 const RINGING: LineCall = { direction: 'inbound', state: 'ringing', peer: undefined };
 
-/** The call after an event of the modem. Events about other calls change nothing. */
+/** Returns the call after an event of the modem. Events of other calls change nothing. */
 export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
   switch (event.kind) {
     case 'rings':
@@ -29,7 +29,7 @@ export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
     case 'alerting':
       return { call: call?.state === 'dialing' ? { ...call, state: 'ringing' } : call };
     case 'answered':
-      return { call: call && told(call, 'active', null) };
+      return { call: call && withState(call, 'active', null) };
     case 'released':
       return call === undefined ? { call } : { ended: true, cause: event.cause };
     case 'digit':
@@ -38,37 +38,37 @@ export function nextCall(call: LineCall | undefined, event: CallEvent): Step {
   }
 }
 
-/** The call after a reading of the whole list. A call that is missing from it has ended, even if the line about its end was lost. */
+/** Returns the call after a reading of the whole list. A call that is not in the list has ended, even without a line about its end. */
 export function nextCallOfList(call: LineCall | undefined, list: readonly ListedCall[]): Step {
   const ours = list.find((listed) => call === undefined || isOurs(call, listed));
   if (ours !== undefined) return { call: listed(call, ours) };
   return call === undefined ? { call } : { ended: true, cause: undefined };
 }
 
-/** Not a second caller, who waits, or rings because ours has ended. */
+/** Returns false for a second caller, who waits, or rings because our call has ended. */
 const isOurs = (call: LineCall, { direction, state }: ListedCall): boolean =>
   direction === call.direction && state !== 'waiting' && !(state === 'incoming' && call.state === 'active');
 
 function listed(call: LineCall | undefined, { direction, state, number }: ListedCall): LineCall | undefined {
-  // A late line about a call that has ended must not bring it back: only an incoming call begins so.
+  // A late line about an ended call must not create it again. Only an incoming call begins this way.
   if (call === undefined) return state === 'incoming' ? { ...RINGING, peer: number ?? undefined } : undefined;
-  // A second call while one is up: the network knows that there is no call waiting, and it will ring out.
+  // A second call: call waiting is off in the network, so it rings out.
   if (direction !== call.direction) return call;
   switch (state) {
     case 'active':
     case 'held':
-      return told(call, 'active', number);
+      return withState(call, 'active', number);
     case 'alerting':
     case 'incoming':
-      return call.state === 'active' ? call : told(call, 'ringing', number);
+      return call.state === 'active' ? call : withState(call, 'ringing', number);
     case 'dialing':
     case 'waiting':
       return call;
   }
 }
 
-/** A list without the number does not say that it is withheld: some have none, or not yet. */
-function told(call: LineCall, state: LiveCallState, number: string | null): LineCall {
+/** A list without the number does not mean that it is withheld. Some lists never have it, or not yet. */
+function withState(call: LineCall, state: LiveCallState, number: string | null): LineCall {
   const peer = call.peer ?? number ?? call.peer;
   return state === call.state && peer === call.peer ? call : { ...call, state, peer };
 }

@@ -7,10 +7,11 @@ import t from 'tap';
 import { createRig } from '../../fixtures/rig.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { run } from '../../hardware-sim/fixtures/foreign-program.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const DAY_MS = 86_400_000;
 const rig = await createRig();
-const require = createRequire(import.meta.url);
+const require = createRequire(join(PROJECT_FOLDER, 'test/tools/package.json'));
 
 /** The program of a package, by the name of its command. */
 function programOf(name: string, command: string): string {

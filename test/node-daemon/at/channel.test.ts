@@ -191,7 +191,7 @@ t.test('each command that was on the line is told when it has ended, by name, re
   await turn();
   clock.advance(15_000);
   await silent;
-  await until('the rhythm', () => port.count(/^AT\+CMEE\?$/) > 0);
+  await until('the resynchronization', () => port.count(/^AT\+CMEE\?$/) > 0);
   t.same(ends, [
     { name: '+CSQ', result: 'ok', tookMs: 0 },
     { name: '+CMGR', result: 'cms_error', tookMs: 0 },

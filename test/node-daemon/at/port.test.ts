@@ -124,7 +124,7 @@ t.test('a device node that goes or is another one ends the port, although nobody
   const target = readlinkSync(path);
   unlinkSync(path);
   await until('the loss', () => gone.closed.length === 1, 5_000);
-  t.match(gone.closed[0], { message: 'the device node is gone or is another one' });
+  t.match(gone.closed[0], { message: 'the device file is gone or belongs to another device' });
 
   symlinkSync(target, path);
   const replaced = await open();

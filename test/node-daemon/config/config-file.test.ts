@@ -82,29 +82,29 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
     ],
     [
       'slots:\n  - { name: a, usb_path: 1-2, audio_port: /dev/x }',
-      '2:5: slots[0]: audio_port goes with port: where a modem is found over USB, its make says where its audio is',
+      '2:5: slots[0]: audio_port needs port: for a modem that is found over USB, its make determines the audio port',
     ],
-    ['slots:\n  - { name: a, imei: 12 }', '2:22: slots[0].imei: must be an IMEI: 14 to 16 digits'],
+    ['slots:\n  - { name: a, imei: 12 }', '2:22: slots[0].imei: must be an IMEI of 14 to 16 digits'],
     [
       'slots:\n  - { name: a, usb_path: 1-2 }\n  - { name: a, usb_path: 1-3 }',
-      '3:13: slots[1].name: "a" is there twice',
+      '3:13: slots[1].name: "a" occurs twice',
     ],
     [
       'slots:\n  - { name: a, usb_path: 1-2 }\n  - { name: b, usb_path: 1-2 }',
-      '3:26: slots[1].usb_path: "1-2" is there twice',
+      '3:26: slots[1].usb_path: "1-2" occurs twice',
     ],
     [
       'slots:\n  - { name: a, port: /dev/ttyS0 }\n  - { name: b, port: /dev//ttyS0 }',
-      '3:22: slots[1].port: "/dev/ttyS0" is there twice',
+      '3:22: slots[1].port: "/dev/ttyS0" occurs twice',
     ],
     [
       'recovery:\n  power_cycle: [hub-power, "--port={prot}", "{hub}"]',
-      '2:28: recovery.power_cycle[1]: {prot} is not known; known are {usb_path}, {vendor}, {product}, {hub}, {port}',
+      '2:28: recovery.power_cycle[1]: {prot} is not a placeholder; use {usb_path}, {vendor}, {product}, {hub}, {port}',
     ],
     ['discover: true\n---\ndiscover: false', '2:1: must be one document, without "---"'],
     [
       'slots:\n  - { name: a, imei: 350000000000017 }\n  - { name: b, imei: 35000000000001 }',
-      '3:22: slots[1].imei: "35000000000001" is there twice',
+      '3:22: slots[1].imei: "35000000000001" occurs twice',
     ],
     [
       'slots:\n  - { name: a, usb_path: ttyUSB2 }',
@@ -123,7 +123,7 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
       'sims:\n  8901000000000000017: { pni: 1 }',
       '2:26: sims.8901000000000000017.pni: unknown key; did you mean pin?',
     ],
-    ['sim_pin: 12', '1:10: sim_pin: must be a PIN: 4 to 8 digits'],
+    ['sim_pin: 12', '1:10: sim_pin: must be a PIN of 4 to 8 digits'],
     [
       'sms:\n  limits:\n    per_sim: { per_hour: 0 }',
       '3:26: sms.limits.per_sim.per_hour: must be a whole number from 1 to 1000000',

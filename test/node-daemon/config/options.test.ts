@@ -19,11 +19,11 @@ t.test('ports have the name that is given or that of their file', async (t) => {
 
 t.test('bad lists of ports say what is wrong', async (t) => {
   for (const [text, problem] of [
-    ['', 'names no port'],
-    ['/a/x,/b/x', 'slot "x" is named twice'],
-    ['a=/dev/x,b=/dev/x', 'port "/dev/x" is named twice'],
+    ['', 'contains no port'],
+    ['/a/x,/b/x', 'slot "x" occurs twice'],
+    ['a=/dev/x,b=/dev/x', 'port "/dev/x" occurs twice'],
     ['a=', 'slot "a" has no path'],
-    ['a b=/dev/x', '"a b" is no slot name'],
+    ['a b=/dev/x', '"a b" is not a slot name'],
   ] as const) {
     t.match(ports(text).error?.issues[0]?.message, problem);
   }
@@ -93,7 +93,7 @@ t.test(
     t.equal(joined.discover, true);
     const clash = fileWith(t, 'slots: [{ name: a, imei: 350000000000017 }]\n');
     t.throws(() => settingsOf({ ...NOTHING, ...ROOTS, config: clash, modemPorts }), {
-      message: 'MODEM_PORTS: slot "a" is in the configuration file too',
+      message: 'MODEM_PORTS: slot "a" is also in the configuration file. Remove one of them',
     });
   },
 );

@@ -76,7 +76,7 @@ t.test('a SIM for VoLTE alone, one that is refused, a PIN, a weak signal, a full
   t.match(findingOf(report, 'volte', '1-1.1'), { verdict: 'problem', advice: /AT\+QCFG="ims",1/ });
   t.match(findingOf(report, 'registration', '1-1.1'), { verdict: 'ok' });
   t.match(findingOf(report, 'registration', '1-1.2'), { verdict: 'problem', seen: /plmn/ });
-  t.match(findingOf(report, 'sim', '1-1.3'), { verdict: 'problem', seen: /3 tries left/ });
+  t.match(findingOf(report, 'sim', '1-1.3'), { verdict: 'problem', seen: /3 attempts left/ });
   t.match(findingOf(report, 'signal', '1-1.4'), { verdict: 'warning', seen: /-103 dBm/ });
   t.match(findingOf(report, 'storage', '1-1.5'), { verdict: 'problem', seen: /SM 1 of 1/ });
   t.notMatch(JSON.stringify(report), /\+1206|89010|8675880|8676980/, 'no number, ICCID or IMEI');
@@ -116,9 +116,9 @@ t.test(
     modem(1).play(parseFault({ kind: 'pcm_refused' }));
     const report = await examine();
     t.match(findingOf(report, 'audio_loop', '1-1.1'), { verdict: 'problem' });
-    t.match(findingOf(report, 'audio_loop', '1-1.2'), { verdict: 'skipped', seen: /refuses AT\+QPCMV=1,0/ });
+    t.match(findingOf(report, 'audio_loop', '1-1.2'), { verdict: 'skipped', seen: /refused AT\+QPCMV=1,0/ });
     t.equal(modem(0).equipment.settings.kept.get('+QAUDLOOP'), '0', 'it is switched off again');
-    t.equal(modem(0).voice.line.route, undefined);
+    t.equal(modem(0).voice.hostAudio.route, undefined);
   },
 );
 
@@ -167,18 +167,18 @@ t.test('an audio port that hangs in the kernel', async (t) => {
   for (const slot of report.slots) t.same(unwellIn(report, slot), []);
 });
 
-t.test('no USB tree at all, a desk that cannot be opened, a configuration that is wrong', async (t) => {
+t.test('no USB tree at all, a rack that cannot be opened, a configuration that is wrong', async (t) => {
   const { examine, settings } = await startExaminedRack(t, { modems: 1 });
-  const refused = await examine({ openDesk: () => Promise.reject(new Error('no rights on the socket')) });
+  const refused = await examine({ openRack: () => Promise.reject(new Error('no rights on the socket')) });
   t.match(findingOf(refused, 'link'), { verdict: 'problem', seen: 'no rights on the socket' });
   t.match(findingOf(refused, 'usb_mode', '1-1.1'), { verdict: 'ok' }, 'the device is seen all the same');
   t.match(
     findingOf(refused, 'port', '1-1.1'),
-    { verdict: 'skipped', seen: /was not asked/ },
+    { verdict: 'skipped', seen: /not queried/ },
     'nothing was tried',
   );
   const silentDaemon = await examine({
-    openDesk: async () => ({
+    openRack: async () => ({
       isRunningDaemon: true,
       slots: async () => [slotOf({ state: 'starting' })],
       at: () => Promise.reject(new OperatorError('unavailable', '1-1.1 is starting')),
@@ -187,11 +187,11 @@ t.test('no USB tree at all, a desk that cannot be opened, a configuration that i
   });
   t.match(findingOf(silentDaemon, 'port', '1-1.1'), {
     verdict: 'skipped',
-    seen: 'was not asked: 1-1.1 is starting',
+    seen: 'not queried: 1-1.1 is starting',
   });
   const misconfigured = await examine({ configurationProblem: 'node.yaml:1:1: slots: must be a list' });
   t.match(findingOf(misconfigured, 'configuration'), { verdict: 'problem' });
-  t.match(findingOf(misconfigured, 'port', '1-1.1'), { verdict: 'skipped', seen: /was not asked/ });
+  t.match(findingOf(misconfigured, 'port', '1-1.1'), { verdict: 'skipped', seen: /not queried/ });
   Object.assign(settings, { config: { ...settings.config, discover: false } });
   const unnamed = await examine();
   t.match(findingOf(unnamed, 'port', '1-1.1'), { verdict: 'skipped', seen: /discover is off/ });

@@ -7,7 +7,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '#hardware
 import { parseConfig } from '#node-daemon/config/config-file.ts';
 import type { Settings } from '#node-daemon/config/options.ts';
 import { type ExaminationParts, examine } from '#node-daemon/doctor/examination.ts';
-import { rackDeskOf } from '#node-daemon/doctor/rack-desk.ts';
+import { rackAccessOf } from '#node-daemon/doctor/examine-rack.ts';
 import type { Finding } from '#node-daemon/doctor/report/finding.ts';
 import type { Report } from '#node-daemon/doctor/report/report.ts';
 import { openNodeOperator } from '#node-daemon/operator/open-operator.ts';
@@ -59,16 +59,16 @@ export async function startExaminedRack(
       return modem;
     },
     async examine(parts = {}) {
-      const desk = openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
+      const operator = openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
       try {
         return await examine(settings, {
           guard: new HangGuard(systemClock, 32),
           playsTones: false,
-          openDesk: async () => rackDeskOf(await desk),
+          openRack: async () => rackAccessOf(await operator),
           ...parts,
         });
       } finally {
-        await (await desk).close();
+        await (await operator).close();
       }
     },
   };

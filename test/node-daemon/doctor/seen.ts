@@ -1,5 +1,5 @@
 // The facts that doctor sees on a host and a modem without problems; each test changes some of them.
-import type { DeskView, Seen } from '#node-daemon/doctor/checks/check.ts';
+import type { DaemonView, Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { HostView } from '#node-daemon/doctor/seen/host-view.ts';
 import { ModemView } from '#node-daemon/doctor/seen/modem-view.ts';
 import type { SlotView } from '#node-daemon/doctor/seen/slot-view.ts';
@@ -50,7 +50,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
   ...differs,
 });
 
-export const deskView = (differs: Partial<DeskView> = {}): DeskView => ({
+export const daemonView = (differs: Partial<DaemonView> = {}): DaemonView => ({
   isDaemonRunning: true,
   isLinked: true,
   configurationProblem: undefined,
@@ -135,7 +135,7 @@ export const slotView = (differs: Partial<SlotView> = {}): SlotView => ({
 
 export const seen = (differs: Partial<Seen> = {}): Seen => ({
   host: hostView(),
-  desk: deskView(),
+  daemon: daemonView(),
   slots: [slotView()],
   ...differs,
 });

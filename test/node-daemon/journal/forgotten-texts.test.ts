@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import t from 'tap';
 import { COMPACT_WITHIN_MS, type Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
-import { ASIDE_KEPT_MS } from '#node-daemon/journal/leftovers.ts';
+import { DAMAGED_KEPT_MS } from '#node-daemon/journal/obsolete-texts.ts';
 import { setUpInbox } from '../../fixtures/scripted-inbox.ts';
 import { until } from '../../fixtures/until.ts';
 import { bodies, entry, ICCID, intent, outcome, part, received, setUpJournal } from './scripted-journal.ts';
@@ -122,7 +122,7 @@ t.test('a damaged journal that was kept aside goes a week later', async (t) => {
     filesWith(folder, SECRET).every((name) => name.startsWith('journal.corrupt-')),
   );
   t.equal(filesWith(folder, SECRET).length, 1, 'whoever wants to look at it can');
-  for (let waitedMs = 0; waitedMs < ASIDE_KEPT_MS; waitedMs += COMPACT_WITHIN_MS) {
+  for (let waitedMs = 0; waitedMs < DAMAGED_KEPT_MS; waitedMs += COMPACT_WITHIN_MS) {
     await until(
       'it is due',
       () => clock.dueIn(COMPACT_WITHIN_MS) === 1 || filesWith(folder, SECRET).length === 0,

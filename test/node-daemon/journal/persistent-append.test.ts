@@ -11,8 +11,8 @@ t.test('a record is tried until it is taken', async (t) => {
   const { disk, openDisk } = brokenDisk();
   const journal = await open(openDisk);
   disk.failure = new Error('ENOSPC');
-  const { told, taken } = appendPersistently({ journal, clock, log }, [received('a')]);
-  await told;
+  const { settled, taken } = appendPersistently({ journal, clock, log }, [received('a')]);
+  await settled;
   t.same(bodies(journal), []);
   const tryAgain = async (): Promise<void> => {
     await until('the refusal', () => Number.isFinite(clock.untilNextMs));
@@ -27,7 +27,7 @@ t.test('a record is tried until it is taken', async (t) => {
     {
       level: 'error',
       fields: { reason: 'the journal cannot be written: ENOSPC', kind: 'fact' },
-      message: 'a record is not in the journal yet: tried until it is',
+      message: 'the journal refused a record: retrying until it accepts it',
     },
   ]);
 });

@@ -1,6 +1,6 @@
 // The link against a scripted control plane: facts until acknowledged, commands, heartbeat, reconnection.
 import t from 'tap';
-import { LOAD_TELL_MS, linkUrl } from '#node-daemon/link/control-link.ts';
+import { LOAD_REPORT_MS, linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
@@ -154,18 +154,18 @@ t.test('what changes with each message is told from time to time', async (t) => 
   /** All that was sent before has arrived. */
   const settled = async (): Promise<void> => {
     const events = plane.framesOf('event').length;
-    link.tell({ slot: 'm0', kind: 'here', detail: '', at: '2026-11-21T08:00:00.000Z' });
+    link.sendEvent({ slot: 'm0', kind: 'here', detail: '', at: '2026-11-21T08:00:00.000Z' });
     await until('the event', () => plane.framesOf('event').length > events);
   };
   await append('a', 'b', 'c');
   slots[0] = { ...SLOT, storage: { used: 19, total: 20 } };
-  clock.advance(LOAD_TELL_MS / 2);
+  clock.advance(LOAD_REPORT_MS / 2);
   await settled();
   t.equal(told().length, 1, 'not at once');
-  clock.advance(LOAD_TELL_MS / 2);
+  clock.advance(LOAD_REPORT_MS / 2);
   await settled();
   t.match(told().slice(1), [{ journal_depth: 3, slots: [{ storage: { used: 19, total: 20 } }] }]);
-  clock.advance(3 * LOAD_TELL_MS);
+  clock.advance(3 * LOAD_REPORT_MS);
   await settled();
   t.equal(told().length, 2, 'and not again while nothing changes');
 });

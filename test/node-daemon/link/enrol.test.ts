@@ -65,7 +65,7 @@ t.test('a lost answer: the same command again has the same key', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   plane.answers = false;
-  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /run the same command again/);
+  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /Run the same command again/);
   t.notOk(existsSync(join(folder, 'identity.json')));
   plane.answers = true;
   t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' });
@@ -144,12 +144,12 @@ t.test('a running daemon sees within seconds that it was enrolled, enrolled anew
   await until('no identity', () => identity.current === undefined, 5_000);
 });
 
-t.test('https where there is no TLS: that is told', async (t) => {
+t.test('https where there is no TLS: the error says so', async (t) => {
   const { url } = await startPlane(t);
   const folder = temporaryFolder(t);
   await t.rejects(
     enrol({ folder, url: url.replace('http:', 'https:'), code: CODE }),
-    /speaks no TLS: is it http/,
+    /does not support TLS. Did you mean http/,
   );
 });
 
@@ -158,7 +158,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'enrolment.json.new'));
   const enrolling = enrol({ folder, url: plane.url, code: CODE });
-  await t.rejects(enrolling, { message: new RegExp(`^${folder}/enrolment.json cannot be written: `) });
+  await t.rejects(enrolling, { message: new RegExp(`^Cannot write ${folder}/enrolment.json: `) });
   t.equal(plane.requests, 0, 'nobody heard of a key that is not on disk');
   // A limit on the size of files refuses a write as a full disk does: without the name of the file.
   const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
@@ -169,7 +169,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
     env: { PATH: process.env['PATH'], TSX_DISABLE_CACHE: '1' },
   });
   t.equal(limited.status, 1);
-  t.match(limited.stderr, `error: ${other}/enrolment.json cannot be written: `);
+  t.match(limited.stderr, `error: Cannot write ${other}/enrolment.json: `);
 });
 
 t.test('a URL without TLS that leaves this host is refused before anything is sent or kept', async (t) => {

@@ -30,7 +30,7 @@ t.test('a message that lay in the modem is kept for the operator, as one of the 
   modem.deliver(HI, { storage: 'ME', announce: false });
   await exchange();
   await until('an empty store', () => isEmpty(modem));
-  t.match(facts(), [{ kind: 'sms_unreadable', iccid: TEST_ICCID, pdu: HI, reason: /exchanged/ }]);
+  t.match(facts(), [{ kind: 'sms_unreadable', iccid: TEST_ICCID, pdu: HI, reason: /SIM was changed/ }]);
   await until('the new card is known', isKnownAs(journal, OTHER_ICCID));
   modem.deliver(HO, { storage: 'ME' });
   await until('another', () => facts().length === 2);

@@ -95,7 +95,7 @@ t.test('an operator’s command comes between two messages, and not while one is
     isGiven = true;
   });
   rig.startTime();
-  await t.rejects(changed ?? Promise.resolve(), { name: 'SendingError', message: /is being sent/ });
+  await t.rejects(changed ?? Promise.resolve(), { name: 'SendingError', message: /is sending a message/ });
   rig.stopTime();
   t.notOk(isGiven);
 });

@@ -40,7 +40,7 @@ t.test('a configuration for root and a group', { skip }, async (t) => {
   chownSync(config, 0, DIALOUT);
   chmodSync(config, 0o640);
   const { status, stderr } = asNobody('list', '--config', config);
-  t.match(stderr, `error: ${config}: you may not read it: ${ADVICE}`);
+  t.match(stderr, `error: You have no permission to read ${config}: ${ADVICE}`);
   t.equal(status, 4);
   const doctor = asNobody('doctor', '--config', config);
   t.match(doctor.stderr, ADVICE, 'it is no fault of the file');
@@ -66,6 +66,6 @@ t.test('a data folder that is one user’s alone', { skip }, async (t) => {
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   const { status, stderr } = asNobody('list', '--data-dir', data);
-  t.match(stderr, /use sudo, or run it as its owner/);
+  t.match(stderr, /use sudo, or run the command as the owner/);
   t.equal(status, 4);
 });

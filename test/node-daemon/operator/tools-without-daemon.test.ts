@@ -101,7 +101,7 @@ t.test('root runs no daemon and no tool on the folder of another user', rootOnly
   chownSync(dataDir, 2, 2);
   for (const ran of [await runProgram('node-daemon', [], env), await tool('list')]) {
     t.not(ran.status, 0);
-    t.match(ran.stderr, `${dataDir} belongs to bin: run it as that user: sudo -u bin node-daemon`);
+    t.match(ran.stderr, `${dataDir} belongs to bin. Run the command as that user: sudo -u bin node-daemon`);
   }
   t.equal((await tool('list')).status, 4);
   t.same(readdirSync(dataDir), ['identity.json'], 'nothing of root’s is in it');

@@ -72,7 +72,7 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
       await host.must(`systemctl stop ${UNIT}`);
       t.match(
         (await host.run('node-daemon list')).stderr,
-        `/${STATE} belongs to simrack: run it as that user: sudo -u simrack`,
+        `/${STATE} belongs to simrack. Run the command as that user: sudo -u simrack`,
       );
       t.equal((await host.must('node-daemon --version')).trim(), '0.1.0');
       await host.must(`systemctl start ${UNIT}`);
@@ -140,7 +140,7 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     const links = plane.upgrades.length;
     const upgrade = host.run(put(second.file));
     await until('it stops', async () => (await property('SubState')) === 'stop-sigterm', WAIT_MS);
-    t.match(await property('StatusText'), /^stopping when the calls have ended|registered/);
+    t.match(await property('StatusText'), /^stopping after the last call|registered/);
     await post(`${simulator.url}/sms`, { from: FAR, to: slot?.number, body: 'in the middle' });
     await until('a message', () =>
       plane.factsOf('sms_received').some(({ body }) => body === 'in the middle'),

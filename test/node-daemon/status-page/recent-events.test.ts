@@ -51,8 +51,8 @@ t.test('states as they change, steps, calls and failures are remembered, newest 
     'm2: inbound call ended: remote_hangup',
     'm1: recovery: radio (no_service)',
     'm1: SIM locked: sim_pin',
-    'm2: registered',
-    'm1: registered',
+    'm2: in service',
+    'm1: in service',
   ]);
   t.notMatch(JSON.stringify(texts()), /2065559999/);
 });

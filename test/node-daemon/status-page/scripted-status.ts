@@ -50,7 +50,7 @@ export const EVENTS: readonly HostEvent[] = [
   { at: NOW - 20_000, slot: '1-1.1.2', text: 'inbound call: active' },
   { at: NOW - 140_000, slot: '1-1.2.2', text: 'searching: no_coverage' },
   { at: NOW - 150_000, slot: '1-1.2.2', text: 'recovery: radio (no_service)' },
-  { at: NOW - 3_600_000, slot: null, text: 'the disk takes the journal' },
+  { at: NOW - 3_600_000, slot: null, text: 'journal writes succeed again' },
   { at: NOW - 90_000_000, slot: '1-1.1.1', text: 'registered' },
 ];
 

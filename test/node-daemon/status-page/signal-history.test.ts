@@ -80,5 +80,5 @@ t.test('the curve is broken where nothing was told', async (t) => {
   t.match(text, / d="M0 10h1M2 29h1"/);
   t.match(text, /aria-label="Signal of the last day: between -80 and -60 dBm"/);
   t.match(signalPlot([-40, -200], 2).text, / d="M0 0 1 62"/, 'what is beyond stays in the picture');
-  t.equal(describedSignal([null]), 'No signal was measured in the last day');
+  t.equal(describedSignal([null]), 'No signal reported in the last day');
 });

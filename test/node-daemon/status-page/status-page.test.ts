@@ -46,7 +46,7 @@ t.test('in a browser', { skip }, async (t) => {
       'Hub 1-1.1',
       'Hub 1-1.2',
       'Hub 1-1.3',
-      'At no USB port',
+      'Not at a USB port',
     ]);
     const ports = await page.locator('#hub-1-1\\.1 .place span:first-child').allTextContents();
     t.same(
@@ -54,11 +54,11 @@ t.test('in a browser', { skip }, async (t) => {
       [1, 2, 3, 4, 5, 6, 7].map((port) => `port ${port}`),
     );
     t.match(await page.locator('[id="slot-1-1.1.6"]').textContent(), /storage 19 of 20/);
-    t.match(await page.locator('[id="slot-1-1.2.2"] .state').textContent(), /◐\s+searching: no_coverage/);
+    t.match(await page.locator('[id="slot-1-1.2.2"] .state').textContent(), /◐\s+searching for a network: no_coverage/);
     t.equal(await page.locator('.tile .plot').count(), 18);
     t.match(
       await page.textContent('#alarms'),
-      /No link to the control plane at sim\.example.*does not come back/s,
+      /No link to the control plane at sim\.example.*did not recover/s,
     );
     await page.click('text=1-1.1.6');
     t.equal(await page.textContent('h1'), '1-1.1.6');
@@ -77,7 +77,7 @@ t.test('in a browser', { skip }, async (t) => {
     const { page } = await openPage(t, browser);
     const { url } = await servePages(t, RACKS['none'] as NodeStatus);
     await page.goto(url);
-    t.match(await page.textContent('main'), /not enrolled.*No modem is plugged in.*Plug one in/s);
+    t.match(await page.textContent('main'), /not enrolled.*No modem is plugged in.*Plug in a modem/s);
   });
 
   t.test(
@@ -95,7 +95,7 @@ t.test('in a browser', { skip }, async (t) => {
         journalDepth: 12,
       });
       await page.waitForSelector('[id="slot-1-1.1.1"].lost');
-      t.match(await page.textContent('#facts'), /12 wait/);
+      t.match(await page.textContent('#facts'), /12 facts waiting/);
       t.equal(await page.evaluate(`document.getElementById('slot-1-1.1.1').kept`), undefined);
       t.equal(
         await page.evaluate(`document.getElementById('slot-1-1.1.2').kept`),

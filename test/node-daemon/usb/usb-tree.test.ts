@@ -74,7 +74,7 @@ t.test('every change is told within a second, and nothing else is', async (t) =>
   clock.advance(10_000);
   sysfs.unplug('1-1');
   sysfs.plug('1-1', '2c7c:0125', quectel(4));
-  usbWatch.look();
+  usbWatch.check();
   sysfs.unplug('1-1');
   clock.advance(1_000);
   t.same(told, ['', '1-1 ttyUSB0', '1-1 ttyUSB4', '']);

@@ -1,10 +1,10 @@
 // One line over a scripted modem that takes every command, has no call, and says what a test has it say.
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { AudioSwitch } from '#node-daemon/voice/audio-switch.ts';
+import { type CallEnd, LineControl } from '#node-daemon/voice/line-control.ts';
 import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
 import type { MakeVoice } from '#node-daemon/voice/makes/make-voice.ts';
 import type { LineCall } from '#node-daemon/voice/state/line-state.ts';
-import { type CallEnd, VoiceLine } from '#node-daemon/voice/voice-line.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';
@@ -27,7 +27,7 @@ export function portWithCalls(modem: { calls: string[] }): ScriptedPort {
 export class LineRig {
   readonly clock = new ManualClock(0);
   readonly port = portWithCalls(this);
-  readonly line: VoiceLine;
+  readonly line: LineControl;
   /** The reports of the call, in order. */
   readonly told: LineCall[] = [];
   readonly ends: CallEnd[] = [];
@@ -38,7 +38,7 @@ export class LineRig {
   constructor(voice: MakeVoice = GENERIC_VOICE) {
     const channel = new AtChannel(this.port, this.clock, silentLogger);
     const parts = { channel, clock: this.clock, log: silentLogger };
-    this.line = new VoiceLine({
+    this.line = new LineControl({
       ...parts,
       voice,
       isRegistered: () => true,

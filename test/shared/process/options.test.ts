@@ -8,13 +8,12 @@ import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 const PROGRAMS = [
   'control-plane/bin.mjs',
   'node-daemon/bin.cjs',
-  'hardware-sim/main.ts',
-  'test/dev-stack/main.ts',
+  'dist/hardware-sim/main.js',
+  'dist/dev-stack/main.js',
 ] as const;
 
 function run(program: string, args: string[], env: Record<string, string> = {}) {
-  const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...loader, program, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: PROJECT_FOLDER,
     encoding: 'utf8',
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -83,13 +82,13 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/bin.mjs', ['node', 'add'], {}, /name/],
     ['control-plane/bin.mjs', ['node', 'add', 'No Spaces'], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['control-plane/bin.mjs', ['node', 'burn', 'x'], {}, /burn/],
-    ['hardware-sim/main.ts', ['--modems', '0'], {}, /--modems/],
-    ['hardware-sim/main.ts', [], { MODEMS: 'many' }, /MODEMS.*256/],
-    ['hardware-sim/main.ts', [], { RACK_DIR: '/proc/nope' }, /\/proc\/nope/],
+    ['dist/hardware-sim/main.js', ['--modems', '0'], {}, /--modems/],
+    ['dist/hardware-sim/main.js', [], { MODEMS: 'many' }, /MODEMS.*256/],
+    ['dist/hardware-sim/main.js', [], { RACK_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['node-daemon/bin.cjs', [], { ...NODE_DAEMON, DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
-    ['test/dev-stack/main.ts', [], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
-    ['test/dev-stack/main.ts', [], { MODEMS: '-1' }, /MODEMS/],
-    ['test/dev-stack/main.ts', [], { CHAIN_ID: 'base' }, /CHAIN_ID/],
+    ['dist/dev-stack/main.js', [], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
+    ['dist/dev-stack/main.js', [], { MODEMS: '-1' }, /MODEMS/],
+    ['dist/dev-stack/main.js', [], { CHAIN_ID: 'base' }, /CHAIN_ID/],
   ];
   for (const [program, args, env, line] of cases) {
     const { status, stderr } = run(program, args, env);

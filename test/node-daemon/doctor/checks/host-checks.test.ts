@@ -3,7 +3,7 @@ import t from 'tap';
 import { HOST_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import type { Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { Outcome } from '#node-daemon/doctor/report/finding.ts';
-import { deskView, hostView, seen, slotOf, slotView } from '../seen.ts';
+import { daemonView, hostView, seen, slotOf, slotView } from '../seen.ts';
 
 const check = (name: string, what: Partial<Seen> = {}): Outcome => {
   const judge = HOST_CHECKS[name];
@@ -33,8 +33,8 @@ t.test('Node.js that is too old, and too few threads', async (t) => {
 });
 
 t.test('a configuration file that is wrong', async (t) => {
-  const desk = deskView({ configurationProblem: 'node.yaml:4:5: slots[1].usbpath: unknown key' });
-  t.match(check('configuration', { desk }), { verdict: 'problem', seen: /node\.yaml:4:5/ });
+  const daemon = daemonView({ configurationProblem: 'node.yaml:4:5: slots[1].usbpath: unknown key' });
+  t.match(check('configuration', { daemon }), { verdict: 'problem', seen: /node\.yaml:4:5/ });
 });
 
 t.test('the data folder: missing, of another user, read-only, full', async (t) => {
@@ -43,7 +43,7 @@ t.test('the data folder: missing, of another user, read-only, full', async (t) =
   t.match(of({ state: 'missing' }), { verdict: 'warning', advice: /enrol/ });
   t.match(of({ state: 'foreign' }), { verdict: 'skipped', seen: /user 1000/ });
   t.match(of({ state: 'read_only' }), { verdict: 'problem', advice: /dmesg/ });
-  t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /room/ });
+  t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /Free space/ });
   t.match(of({ freeBytes: 200e6 }), { verdict: 'warning' });
   t.match(of({ freeFiles: 3 }), { verdict: 'problem', seen: /inodes/ });
   t.match(of({ freeBytes: undefined, freeFiles: undefined }), { verdict: 'ok' });
@@ -60,11 +60,11 @@ t.test('a node that is not enrolled, and one whose identity is damaged', async (
 t.test('each way in which the control plane does not answer has its own advice', async (t) => {
   const url = 'https://sim.example';
   const of = (error: string) => ofHost('control_plane', { controlPlane: { url, error } });
-  t.match(of('ENOTFOUND'), { verdict: 'problem', advice: /sim\.example is not found/ });
+  t.match(of('ENOTFOUND'), { verdict: 'problem', advice: /sim\.example was not found/ });
   t.match(of('ECONNREFUSED'), { verdict: 'problem', advice: /nothing listens/ });
   t.match(of('timeout'), { verdict: 'problem', advice: /firewall/ });
   t.match(of('CERT_HAS_EXPIRED'), { verdict: 'problem', advice: /"date"/ });
-  t.match(of('DEPTH_ZERO_SELF_SIGNED_CERT'), { verdict: 'problem', advice: /not trusted/ });
+  t.match(of('DEPTH_ZERO_SELF_SIGNED_CERT'), { verdict: 'problem', advice: /does not trust/ });
   const answers = (status: number) =>
     ofHost('control_plane', { controlPlane: { url, status, clockDifferenceMs: 0 } });
   t.match(answers(503), { verdict: 'warning', seen: /503/ });
@@ -72,12 +72,12 @@ t.test('each way in which the control plane does not answer has its own advice',
 });
 
 t.test('the link, and a daemon that does not run', async (t) => {
-  t.match(check('link', { desk: deskView({ isLinked: false }) }), { verdict: 'problem', seen: 'down' });
-  t.match(check('link', { desk: deskView({ isDaemonRunning: false }) }), {
+  t.match(check('link', { daemon: daemonView({ isLinked: false }) }), { verdict: 'problem', seen: 'down' });
+  t.match(check('link', { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'warning',
     advice: /systemctl start/,
   });
-  t.match(check('link', { desk: deskView({ problem: 'no rights on the socket' }) }), {
+  t.match(check('link', { daemon: daemonView({ problem: 'no rights on the socket' }) }), {
     verdict: 'problem',
     seen: /rights/,
   });
@@ -123,9 +123,9 @@ t.test('sound cards without the programs that hear them', async (t) => {
 t.test('no modem, and two of one IMEI', async (t) => {
   t.match(check('modems', { slots: [] }), { verdict: 'problem', advice: /lsusb/ });
   for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
-    t.match(check('modems', { slots: [], desk: deskView(unread) }), { verdict: 'skipped' });
+    t.match(check('modems', { slots: [], daemon: daemonView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];
-  t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 tell the same IMEI' });
+  t.match(check('modems', { slots }), { verdict: 'warning', seen: '1-1.1 and 1-1.2 report the same IMEI' });
   const different = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ device_id: '867698040000025' }) })];
   t.match(check('modems', { slots: different }), { verdict: 'ok', seen: /share a serial number/ });
 });

@@ -1,6 +1,7 @@
 // The recovery ladder: what is done, in which order, how often, and how long it takes to be back.
 import t from 'tap';
 import {
+  HEALTHY_MS,
   NO_TROUBLE,
   nextRecovery,
   type RecoveryLimits,
@@ -8,7 +9,6 @@ import {
   type RecoveryStep,
   restartRequested,
   starting,
-  WELL_MS,
 } from '#node-daemon/modem/recovery/recovery.ts';
 import type { Trouble } from '#node-daemon/modem/recovery/trouble.ts';
 
@@ -96,8 +96,8 @@ t.test('the ladder is climbed on although the trouble changes', async (t) => {
 t.test('a modem that was well for a minute begins at the gentlest step', async (t) => {
   const { state, now } = play('silent', 3);
   const seen = { trouble: 'silent', now, random: 0.5 } as const;
-  t.equal(nextRecovery(state, LIMITS, { ...seen, servedMs: WELL_MS - 1 }).step, 'usb_reset');
-  t.equal(nextRecovery(state, LIMITS, { ...seen, servedMs: WELL_MS }).step, 'reopen');
+  t.equal(nextRecovery(state, LIMITS, { ...seen, servedMs: HEALTHY_MS - 1 }).step, 'usb_reset');
+  t.equal(nextRecovery(state, LIMITS, { ...seen, servedMs: HEALTHY_MS }).step, 'reopen');
 });
 
 t.test(
@@ -182,7 +182,7 @@ t.test('equal steps are further and further apart', async (t) => {
   const radios: number[] = [];
   for (let now = 0; now < 40 * MINUTE_MS; now += 1_000) {
     // Radio off and on cures it for more than a minute, again and again.
-    const seen = { trouble: 'no_service', now, servedMs: WELL_MS, random: 0.5 } as const;
+    const seen = { trouble: 'no_service', now, servedMs: HEALTHY_MS, random: 0.5 } as const;
     const recovery = nextRecovery(state, limits, seen);
     state = { ...recovery.state, patientUntil: 0 };
     if (recovery.step === 'radio') radios.push(now);
@@ -207,7 +207,7 @@ t.test('a modem that crashes again and again gets no patience for it from the fi
     state = recovery.state;
   }
   t.same(steps.slice(0, 6), ['reopen', 'reopen', 'reopen', 'reopen', 'usb_reset', 'power_cycle']);
-  const well = { trouble: 'port_gone', now: 1e12 + 60_000, servedMs: WELL_MS, random: 0.5 } as const;
+  const well = { trouble: 'port_gone', now: 1e12 + 60_000, servedMs: HEALTHY_MS, random: 0.5 } as const;
   t.equal(nextRecovery(state, LIMITS, well).step, 'reopen', 'it was well');
 });
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
-import { MAYBE_GIVEN, settleIntents } from '#node-daemon/modem/sms/sms-left-behind.ts';
 import { SmsOutbox } from '#node-daemon/modem/sms/sms-outbox.ts';
+import { MAYBE_SENT_MAX, settleUnfinished } from '#node-daemon/modem/sms/unfinished-commands.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -83,7 +83,7 @@ async function outcomesAfter(
   await writeFile(join(folder, 'journal.log'), left);
   const parts = { clock: systemClock, log: silentLogger };
   const journal = await Journal.open({ folder, ...parts, bootId });
-  await settleIntents({ journal, ...parts });
+  await settleUnfinished({ journal, ...parts });
   const outcomes = new Map([...journal.state.commands].map(([id, { outcome }]) => [id, outcome]));
   await journal.close();
   return outcomes;
@@ -120,7 +120,7 @@ t.test('at any step of sending', async (t) => {
         ([commandId, outcome]) =>
           outcome?.status === 'unknown' && /stopped/.test(outcome.message) && !moment.told.has(commandId),
       );
-      t.ok(left.length <= MAYBE_GIVEN, `${left.length} unknown after a kill`);
+      t.ok(left.length <= MAYBE_SENT_MAX, `${left.length} unknown after a kill`);
       settled += after.size;
       check(t, moment, await outcomesAfter(t, moment.powerless, 'the next boot'), `run ${run}, no power`);
     }
@@ -156,7 +156,7 @@ t.test(
       } as const;
       await journal.append({ kind: 'fact', fact: { ...report, ...pending, at: '2026-11-21T08:00:01Z' } });
     }
-    await settleIntents({ journal, ...parts });
+    await settleUnfinished({ journal, ...parts });
     const { commands } = journal.state;
     t.match(commands.get('one')?.outcome, { status: 'accepted', message_references: [7] });
     t.match(commands.get('two')?.outcome, { status: 'unknown' });

@@ -100,12 +100,12 @@ t.test('every refusal says what is worth doing, in the words of the standard', a
     [42, 'congestion', 'retry'],
     [43, 'reserved', 'retry'],
     [96, 'invalid mandatory information', 'final'],
-    [192, 'service centre busy', 'retry'],
+    [192, 'service center busy', 'retry'],
     [208, 'SIM storage full', 'wait'],
     [304, 'invalid PDU mode parameter', 'final'],
     [310, 'SIM not inserted', 'wait'],
     [314, 'SIM busy', 'retry'],
-    [330, 'service centre address unknown', 'wait'],
+    [330, 'service center address unknown', 'wait'],
     [331, 'no network service', 'wait'],
   ] as const) {
     const { modem, start } = await setUpOutbox(t);
@@ -137,7 +137,7 @@ t.test('a later segment that fails: what went out is told, and never that nothin
   t.match(await send('c1', { body: 'x'.repeat(400), segments_max: 3 }), {
     result: {
       status: 'unknown',
-      message: /^segment 1 went out, the message is not whole; segment 2 of 3: network out of order/,
+      message: /^segment 1 was sent, but not the whole message; segment 2 of 3: network out of order/,
     },
   });
   t.equal(given, 2, 'the rest is not sent');

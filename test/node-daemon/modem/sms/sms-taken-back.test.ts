@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import type { NewRecord } from '#node-daemon/journal/record.ts';
-import { settleIntents } from '#node-daemon/modem/sms/sms-left-behind.ts';
+import { settleUnfinished } from '#node-daemon/modem/sms/unfinished-commands.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger as log } from '#shared/log.ts';
@@ -85,7 +85,7 @@ async function outcomesOf(t: Test, left: Buffer): Promise<Map<string, SmsOutcome
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), left);
   const journal = await Journal.open({ folder, clock, log, bootId: BOOT });
-  await settleIntents({ journal, clock, log });
+  await settleUnfinished({ journal, clock, log });
   const outcomes = new Map([...journal.state.commands].map(([id, { outcome }]) => [id, outcome]));
   await journal.close();
   return outcomes;

@@ -1,7 +1,7 @@
 // When a node comes back: jitter, caps, Retry-After, wrong clocks, who is stopped.
 import t from 'tap';
-import { planComeback } from '#node-daemon/link/comeback.ts';
 import type { LinkEnd } from '#node-daemon/link/node-link.ts';
+import { planReconnect } from '#node-daemon/link/reconnect.ts';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 const closed = (code: number): LinkEnd => ({ code, reason: '', refusal: undefined, failure: undefined });
@@ -10,7 +10,7 @@ const refused = (status: number, headers: Record<string, string> = {}): LinkEnd 
   refusal: { status, headers },
 });
 const plan = (end: LinkEnd, change: object = {}, random = 0.5) =>
-  planComeback(end, { attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
+  planReconnect(end, { attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
 
 t.test('first retries are spread over 50 to 250 ms', async (t) => {
   t.equal(plan(closed(1006), {}, 0).delayMs, 50);
@@ -25,7 +25,7 @@ t.test('nobody waits longer than 3 s within two minutes, and 30 s after', async 
 });
 
 t.test('codes and statuses say retry, slow or stop', async (t) => {
-  for (const [end, comeback] of [
+  for (const [end, reconnect] of [
     [closed(1006), 'retry'],
     [closed(1001), 'retry'],
     [closed(1011), 'retry'],
@@ -43,15 +43,15 @@ t.test('codes and statuses say retry, slow or stop', async (t) => {
     [refused(500), 'retry'],
     [refused(503), 'retry'],
   ] as const) {
-    t.equal(plan(end).comeback, comeback, JSON.stringify(end));
+    t.equal(plan(end).reconnect, reconnect, JSON.stringify(end));
   }
 });
 
 t.test('a 401 is tried again with three fresh proofs, a 403 with none', async (t) => {
-  const comebacks = (status: number) =>
-    [0, 1, 2, 3, 4].map((proofsRefused) => plan(refused(status), { proofsRefused }).comeback);
-  t.same(comebacks(401), ['retry', 'retry', 'retry', 'stop', 'stop']);
-  t.same(comebacks(403), ['stop', 'stop', 'stop', 'stop', 'stop']);
+  const reconnects = (status: number) =>
+    [0, 1, 2, 3, 4].map((proofsRefused) => plan(refused(status), { proofsRefused }).reconnect);
+  t.same(reconnects(401), ['retry', 'retry', 'retry', 'stop', 'stop']);
+  t.same(reconnects(403), ['stop', 'stop', 'stop', 'stop', 'stop']);
 });
 
 t.test('Retry-After is kept, jittered, and not believed beyond a minute', async (t) => {
@@ -64,16 +64,16 @@ t.test('Retry-After is kept, jittered, and not believed beyond a minute', async 
 t.test('a wrong clock is a reason to come back at once, a right one is not', async (t) => {
   const year = 365 * 86_400_000;
   const off = plan(refused(401, { 'x-simrack-time': String(NOW + 30 * year) }));
-  t.match(off, { comeback: 'retry', clockOffsetMs: 30 * year });
+  t.match(off, { reconnect: 'retry', clockOffsetMs: 30 * year });
   const again = plan(refused(401, { 'x-simrack-time': String(NOW + 30 * year) }), {
     clockOffsetMs: 30 * year,
   });
-  t.match(again, { comeback: 'stop', clockOffsetMs: 30 * year });
+  t.match(again, { reconnect: 'stop', clockOffsetMs: 30 * year });
   t.match(plan(refused(401, { 'x-simrack-time': String(NOW + 900) })), {
-    comeback: 'stop',
+    reconnect: 'stop',
     clockOffsetMs: 0,
   });
-  t.match(plan(refused(401, { 'x-simrack-time': 'soon' })), { comeback: 'stop' });
+  t.match(plan(refused(401, { 'x-simrack-time': 'soon' })), { reconnect: 'stop' });
   t.match(
     plan(refused(503, { 'x-simrack-time': String(NOW + year) })),
     { clockOffsetMs: 0 },

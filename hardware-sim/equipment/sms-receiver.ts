@@ -16,8 +16,8 @@ const HELD_URCS_MAX = 50;
 /** TP-PID of a message that the modem acknowledges and discards (3GPP TS 23.040 §9.2.3.9). */
 const PID_TYPE_0 = 0x40;
 
-/** Options of an inbox. */
-interface InboxOptions {
+/** Options of a receiver. */
+interface SmsReceiverOptions {
   imei: string;
   journal: RackJournal;
   clock: Clock;
@@ -39,8 +39,8 @@ interface Unacknowledged {
 }
 
 /** The receiving side of one modem. */
-export class Inbox {
-  readonly #options: InboxOptions;
+export class SmsReceiver {
+  readonly #options: SmsReceiverOptions;
   #heldUrcs: { id: number; line: string }[] = [];
   #unacknowledged: Unacknowledged | undefined;
   /** Memories reported as full, until they have room again. */
@@ -50,7 +50,7 @@ export class Inbox {
   /** A slow network has brought one message, which may come in now. */
   #hasArrived = false;
 
-  constructor(options: InboxOptions) {
+  constructor(options: SmsReceiverOptions) {
     this.#options = options;
   }
 

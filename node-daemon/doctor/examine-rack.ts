@@ -6,7 +6,7 @@ import type { NodeOperator } from '../operator/node-operator.ts';
 import { openNodeOperator } from '../operator/open-operator.ts';
 import { HangGuard } from '../system/hang-guard.ts';
 import { type ExaminationParts, examine } from './examination.ts';
-import type { RackDesk } from './rack-slots.ts';
+import type { RackAccess } from './rack-slots.ts';
 import type { Report } from './report/report.ts';
 
 /** Threads that hanging ports never get. */
@@ -20,27 +20,27 @@ export async function examineRack(
   onReport: (report: Report) => void,
 ): Promise<void> {
   const guard = new HangGuard(systemClock, Math.max(1, threadPoolSize() - THREADS_KEPT));
-  let desk: NodeOperator | undefined;
-  const openDesk = async (): Promise<RackDesk> => {
-    desk = await openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
-    return rackDeskOf(desk);
+  let operator: NodeOperator | undefined;
+  const openRack = async (): Promise<RackAccess> => {
+    operator = await openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
+    return rackAccessOf(operator);
   };
-  onReport(await examine(settings, { ...parts, guard, openDesk }));
-  await desk?.close();
+  onReport(await examine(settings, { ...parts, guard, openRack }));
+  await operator?.close();
   // An exit waits for every thread, and no signal but this one ends those that hang in a port.
   if (guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
 }
 
 /** The part of the operator API that the examination uses. */
-export function rackDeskOf(desk: NodeOperator): RackDesk {
+export function rackAccessOf(operator: NodeOperator): RackAccess {
   return {
-    isRunningDaemon: desk.isRunningDaemon,
-    slots: () => desk.call('slots', {}),
+    isRunningDaemon: operator.isRunningDaemon,
+    slots: () => operator.call('slots', {}),
     at: (slot, command, { timeoutMs, unsafe }) =>
-      desk.call('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
+      operator.call('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
     async isLinked() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
-      for await (const { is_linked: isLinked } of desk.follow('watch', { signal }))
+      for await (const { is_linked: isLinked } of operator.follow('watch', { signal }))
         return isLinked ?? undefined;
       return undefined;
     },

@@ -1,4 +1,4 @@
-// The telephone of one SIM: dials, answers, hangs up, and follows its one call until the modem says that it is over.
+// Controls the line of one SIM: dials, answers, hangs up, and follows its one call until the modem reports its end.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
@@ -14,70 +14,70 @@ import type { MakeVoice } from './makes/make-voice.ts';
 import { type CallEvent, commonCallEvent } from './state/call-event.ts';
 import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
-/** Modems that send the caller's number send it with the first ring, or with the second; the line does not wait for that. */
+/** Modems send the caller's number with the first ring or with the second. The line does not wait for the second. */
 const CALLER_WAIT_MS = 100;
-/** The list is read so often: lines about calls get lost, and some makes have none. */
+/** Intervals of reading the call list, because lines about calls get lost and some makes send none. */
 const WATCH_SETTING_UP_MS = 700;
 const WATCH_ACTIVE_MS = 5_000;
-/** From the dialling to the first ring: networks give up before. */
+/** Longest time from dialing to the first ring. Networks give up earlier. */
 const SET_UP_MAX_MS = 90_000;
-/** An unanswered call ends after this, in either direction, where the network does not end it. */
+/** An unanswered call in either direction ends after this time if the network does not end it. */
 const RINGING_MAX_MS = 180_000;
 
-/** ITU-T Q.850, for ends of ours that are no ordinary ones. */
+/** ITU-T Q.850 causes of calls that the daemon ended, except ordinary ends. */
 const CAUSE_OF_OUR_END: Partial<Record<EndReason, number>> = {
   rejected: CAUSE.callRejected,
   no_answer: CAUSE.noAnswer,
   modem_lost: CAUSE.temporaryFailure,
 };
 
-/** Result codes that give the reason (3GPP TS 27.007 §6.10 gives the others). */
+/** Causes of result codes. AT+CEER gives the others (3GPP TS 27.007 §6.10). */
 const CAUSE_OF_FAILURE: Readonly<Record<string, number>> = {
   BUSY: CAUSE.userBusy,
   'NO ANSWER': CAUSE.noAnswer,
 };
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
   readonly reason: EndReason;
   /** ITU-T Q.850. */
   readonly cause: number;
 }
 
-/** The listener for the call of a line. */
+/** Gets the events of a line's call. */
 interface LineObserver {
   /**
-   * The call has begun, or changed. An incoming call is reported once its caller is known, or if the modem does not send the caller at
-   * once.
+   * Called when the call begins or changes. An incoming call is reported when its caller is known, or shortly later if the modem does not
+   * send the caller.
    */
   onCall(call: LineCall): void;
   onEnd(end: CallEnd): void;
   onDigit(digit: string): void;
-  /** The modem takes no more audio for now, or takes it again. */
+  /** Called when the modem pauses its audio input or continues. */
   onAudioFlow(isPaused: boolean): void;
 }
 
 /** The parts that a line uses. */
-interface VoiceLineParts {
+interface LineControlParts {
   readonly channel: AtChannel;
   readonly clock: Clock;
   readonly log: Logger;
   readonly voice: MakeVoice;
   readonly isRegistered: () => boolean;
-  /** Switches the audio of a call on and off. */
+  /** Turns the audio of a call on and off. */
   readonly audioSwitch: { on(moment: 'dialing' | 'answer'): Promise<void>; off(): Promise<void> };
   readonly observer: LineObserver;
 }
 
-export class VoiceLine {
-  readonly #parts: VoiceLineParts;
+export class LineControl {
+  readonly #parts: LineControlParts;
   #call: LineCall | undefined;
-  /** Counts calls: what was asked about an earlier one says nothing of this. */
+  /** Counts calls, so that answers about an earlier call do not affect this one. */
   #generation = 0;
-  /** Why we end the call, once we do. */
+  /** The reason for which the daemon ends the call; undefined before. */
   #ending: EndReason | undefined;
-  #isTold = false;
-  /** The modem has taken the number: what it says before of a release is about an earlier call. */
+  #isReported = false;
+  /** Whether the modem has accepted the number. Earlier lines about a release belong to an earlier call. */
   #isDialled = false;
   #callerTimer: Timer | undefined;
   #watchTimer: Timer | undefined;
@@ -87,7 +87,7 @@ export class VoiceLine {
   #lastEnd: CallEnd = { reason: 'network_failure', cause: CAUSE.temporaryFailure };
   #isClosed = false;
 
-  constructor(parts: VoiceLineParts) {
+  constructor(parts: LineControlParts) {
     this.#parts = parts;
     parts.channel.onUrc(({ line }) => {
       const event = parts.voice.event(line) ?? commonCallEvent(line);
@@ -99,28 +99,28 @@ export class VoiceLine {
     return this.#call !== undefined;
   }
 
-  /** Ends calls that an earlier process or session has left up: they have no owner any more. */
+  /** Ends calls that an earlier process or session left, because they have no owner. */
   async clear(): Promise<void> {
     const { channel, clock, log } = this.#parts;
     const left = await listCalls(channel);
     if (left.length === 0) return;
-    log.warn({ calls: left.length }, 'a call was up that nobody owns: it is ended');
+    log.warn({ calls: left.length }, 'ending calls that an earlier session left');
     await hangUpAll(channel, clock);
   }
 
-  /** Places a call. Resolves when the far end rings, has answered or will not. Rejects with `CommandRefusal` when nothing was dialed. */
+  /** Places a call. Resolves when the far end rings, answers, or the call fails. Rejects with `CommandRefusal` if it was not dialed. */
   async dial(to: string): Promise<DialOutcome> {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);
-    if (number === undefined) throw new CommandRefusal('params_invalid', 'this number is not dialled');
+    if (number === undefined) throw new CommandRefusal('params_invalid', 'This number must not be dialed.');
     if (this.#isClosed || !isRegistered())
-      throw new CommandRefusal('slot_unavailable', 'the SIM is not registered');
-    if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'the line has a call');
+      throw new CommandRefusal('slot_unavailable', 'The SIM is not registered.');
+    if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'The line has a call.');
     const generation = this.#begin({ direction: 'outbound', state: 'dialing', peer: to });
     try {
       await this.clear();
       await this.#parts.audioSwitch.on('dialing');
-      // Hung up meanwhile: the call would have no owner.
+      // The call was hung up meanwhile, and would have no owner.
       if (this.#isCurrent(generation) && this.#ending === undefined) {
         await channel.send(atCommand(`ATD${number}`, { endsLikeCall: true, shownAs: 'ATD' }), 'urgent');
         this.#isDialled = true;
@@ -132,40 +132,40 @@ export class VoiceLine {
     return this.#setUp(generation);
   }
 
-  /** Answers the call that rings. Rejects with `CommandRefusal` when there is none any more. */
+  /** Answers the ringing call. Rejects with `CommandRefusal` if it has ended. */
   async answer(): Promise<void> {
     const { audioSwitch, channel } = this.#parts;
     if (this.#call?.direction !== 'inbound' || this.#call.state !== 'ringing')
-      throw new CommandRefusal('call_unknown', 'no call rings');
+      throw new CommandRefusal('call_unknown', 'No call is ringing.');
     const generation = this.#generation;
     await audioSwitch.on('dialing');
     try {
       await channel.send(atCommand('ATA', { endsLikeCall: true }), 'urgent');
     } catch (error) {
       if (!(error instanceof AtError)) throw error;
-      void this.#look(generation);
-      throw new CommandRefusal('call_unknown', 'the call could not be answered', { cause: error });
+      void this.#readList(generation);
+      throw new CommandRefusal('call_unknown', 'The modem could not answer the call.', { cause: error });
     }
     if (this.#isCurrent(generation)) this.#take({ kind: 'answered' });
   }
 
-  /** Ends the call, or rejects it. Resolves when the modem has said so. */
+  /** Ends or rejects the call. Resolves when the modem has confirmed it. */
   async hangUp(reason: EndReason): Promise<void> {
-    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'no call is up');
+    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'The line has no call.');
     const generation = this.#generation;
     this.#ending ??= reason;
     await hangUpAll(this.#parts.channel, this.#parts.clock);
     if (this.#isCurrent(generation)) await this.#end(CAUSE_OF_OUR_END[reason] ?? CAUSE.normalClearing);
   }
 
-  /** Presses keys, one after the other. False when too many wait, or no call is active. */
+  /** Presses keys, one after the other. Returns false if too many wait, or if no call is active. */
   press(digits: string): boolean {
     if (this.#call?.state !== 'active') return false;
     this.#keys ??= new KeyPresser({ ...this.#parts, keyCommand: this.#parts.voice.keyCommand });
     return this.#keys.press(digits);
   }
 
-  /** The session is over: the call has lost its modem. */
+  /** Call it at the end of the session, when the call has lost its modem. */
   close(): void {
     this.#isClosed = true;
     if (this.#call === undefined) return;
@@ -177,10 +177,10 @@ export class VoiceLine {
     this.#call = call;
     this.#generation += 1;
     this.#ending = undefined;
-    this.#isTold = false;
+    this.#isReported = false;
     this.#isDialled = false;
     this.#limit(call.state === 'dialing' ? SET_UP_MAX_MS : RINGING_MAX_MS);
-    if (call.direction === 'outbound') this.#tell();
+    if (call.direction === 'outbound') this.#reportCall();
     else this.#watch();
     return this.#generation;
   }
@@ -209,9 +209,9 @@ export class VoiceLine {
     if (error instanceof CallFailedError)
       cause = CAUSE_OF_FAILURE[error.result] ?? (await askCause(channel)) ?? CAUSE.normalClearing;
     // It is unknown whether the number was dialed, or the line was about an earlier call, so all calls are ended. A modem that does not
-    // hang up is set up again: the call is lost with its session.
+    // hang up is set up again, and the call ends with its session.
     if (error instanceof CallFailedError || isUnanswered(error))
-      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'no hang-up'));
+      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'failed to hang up'));
     if (this.#isCurrent(generation)) await this.#end(cause);
   }
 
@@ -223,12 +223,12 @@ export class VoiceLine {
   }
 
   /**
-   * Handles a line about the end of a call. It may come late, when the next call is begun, and it also comes for a second caller who gave
-   * up. The list shows which call ended.
+   * Handles a line about the end of a call. It may come late, when the next call has begun, or for a second caller who gave up. The list
+   * shows which call ended.
    */
   #onReleased(cause: number | undefined): void {
     if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
-    if (this.#call !== undefined) void this.#look(this.#generation, cause);
+    if (this.#call !== undefined) void this.#readList(this.#generation, cause);
   }
 
   #step(step: Step): void {
@@ -241,45 +241,45 @@ export class VoiceLine {
     if (call === undefined || call === before || this.#isClosed) return;
     if (before === undefined) {
       this.#begin(call);
-      // Quicker than the next ring, for modems that send the caller only with that.
-      if (call.peer === undefined) void this.#look(this.#generation);
+      // Faster than to wait for the next ring, with which some modems send the caller.
+      if (call.peer === undefined) void this.#readList(this.#generation);
     }
     this.#call = call;
     if (call.state === 'active' && before?.state !== 'active') {
       this.#limitTimer?.cancel();
-      void this.#parts.audioSwitch.on('answer').catch((error) => this.#warn(error, 'the audio is not on'));
+      void this.#parts.audioSwitch
+        .on('answer')
+        .catch((error) => this.#warn(error, 'failed to turn audio on'));
     } else if (call.state === 'ringing' && before?.state === 'dialing') this.#limit(RINGING_MAX_MS);
-    if (call.direction === 'inbound' && !this.#isTold && call.peer === undefined) {
-      this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#tell());
-    } else this.#tell();
+    if (call.direction === 'inbound' && !this.#isReported && call.peer === undefined) {
+      this.#callerTimer ??= this.#parts.clock.after(CALLER_WAIT_MS, () => this.#reportCall());
+    } else this.#reportCall();
     this.#onStep?.();
   }
 
-  #tell(): void {
+  #reportCall(): void {
     this.#callerTimer?.cancel();
     this.#callerTimer = undefined;
     if (this.#call === undefined) return;
-    this.#isTold = true;
+    this.#isReported = true;
     this.#parts.observer.onCall(this.#call);
   }
 
   #limit(afterMs: number): void {
     this.#limitTimer?.cancel();
     this.#limitTimer = this.#parts.clock.after(afterMs, () => {
-      void this.hangUp('no_answer').catch((error) =>
-        this.#warn(error, 'an unanswered call could not be ended'),
-      );
+      void this.hangUp('no_answer').catch((error) => this.#warn(error, 'failed to end an unanswered call'));
     });
   }
 
   #watch(): void {
     this.#watchTimer?.cancel();
     const afterMs = this.#call?.state === 'active' ? WATCH_ACTIVE_MS : WATCH_SETTING_UP_MS;
-    this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#look(this.#generation));
+    this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#readList(this.#generation));
   }
 
-  /** Reads the list, which decides about the call. `cause`: of an end that the modem reported. */
-  async #look(generation: number, cause?: number): Promise<void> {
+  /** Reads the list, which determines the state of the call. `cause`: the cause of an end that the modem reported. */
+  async #readList(generation: number, cause?: number): Promise<void> {
     try {
       const list = await listCalls(this.#parts.channel);
       if (this.#isCurrent(generation) && this.#ending === undefined) {
@@ -287,15 +287,15 @@ export class VoiceLine {
         this.#step('ended' in step ? { ended: true, cause } : step);
       }
     } catch (error) {
-      this.#warn(error, 'the calls could not be listed');
+      this.#warn(error, 'failed to list calls');
     }
     if (this.#isCurrent(generation)) this.#watch();
   }
 
   /** Asks the modem for the cause if the line did not contain it, and ends the call. */
-  async #end(told: number | undefined): Promise<void> {
+  async #end(reportedCause: number | undefined): Promise<void> {
     const generation = this.#generation;
-    let cause = told;
+    let cause = reportedCause;
     if (cause === undefined && this.#ending === undefined) cause = await askCause(this.#parts.channel);
     if (this.#isCurrent(generation)) this.#conclude(cause ?? CAUSE.normalClearing);
   }
@@ -309,7 +309,7 @@ export class VoiceLine {
     this.#keys?.stop();
     this.#keys = undefined;
     this.#lastEnd = { reason: this.#ending ?? reasonOf(call, cause), cause };
-    void this.#parts.audioSwitch.off().catch((error) => this.#warn(error, 'the audio is not off'));
+    void this.#parts.audioSwitch.off().catch((error) => this.#warn(error, 'failed to turn audio off'));
     this.#parts.observer.onEnd(this.#lastEnd);
     this.#onStep?.();
   }

@@ -18,7 +18,7 @@ const NORMAL_CLOSURE = 1000;
 const UNSUPPORTED_DATA = 1003;
 
 /** The clients of that path. */
-export class CallAudio {
+export class FarEndAudioServer {
   readonly #calls: CallSwitch;
   readonly #server = new WebSocketServer({
     noServer: true,

@@ -1,9 +1,9 @@
-// After anything that leaves it open whose the next answer is, the line is brought back to its rhythm.
+// Resynchronization after it is unclear to which command the next answer belongs.
 import t from 'tap';
 import { AtTimeoutError } from '#node-daemon/at/at-error.ts';
 import { AtChannel, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
-import { RESYNC_QUIET_MS } from '#node-daemon/at/rhythm.ts';
+import { RESYNC_QUIET_MS } from '#node-daemon/at/resync.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';

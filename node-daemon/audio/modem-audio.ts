@@ -1,4 +1,4 @@
-// The audio of one call: for each frame that the modem gives, one is given to it. The modem is the clock of all of it.
+// The modem's side of one call's audio: for each frame from the modem, one goes to the modem. The modem is the clock.
 import type { Clock } from '#shared/clock.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
@@ -9,22 +9,22 @@ import { HELD_FRAMES_MAX, JitterBuffer } from './jitter-buffer.ts';
 import { LineLevel } from './line-level.ts';
 import type { PcmDevice } from './pcm-device.ts';
 
-/** A frame of the far end, 16 kHz, and where the client's audio stands. */
+/** A frame of the far end, 16 kHz, with the progress of the client's audio. */
 export interface Captured {
   readonly audio: Int16Array;
   readonly played: number;
   readonly granted: number;
 }
 
-interface CallAudioParts {
+interface ModemAudioParts {
   readonly device: PcmDevice;
-  /** Undefined: it is measured. */
+  /** Undefined: the rate is measured. */
   readonly rateHz: Rate | undefined;
   readonly createResampler: CreateResampler;
   readonly clock: Clock;
-  /** False when the frame could not be passed on: it is counted as lost. */
+  /** Returns false if the frame could not be passed on. It then counts as lost. */
   readonly onFrame: (frame: Captured) => boolean;
-  /** Where given, the call audio is searched for keys of the far end. */
+  /** If given, keys of the far end are detected in the audio. */
   readonly onDigit?: ((digit: string) => void) | undefined;
 }
 
@@ -33,8 +33,8 @@ interface Resamplers {
   readonly down: Resampler;
 }
 
-export class CallAudio {
-  readonly #parts: CallAudioParts;
+export class ModemAudio {
+  readonly #parts: ModemAudioParts;
   readonly #cutter: FrameCutter;
   readonly #buffer = new JitterBuffer();
   readonly #detector = new DtmfDetector();
@@ -47,11 +47,11 @@ export class CallAudio {
   #isPaused = false;
   #isClosed = false;
 
-  constructor(parts: CallAudioParts) {
+  constructor(parts: ModemAudioParts) {
     this.#parts = parts;
     this.#cutter = new FrameCutter(parts.rateHz);
     parts.device.onAudio((octets) => {
-      // Some comes while the device is closed, or was in a pipe: it would make new resamplers.
+      // Audio still arrives while the device closes, or from a pipe. It would create new resamplers.
       if (this.#isClosed) return;
       const nowMs = parts.clock.now();
       const frames = this.#cutter.push(octets, nowMs);
@@ -75,18 +75,18 @@ export class CallAudio {
     };
   }
 
-  /** A frame of the client, 320 samples at 16 kHz. `isLive`: as in shared/voice/media.ts. */
+  /** Queues a frame of the client, 320 samples at 16 kHz. `isLive`: as in shared/voice/media.ts. */
   play(frame: Int16Array, isLive: boolean): void {
     this.#buffer.push(frame, isLive);
   }
 
-  /** Throws away the audio that the modem did not get yet; returns the number of frames. */
+  /** Discards the audio that the modem does not have yet. Returns the number of frames. */
   clear(): { played: number; dropped: number } {
     const dropped = this.#buffer.clear();
     return { played: this.#buffer.played, dropped };
   }
 
-  /** The modem takes no more for now, or takes it again. */
+  /** The modem pauses its input, or continues. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
   }
@@ -110,9 +110,9 @@ export class CallAudio {
     if (!this.#parts.onFrame({ audio, played, granted: played + HELD_FRAMES_MAX })) this.#lost += 1;
   }
 
-  /** Gives the modem one frame for the one it gave, unless it has too many. */
+  /** Writes one frame to the modem for the one that it sent, unless it has too many. */
   #answer(resamplers: Resamplers | undefined, samples: number): void {
-    // Audio that the modem does not take now is not late later: silence is left out, other audio waits in the buffer.
+    // Audio that the modem does not accept now is not late later: silence is left out, and other audio waits in the buffer.
     if (this.#isPaused || !this.#level.takes()) return;
     const frame = this.#buffer.pull();
     const wide = frame ?? new Int16Array(FRAME_SAMPLES);

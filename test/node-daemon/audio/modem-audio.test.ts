@@ -1,8 +1,8 @@
 // The audio of a call over a modem that misbehaves: what was lost is counted, and nothing is lost beyond that.
 import t from 'tap';
-import { CallAudio, type Captured } from '#node-daemon/audio/call-audio.ts';
 import type { Rate } from '#node-daemon/audio/frame-cutter.ts';
 import { HELD_FRAMES_MAX } from '#node-daemon/audio/jitter-buffer.ts';
+import { type Captured, ModemAudio } from '#node-daemon/audio/modem-audio.ts';
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
 import { type CreateResampler, loadResampler } from '#shared/voice/resample.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -53,7 +53,7 @@ function setUp({
       },
     };
   };
-  const audio = new CallAudio({
+  const audio = new ModemAudio({
     device,
     createResampler,
     clock,
@@ -99,7 +99,7 @@ function setUp({
 }
 
 /** A client that sends one frame for each that is granted. */
-function talker(audio: CallAudio, captured: readonly Captured[]) {
+function talker(audio: ModemAudio, captured: readonly Captured[]) {
   const speech = tone({ hz: 500, rateHz: 16_000, seconds: 30 });
   let sent = 0;
   return {

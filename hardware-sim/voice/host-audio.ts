@@ -21,7 +21,7 @@ export interface HostDevice extends OutletDevice {
 export type VoiceRoute = 'serial' | 'usb';
 
 /** Options of a line. */
-export interface VoiceLineOptions {
+export interface HostAudioOptions {
   frameClock: FrameClock;
   faults: FaultSet;
   make: MakeAudio;
@@ -32,8 +32,8 @@ export interface VoiceLineOptions {
 }
 
 /** Silent until there is a call. */
-export class VoiceLine implements Ticker {
-  readonly #options: VoiceLineOptions;
+export class HostAudio implements Ticker {
+  readonly #options: HostAudioOptions;
   readonly #inlet: HostInlet;
   #outlet: HostOutlet | undefined;
   #route: VoiceRoute | undefined;
@@ -49,7 +49,7 @@ export class VoiceLine implements Ticker {
   #up = new Interpolator();
   #down = new Decimator();
 
-  constructor(options: VoiceLineOptions) {
+  constructor(options: HostAudioOptions) {
     this.#options = options;
     this.#inlet = new HostInlet(options.make.bufferBytes);
     this.#setRoute(options.make.isAlwaysOn ? 'serial' : undefined);

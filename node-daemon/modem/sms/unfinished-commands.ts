@@ -1,41 +1,43 @@
-// Settles the commands of an earlier process whose end the journal does not know.
+// Settles commands of an earlier process without a known outcome.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandState } from '../../journal/command-map.ts';
 import { appendPersistently, type PersistentAppendParts } from '../../journal/persistent-append.ts';
 import { rejected } from './sms-outcome.ts';
 import { areAllKnown } from './sms-reports.ts';
 
-export const LEFT_BEHIND = 'the node stopped while the modem had the message';
-const NEVER_GIVEN = 'the node stopped before the modem had the message';
+export const NODE_STOPPED = 'the node stopped while the modem had the message';
+const NODE_STOPPED_BEFORE = 'the node stopped before the modem got the message';
 
 /**
- * Commands of one SIM that may have been with the modem when the process was killed: the outbox gives it the
- * next but one only after the outcome of the first is written.
+ * Commands of one SIM that the modem may have had when the process was killed. The outbox sends the next but one
+ * only after the outcome of the first is written.
  */
-export const MAYBE_GIVEN = 2;
+export const MAYBE_SENT_MAX = 2;
 
 /**
- * Settles the commands that an earlier process did not finish. Of each SIM, the first commands without outcome may have reached the
- * network, so they are `unknown`. The commands after them certainly have not, as long as the system has not restarted: records written
- * before a kill are on the disk. After a power cut they may be missing, and all commands are `unknown`. A command is `accepted` if all its
- * references are known from answers or reports.
- * Called before new commands are taken. Resolves after the first attempt; where the disk refuses, the daemon tries again.
+ * Settles the commands that an earlier process did not finish. The first commands of each SIM without an outcome may have reached the
+ * network, so they are `unknown`. Later commands were not sent, unless the system has restarted: a kill loses no written records, but a
+ * power cut may, and then all commands are `unknown`. A command is `accepted` if all its references are known from answers or reports.
+ * Call it before new commands are accepted. Resolves after the first attempt. If the disk refuses, the daemon tries again.
  */
-export async function settleIntents(parts: PersistentAppendParts): Promise<void> {
+export async function settleUnfinished(parts: PersistentAppendParts): Promise<void> {
   const { journal, clock, log } = parts;
   const at = new Date(clock.now()).toISOString();
   const outcomes = outcomesOf(journal.state.commands, { at, bootId: journal.bootId });
   if (outcomes.size === 0) return;
   const unknown = [...outcomes.values()].filter(({ status }) => status === 'unknown').length;
-  log.warn({ commands: outcomes.size, unknown }, 'an earlier process left commands without an outcome');
+  log.warn(
+    { commands: outcomes.size, unknown },
+    'settled commands that an earlier process left without an outcome',
+  );
   const facts = [...outcomes].map(([commandId, outcome]) => ({
     kind: 'fact' as const,
     fact: { kind: 'sms_outcome' as const, command_id: commandId, outcome },
   }));
-  await appendPersistently(parts, facts).told;
+  await appendPersistently(parts, facts).settled;
 }
 
-/** Outcomes for commands that have none, by id. */
+/** Returns outcomes by id for commands that have none. */
 function outcomesOf(
   commands: Pick<ReadonlyMap<string, CommandState>, 'get'> & { readonly open: ReadonlySet<string> },
   { at, bootId }: { at: string; bootId: string },
@@ -49,7 +51,7 @@ function outcomesOf(
   for (const commandIds of bySim.values()) {
     const isOneLife = commandIds.every((commandId) => commands.get(commandId)?.boot === bootId);
     commandIds.forEach((commandId, position) => {
-      const wasNeverGiven = isOneLife && position >= MAYBE_GIVEN;
+      const wasNeverSent = isOneLife && position >= MAYBE_SENT_MAX;
       const { references = [], segments = 1 } = commands.get(commandId) ?? {};
       if (areAllKnown(references, segments)) {
         outcomes.set(commandId, { status: 'accepted', message_references: [...references], at });
@@ -57,8 +59,8 @@ function outcomesOf(
       }
       outcomes.set(
         commandId,
-        wasNeverGiven
-          ? rejected('not_sent', 'retry', { message: NEVER_GIVEN, at })
+        wasNeverSent
+          ? rejected('not_sent', 'retry', { message: NODE_STOPPED_BEFORE, at })
           : { status: 'unknown', message: leftBehind(references.length, segments), at },
       );
     });
@@ -67,5 +69,5 @@ function outcomesOf(
 }
 
 function leftBehind(sent: number, segments: number): string {
-  return sent === 0 ? LEFT_BEHIND : `${LEFT_BEHIND}: ${sent} of ${segments} segments went out`;
+  return sent === 0 ? NODE_STOPPED : `${NODE_STOPPED}: ${sent} of ${segments} segments were sent`;
 }

@@ -54,7 +54,10 @@ t.test('in a browser', { skip }, async (t) => {
       [1, 2, 3, 4, 5, 6, 7].map((port) => `port ${port}`),
     );
     t.match(await page.locator('[id="slot-1-1.1.6"]').textContent(), /storage 19 of 20/);
-    t.match(await page.locator('[id="slot-1-1.2.2"] .state').textContent(), /◐\s+searching for a network: no_coverage/);
+    t.match(
+      await page.locator('[id="slot-1-1.2.2"] .state').textContent(),
+      /◐\s+searching for a network: no_coverage/,
+    );
     t.equal(await page.locator('.tile .plot').count(), 18);
     t.match(
       await page.textContent('#alarms'),

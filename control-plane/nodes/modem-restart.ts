@@ -28,6 +28,6 @@ export async function restartModem(link: NodeLink, slot: string, force: boolean)
 
 function wordsOf({ code, message }: CommandRefused, node: string): string {
   if (code === 'command_unknown') return `${node} is too old to restart a modem from here: upgrade it`;
-  if (code === 'line_busy') return 'A call is up on this modem. Wait until it ends, or use force.';
+  if (code === 'line_busy') return 'a call is up on this modem: wait until it ends, or use force';
   return message;
 }

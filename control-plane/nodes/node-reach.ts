@@ -53,7 +53,7 @@ export function createNodeReach({ db, clock, here, notify }: NodeReachParts): No
   async function refuseUnreachable(node: string): Promise<void> {
     const standing = await nodeStanding(db, node, now());
     if (standing === 'unknown') throw new OperatorRefusal(`there is no node "${node}"`);
-    if (standing === 'away') throw new OperatorRefusal(`${node} is not linked: it cannot get a request now`);
+    if (standing === 'away') throw new OperatorRefusal(`${node} has no link: it cannot get requests now`);
   }
 
   async function askElsewhere<R extends NodeRequest>(node: string, request: R): Promise<AnswerTo<R>> {

@@ -26,5 +26,5 @@ if (process.argv.includes('--check')) {
     process.stdout.write(`docs/reference/${file}\n`);
   }
 }
-// What was imported to be described may hold timers and threads.
+// The imported modules may keep timers and threads running.
 process.exit();

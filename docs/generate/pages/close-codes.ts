@@ -34,7 +34,7 @@ export const CLOSE_CODES_PAGE: Page = {
       'The node closes the link with 4000 plus the cause when its call has ended.',
       table(['Code', 'Meaning'], rows('MEDIA_CLOSE', MEDIA_CLOSE)),
       '## Control link: /nodes/link',
-      `The last column says what the node does. ${comments.get('Reconnect') ?? ''}`,
+      `The last column is the next action of the node. ${(comments.get('Reconnect') ?? '').replace(/^What the node does next\. /, '')}`,
       table(
         ['Code', 'Meaning', 'Then'],
         rows('LINK_CLOSE', LINK_CLOSE).map((row, at) => [

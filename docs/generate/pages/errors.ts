@@ -23,7 +23,7 @@ export const ERRORS_PAGE: Page = {
     [
       '## Error codes',
       'The last column lists the requests that can be refused with this code. It is empty for codes of WebSockets, tools, nodes and unknown paths.',
-      table(['Status', '`error`', 'Meaning', 'What to do', 'Requests'], refusalRows()),
+      table(['Status', '`error`', 'Meaning', 'Action', 'Requests'], refusalRows()),
       '## Refused payments',
       '`POST /subscribe` answers 402 with one of these in `error`. Nothing was charged and nothing is reserved. Pay with another authorization.',
       table(['`error`', 'Meaning'], rows(REJECTIONS)),

@@ -28,7 +28,7 @@ export const FAULTS_PAGE: Page = {
           comments.get(`${group}/${kind}`) ?? '',
           fieldsOf(kind, (field) => comments.get(`${group}/${kind}/${field}`)),
         ]);
-        return [`## ${title(comments.get(group) ?? group)}`, table(['Kind', 'What happens', 'Fields'], rows)];
+        return [`## ${title(comments.get(group) ?? group)}`, table(['Kind', 'Effect', 'Fields'], rows)];
       })
       .join('\n\n');
   },

@@ -23,7 +23,7 @@ export const METRICS_PAGE: Page = {
   async body() {
     return [
       '## control-plane',
-      'Set `METRICS_PORT` to serve them. The service also exports `process_*` and `nodejs_*` of prom-client. What is counted in the database is the same on every instance: use `max`, not `sum`.',
+      'Set `METRICS_PORT` to serve them. The service also exports `process_*` and `nodejs_*` of prom-client. Metrics that are counted in the database are the same on every instance: use `max`, not `sum`.',
       metricTable(serviceRegistry()),
       '## node-daemon',
       'Set `metrics.port` in the configuration file to serve them.',

@@ -1,4 +1,4 @@
-// What an option takes, read from its schema: default, unit and range.
+// Facts about an option, read from its schema: default, unit and range.
 import * as z from 'zod';
 import { booleanOption, type OptionSpec } from '../../../shared/process/options.ts';
 import { code, codes, shownMs, shownNumber } from '../markdown.ts';

@@ -69,7 +69,7 @@ t.test('of a newer program, or of another one: refused in words', TIMEOUT, async
     /a newer version of Simrack wrote it \(format 2\).*nothing was restored/,
   );
   await changed(/"migration":"[^"]+"/, '"migration":"9999-later"', /schema 9999-later.*a newer one/);
-  await changed('"name":"nonces"', '"name":"guests"', /tables that are not of Simrack: guests/);
+  await changed('"name":"nonces"', '"name":"guests"', /tables that do not belong to Simrack: guests/);
 });
 
 t.test('a disk that is full: no file, and it says so', TIMEOUT, async (t) => {

@@ -61,7 +61,7 @@ const skill = await served('/.well-known/agent-skills/phone-number/SKILL.md');
 const frontMatter = /^---\n([\s\S]*?)\n---\n/.exec(skill)?.[1] ?? '';
 
 function checkFrontMatter(t: { match(found: unknown, wanted: object): void }, found: unknown): void {
-  t.match(found, { name: 'phone-number', description: /^Get a real US mobile number.+calling somebody\.$/ });
+  t.match(found, { name: 'phone-number', description: /^Get a real US mobile number.+texts or calls\.$/ });
 }
 
 t.test('the front matter of SKILL.md is YAML for two parsers of npm', async (t) => {

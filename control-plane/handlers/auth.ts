@@ -74,7 +74,7 @@ export async function signIn(
         wallet,
         warning:
           'The number belongs to the wallet that paid. Sign with that wallet, or pay with this one; ' +
-          'a wallet that is lost cannot be recovered.',
+          'a lost wallet cannot be recovered.',
       },
     });
   }

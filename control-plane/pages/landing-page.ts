@@ -197,7 +197,7 @@ function goodToKnow(): Html {
 
 function waitlist({ available }: LandingPageParts): Html {
   return html`<section id="waitlist" aria-labelledby="waitlist-title"><div class="wide">
-<h2 id="waitlist-title">${available > 0 ? 'All taken when you come back?' : 'All taken right now'}</h2>
+<h2 id="waitlist-title">${available > 0 ? 'Waitlist for when all numbers are taken' : 'All numbers are taken'}</h2>
 <p>Leave an address to get one mail when numbers are available again. It gets no other mail.</p>
 <form id="waitlist-form" method="post" action="/waitlist">
 <label>E-mail<input type="email" name="email" required maxlength="254" autocomplete="email"></label>

@@ -122,7 +122,7 @@ async function pay(
     if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
       store.clearPending(account.address);
     if (error instanceof InterruptedError && store.pending(account.address) !== undefined)
-      output.note('the payment is under way. Run the same command again: it does not pay twice.');
+      output.note('the payment is under way: run the same command again, it does not pay twice');
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 // Programs of others read what we publish: patterns by Python and RE2, front matter by every YAML parser, voice by agents.
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import type * as z from 'zod';
@@ -14,6 +15,7 @@ import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { toolClient } from '../../fixtures/tool-client.ts';
 import { PYTHON, run, skipWithoutPythonModule } from '../../hardware-sim/fixtures/foreign-program.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
 const { url } = await rig.start(t);
@@ -65,7 +67,8 @@ function checkFrontMatter(t: { match(found: unknown, wanted: object): void }, fo
 }
 
 t.test('the front matter of SKILL.md is YAML for two parsers of npm', async (t) => {
-  const other = createRequire(import.meta.url)('@stoplight/yaml') as { parse(text: string): unknown };
+  const requireTool = createRequire(join(PROJECT_FOLDER, 'test/tools/package.json'));
+  const other = requireTool('@stoplight/yaml') as { parse(text: string): unknown };
   checkFrontMatter(t, parse(frontMatter));
   checkFrontMatter(t, other.parse(frontMatter));
 });

@@ -168,17 +168,17 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /reported no slot/ });
   t.match(await control('probe', 'send', '+12065550001', '+12065550001'), { status: 2, stderr: /two/ });
   t.match((await control('probe', 'list')).stdout, /AT +KIND/);
-  t.match((await control('audit', 'list')).stdout, /command line +takeSlotOutOfService +lab\/m2 +ok/);
+  t.match((await control('audit', 'list')).stdout, /command line +take slot out of service +lab\/m2 +ok/);
   t.match(await control('number', 'release', '+12065550001'), { status: 2, stderr: /in no quarantine/ });
   t.match(await control('probe', 'send', '+12065550001', '+13105550188'), {
     status: 2,
     stderr: /not a number of/,
   });
   const written = (await control('audit', 'list')).stdout;
-  t.match(written, /sendTest +\+1206…0001 +refused +\+1310…0188 is not a number of this service/);
-  t.match(written, /releaseNumber +\+1206…0001 +refused +\+1206…0001 is in no quarantine/);
+  t.match(written, /send test +\+1206…0001 +refused +\+1310…0188 is not a number of this service/);
+  t.match(written, /release number +\+1206…0001 +refused +\+1206…0001 is in no quarantine/);
   const whole = (await control('audit', 'list', '--full')).stdout;
-  t.match(whole, /releaseNumber +\+12065550001 /);
+  t.match(whole, /release number +\+12065550001 /);
   t.notMatch(whole, '+13105550188', 'what is none of ours is not kept');
 });
 

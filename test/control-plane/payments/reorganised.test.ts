@@ -127,7 +127,7 @@ t.test(
     await until('the token is refused', async () => (await number()).status === 401);
     t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
     t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);
-    t.match((await control('audit', 'list')).stdout, /endSubscription/);
+    t.match((await control('audit', 'list')).stdout, /end subscription/);
   },
 );
 

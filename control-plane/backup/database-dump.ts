@@ -37,7 +37,7 @@ export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> 
 
 async function dumpTable(trx: DatabaseTransaction, table: string, sink: DumpSink): Promise<void> {
   await sql`declare backup no scroll cursor for
-    select row_to_json(source)::text as line from ${sql.table(table)} as source`.execute(trx);
+    select row_to_json(dumped_row)::text as line from ${sql.table(table)} as dumped_row`.execute(trx);
   for (;;) {
     const { rows } = await sql<{ line: string }>`fetch ${sql.lit(ROWS_A_FETCH)} from backup`.execute(trx);
     if (rows.length === 0) break;

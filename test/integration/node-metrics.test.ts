@@ -64,7 +64,7 @@ t.test('the status page shows the same modems, and what happened to them', async
   const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
   t.match(page, /<dd>2 of 2<\/dd>/);
   for (const slot of ['1-1.1', '1-1.2']) t.match(page, `<li class="tile good" id="slot-${slot}"`);
-  t.match(page, /<a href="\/slots\/1-1\.1">1-1\.1<\/a> <span>registered<\/span>/, 'an event');
+  t.match(page, /<a href="\/slots\/1-1\.1">1-1\.1<\/a> <span>in service<\/span>/, 'an event');
   t.match(await (await fetch(`http://127.0.0.1:${port}/slots/1-1.2`)).text(), /SIM7600|SIMCOM/i);
 });
 

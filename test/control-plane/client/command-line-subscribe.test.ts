@@ -91,7 +91,7 @@ t.test('Ctrl-C while it pays, and another one at the same time', async (t) => {
       child.kill('SIGINT');
     })();
   });
-  t.match(interrupted, { status: 130, stderr: /payment is under way. Run the same command again/ });
+  t.match(interrupted, { status: 130, stderr: /payment is under way: run the same command again/ });
   t.equal(payments.length, 1);
   t.match((await simrack('subscribe')).json(), { outcome: /^(bought|recovered)$/ });
   t.equal(new Set(payments).size, 1);

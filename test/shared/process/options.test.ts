@@ -62,7 +62,7 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
       'control-plane/bin.mjs',
       [],
       { ...CONTROL_PLANE, RELAYER_KEY: `0x${'f'.repeat(64)}` },
-      /RELAYER_KEY: is no/,
+      /RELAYER_KEY: must be a valid private key/,
     ],
     ['control-plane/bin.mjs', ['--database-url', `mysql://root:${SECRET}@db`], {}, /--database-url: must be/],
     ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DESTINATIONS: 'US,UK' }, /DESTINATIONS: "UK" .*GB/],

@@ -16,8 +16,8 @@ export interface SentParts {
   findings: Findings;
 }
 
-/** The carrier had it: nothing takes that back. */
-const TAKEN = new Set(['queued', 'sent', 'delivered', 'expired']);
+/** The carrier had it: nothing takes that back. Not `expired`: a report on one segment makes the whole message so. */
+const TAKEN = new Set(['queued', 'sent', 'delivered']);
 
 /** Returns how many sends have which status. */
 export function checkSent(parts: SentParts): Map<string, number> {
@@ -69,7 +69,9 @@ function checkStatus(message: OutboundRecord, row: HistoryRow, story: string, pa
   const status = row.status ?? '';
   // A report on its first segment gives a message its id, whatever became of the others.
   const isTaken = TAKEN.has(status) || answer.kind === 'accepted' || (row.messageId !== null && isWhole);
-  if (isTaken && !isWhole) findings.add('accepted_not_sent', key, story);
+  const isHeard = counts.some((count) => count > 0);
+  if ((isTaken && !isWhole) || (status === 'expired' && !isHeard))
+    findings.add('accepted_not_sent', key, story);
   if (status === 'failed' && !isTaken && isWhole) findings.add('failed_but_sent', key, story);
   if (answer.kind === 'refused' && isTaken) findings.add('answer_changed', key, story);
   if (status === 'sending' || status === '') findings.add('unsettled', key, story);

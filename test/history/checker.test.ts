@@ -218,6 +218,17 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     },
     ['accepted_not_sent'],
   ],
+  [
+    'an expired send was never on the air',
+    (example) => {
+      example.heard.pop();
+      rowOf(example, 'o0#1').status = 'expired';
+      disturb(example, { what: 'status_report', target: 0, second: 6, untilSecond: 9 });
+      rowOf(example, 'o0#1').messageId = null;
+      Object.assign(example.outbound.get('o0#1') ?? {}, { answer: { kind: 'open' } });
+    },
+    ['accepted_not_sent'],
+  ],
   ['a failed send is on the air', (example) => hear(example, 'o0#2', 40, 9), ['failed_but_sent']],
   [
     'a send whose request was cut leaves no row and is on the air',
@@ -372,6 +383,21 @@ const EXCUSED: ReadonlyArray<[claim: string, change: (example: Example) => void]
     'a report was lost in a kill',
     (example) => {
       send(example, { key: 'o0#4', id: 50, second: 62, status: 'queued', messageId: 'msg_4.1' });
+    },
+  ],
+  [
+    'a send of two parts was killed after the first, whose report says that it expired',
+    (example) => {
+      disturb(example, { what: 'status_report', target: 0, second: 6, untilSecond: 9 });
+      rowOf(example, 'o0#1').status = 'expired';
+      const message = example.outbound.get('o0#1');
+      const [first = ''] = message?.parts ?? [];
+      rowOf(example, 'o0#1').body = `${first}2/2 and more`;
+      Object.assign(message ?? {}, {
+        parts: [first, 'o0#1:2/2 and more'],
+        text: `${first}2/2 and more`,
+        answer: { kind: 'open' },
+      });
     },
   ],
   ['a message to a SIM of which a part was never sent is told in part', (example) => halfFromSim(example)],

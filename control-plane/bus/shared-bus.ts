@@ -10,10 +10,13 @@ import { type Bus, type BusEvent, createLocalBus } from './bus.ts';
 const CHANNEL = 'simrack_bus';
 /** Events that justify a statement each. Messages are not sent: a waiting claim checks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
-  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled'] as const),
-  ...(['node_asked', 'probe_arrived'] as const),
-  ...(['subscription_changed', 'call_changed', 'call_ended', 'tool_call_cancelled', 'node_asked'] as const),
-  'node_changed' as const,
+  'subscription_changed',
+  'call_changed',
+  'call_ended',
+  'tool_call_cancelled',
+  'node_asked',
+  'probe_arrived',
+  'node_changed',
 ]);
 /** The sender, then the event as JSON. */
 const PAYLOAD = /^(\S+) (.*)$/s;

@@ -40,7 +40,10 @@ const movedNothing = ({ status, code }: ApiError): boolean =>
   status === 402 || (code in REFUSALS && (status < 500 || CHARGED_NOTHING.has(code)));
 
 const CHARGED_NOTHING: ReadonlySet<string> = new Set<RefusalCode>([
-  ...(['pool_exhausted', 'settlement_unavailable', 'overloaded', 'restarting'] as const),
+  'pool_exhausted',
+  'settlement_unavailable',
+  'overloaded',
+  'restarting',
 ]);
 
 const isUnclear = (error: unknown): error is ApiError => error instanceof ApiError && !movedNothing(error);

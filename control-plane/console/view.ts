@@ -110,8 +110,12 @@ export class ConsoleView {
     const fleet = await this.#fleet.get();
     if (topic.of === 'fleet') {
       const [inventory, stuck, alerts, lately, samples, events] = await Promise.all([
-        ...([this.#inventory.get(), this.#stuck.get(), this.#alerts.get()] as const),
-        ...([this.#samples.hour.get(), this.#samples[topic.range].get(), this.#events.get()] as const),
+        this.#inventory.get(),
+        this.#stuck.get(),
+        this.#alerts.get(),
+        this.#samples.hour.get(),
+        this.#samples[topic.range].get(),
+        this.#events.get(),
       ]);
       return overviewFragments({ fleet, inventory, stuck, alerts, lately, samples, span, events });
     }

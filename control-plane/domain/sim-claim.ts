@@ -142,7 +142,10 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
 const isRefusal = (verdict: Verdict): verdict is RefusalCause => REFUSALS.has(verdict);
 
 const REFUSALS: ReadonlySet<Verdict> = new Set<RefusalCause>([
-  ...(['contested', 'waiting', 'barred', 'expected_elsewhere'] as const),
+  'contested',
+  'waiting',
+  'barred',
+  'expected_elsewhere',
 ]);
 
 function verdictOn(

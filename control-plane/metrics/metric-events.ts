@@ -12,9 +12,16 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
 /** The outcome of a paid request. `invalid`: it was not a payment; `failed`: an internal error. */
 export const PAYMENT_OUTCOMES = [
-  ...(['settled', 'rejected', 'pending', 'already_used', 'pool_exhausted', 'unavailable'] as const),
-  ...(['paid_ahead', 'refused_for_a_while'] as const),
-  ...(['invalid', 'failed'] as const),
+  'settled',
+  'rejected',
+  'pending',
+  'already_used',
+  'pool_exhausted',
+  'unavailable',
+  'paid_ahead',
+  'refused_for_a_while',
+  'invalid',
+  'failed',
 ] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
@@ -37,8 +44,19 @@ export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] a
 
 /** The limited party: an address, a token, a SIM at its node, or a person who signs in to the console. */
 export const LIMITS = [
-  ...(['address', 'token', 'nonce', 'auth', 'waitlist', 'enrolment', 'sockets', 'waits'] as const),
-  ...(['sms', 'calls', 'console', 'link', 'connections'] as const),
+  'address',
+  'token',
+  'nonce',
+  'auth',
+  'waitlist',
+  'enrolment',
+  'sockets',
+  'waits',
+  'sms',
+  'calls',
+  'console',
+  'link',
+  'connections',
 ] as const;
 export type Limit = (typeof LIMITS)[number];
 

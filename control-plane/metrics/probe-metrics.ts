@@ -22,7 +22,7 @@ export function probeMetrics(make: Instruments): Listeners {
   const slots = make.counter(
     'probe_slot_results',
     'Ended delivery probes by slot and role; a failure is not counted for a slot that cannot have caused it',
-    [...(['node', 'slot', 'kind', 'role', 'result'] as const)],
+    ['node', 'slot', 'kind', 'role', 'result'],
   );
   return {
     probed({ probe: kind, result, ends, seconds }) {

@@ -136,7 +136,13 @@ export const receivedSchema = z.object({ messages: z.array(inboundMessageSchema)
 
 /** Of an outbound message. `delivered`: the carrier has reported it. `unknown`: no answer in time. */
 const outboundStatusSchema = z.enum([
-  ...(['sending', 'queued', 'sent', 'delivered', 'failed', 'expired', 'unknown'] as const),
+  'sending',
+  'queued',
+  'sent',
+  'delivered',
+  'failed',
+  'expired',
+  'unknown',
 ]);
 export type OutboundStatus = z.infer<typeof outboundStatusSchema>;
 

@@ -101,8 +101,13 @@ const subscribe = {
     'Paying again with the same wallet renews: it adds a year to the same number.',
   answer: answers.subscribedSchema,
   refusals: [
-    ...(['invalid_request', 'payment_already_used', 'pool_exhausted', 'settlement_pending'] as const),
-    ...(['settlement_unavailable', 'overloaded', 'paid_ahead'] as const),
+    'invalid_request',
+    'payment_already_used',
+    'pool_exhausted',
+    'settlement_pending',
+    'settlement_unavailable',
+    'overloaded',
+    'paid_ahead',
   ],
 } as const satisfies Operation;
 
@@ -227,13 +232,12 @@ const dial = {
   body: requests.dialRequestSchema,
   answer: answers.dialledSchema,
   refusals: [
-    ...([
-      'destination_not_allowed',
-      'forbidden',
-      'phone_number_not_found',
-      'subscription_not_bound',
-    ] as const),
-    ...(['line_busy', 'phone_node_unreachable'] as const),
+    'destination_not_allowed',
+    'forbidden',
+    'phone_number_not_found',
+    'subscription_not_bound',
+    'line_busy',
+    'phone_node_unreachable',
   ],
 } as const satisfies Operation;
 
@@ -300,7 +304,9 @@ export function refusalsOf({ auth, body, isConstant = false, method, refusals }:
       ...(method !== 'get' && auth !== 'payment' ? (['payload_too_large'] as const) : []),
       ...(auth === 'bearer' ? (['unauthorized'] as const) : []),
       ...refusals,
-      ...(['rate_limited', 'request_timeout', 'headers_too_large'] as const),
+      'rate_limited',
+      'request_timeout',
+      'headers_too_large',
       ...(isConstant ? [] : (['internal_error', 'unavailable'] as const)),
     ]),
   ];

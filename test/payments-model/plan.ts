@@ -173,7 +173,9 @@ function weatherOf(random: (below: number) => number): Weather {
   const pick = <T>(choices: readonly T[]): T => choices[random(choices.length)] as T;
   const moods: FacilitatorMood[] = ['honest', 'refusing', 'idle', 'breaking', 'lying', 'unreachable'];
   return pick<Weather>([
-    ...([{ kind: 'calm' }, { kind: 'away' }, { kind: 'dear' }] as const),
+    { kind: 'calm' },
+    { kind: 'away' },
+    { kind: 'dear' },
     { kind: 'flaky', oneIn: 2 + random(6) },
     { kind: 'lagging', blocks: 1 + random(30) },
     { kind: 'facilitator', mood: pick(moods) },

@@ -26,9 +26,24 @@ export interface ProbeRow {
 }
 
 const COLUMNS = [
-  ...(['id', 'position', 'kind', 'is_scheduled', 'from_number', 'from_node', 'from_slot'] as const),
-  ...(['from_carrier', 'to_number', 'to_node', 'to_slot', 'to_carrier', 'started_at', 'ended_at'] as const),
-  ...(['result', 'failed_end', 'why', 'latency_ms'] as const),
+  'id',
+  'position',
+  'kind',
+  'is_scheduled',
+  'from_number',
+  'from_node',
+  'from_slot',
+  'from_carrier',
+  'to_number',
+  'to_node',
+  'to_slot',
+  'to_carrier',
+  'started_at',
+  'ended_at',
+  'result',
+  'failed_end',
+  'why',
+  'latency_ms',
 ] as const;
 
 interface ProbeQuery {

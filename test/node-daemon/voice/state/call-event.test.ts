@@ -243,7 +243,9 @@ const TO = '+13105550188';
 const OUT: LineCall = { direction: 'outbound', state: 'dialing', peer: TO };
 for (const [what, voice, from, lines, expected] of [
   [
-    ...(['Quectel, ccinfo', QUECTEL_VOICE, OUT] as const),
+    'Quectel, ccinfo',
+    QUECTEL_VOICE,
+    OUT,
     [
       ...[2, 3, 0, -1].map((state) => `+QIND: "ccinfo",1,0,${state},0,0,"${TO}",145`),
       'NO CARRIER',
@@ -252,12 +254,16 @@ for (const [what, voice, from, lines, expected] of [
     ['dialing', 'ringing', 'active', 'ended', '-', '-'],
   ],
   [
-    ...(['Quectel, DSCI', QUECTEL_VOICE, OUT] as const),
+    'Quectel, DSCI',
+    QUECTEL_VOICE,
+    OUT,
     [...[2, 7, 3, 6].map((state) => `^DSCI: 1,0,${state},0,${TO},145`), 'NO CARRIER'],
     ['dialing', 'ringing', 'active', 'ended', '-'],
   ],
   [
-    ...(['Quectel, rung', QUECTEL_VOICE, undefined] as const),
+    'Quectel, rung',
+    QUECTEL_VOICE,
+    undefined,
     [
       `+CLIP: "${TO}",145,,,,0`,
       `+QIND: "ccinfo",2,1,4,0,0,"${TO}",145`,
@@ -268,7 +274,9 @@ for (const [what, voice, from, lines, expected] of [
     ['ringing', 'ringing', 'ringing', 'ended', '-'],
   ],
   [
-    ...(['SIMCom', SIMCOM_VOICE, OUT] as const),
+    'SIMCom',
+    SIMCOM_VOICE,
+    OUT,
     [
       `+CLCC: 1,0,2,0,0,"${TO}",145`,
       `+CLCC: 1,0,3,0,0,"${TO}",145`,
@@ -281,7 +289,9 @@ for (const [what, voice, from, lines, expected] of [
     ['dialing', 'ringing', 'active', 'active', 'ended', '-', '-'],
   ],
   [
-    ...(['SIMCom, missed', SIMCOM_VOICE, undefined] as const),
+    'SIMCom, missed',
+    SIMCOM_VOICE,
+    undefined,
     [
       `RING`,
       `+CLIP: "${TO}",145`,
@@ -292,11 +302,13 @@ for (const [what, voice, from, lines, expected] of [
     ['ringing', 'ringing', 'ringing', 'ended', '-'],
   ],
   [
-    ...(['Huawei', HUAWEI_VOICE, OUT] as const),
+    'Huawei',
+    HUAWEI_VOICE,
+    OUT,
     ['^ORIG:1,0', '^CONF:1', '^CONN:1,0', '^CEND:1,17,104,16', 'NO CARRIER'],
     ['dialing', 'ringing', 'active', 'ended', '-'],
   ],
-  [...(['any other, busy', GENERIC_VOICE, OUT] as const), ['BUSY', 'NO CARRIER'], ['ended', '-']],
+  ['any other, busy', GENERIC_VOICE, OUT, ['BUSY', 'NO CARRIER'], ['ended', '-']],
 ] as const) {
   t.test(`a whole call: ${what}`, async (t) => {
     let now: LineCall | undefined = from;

@@ -1,7 +1,9 @@
 // `npm run build`: each program of the project, with all that it imports, as a few files in dist/ that a plain Node runs.
-import { readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 
 const PROJECT = dirname(fileURLToPath(import.meta.url));
@@ -19,8 +21,13 @@ const PROGRAMS = {
 
 /** They read files of their own, start threads, or are optional for ws and not installed. */
 const EXTERNAL = [
-  ...['@electric-sql/pglite', '@echogarden/speex-resampler-wasm', '@serialport/bindings-cpp', 'tinypool'],
-  ...['@viem/anvil', 'bufferutil', 'utf-8-validate'],
+  '@electric-sql/pglite',
+  '@echogarden/speex-resampler-wasm',
+  '@serialport/bindings-cpp',
+  'tinypool',
+  '@viem/anvil',
+  'bufferutil',
+  'utf-8-validate',
 ];
 
 /** Our files find what lies beside them, pages and threads, in the sources. */
@@ -44,9 +51,18 @@ for (const name of [...Object.keys(PROGRAMS), 'parts'])
   await rm(join(PROJECT, 'dist', name), { recursive: true, force: true });
 await build({
   entryPoints: Object.entries(PROGRAMS).map(([name, path]) => ({ in: path, out: `${name}/main` })),
-  ...{ absWorkingDir: PROJECT, outdir: 'dist', chunkNames: 'parts/[name]-[hash]' },
-  ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
-  ...{ sourcemap: true, sourcesContent: false, charset: 'utf8', logLevel: 'warning' },
+  absWorkingDir: PROJECT,
+  outdir: 'dist',
+  chunkNames: 'parts/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  sourcemap: true,
+  sourcesContent: false,
+  charset: 'utf8',
+  logLevel: 'warning',
   external: EXTERNAL,
   plugins: [ownFiles],
   // CommonJS within has these.
@@ -57,3 +73,19 @@ await build({
     ].join(' '),
   },
 });
+
+/** An empty embedded database: a new one that is copied from it takes a second, and one that Postgres sets up takes four. */
+const EMPTY_DATABASE = join(PROJECT, 'dist/empty-database.tar.gz');
+
+const changedMs = (path) => stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
+
+/** Only another version of PGlite makes another one. */
+if ((await changedMs(EMPTY_DATABASE)) <= (await changedMs(join(PROJECT, 'node_modules/.package-lock.json')))) {
+  const folder = await mkdtemp(join(tmpdir(), 'simrack-build-'));
+  const pglite = await PGlite.create(folder);
+  const dump = await pglite.dumpDataDir('gzip');
+  await pglite.close();
+  await writeFile(`${EMPTY_DATABASE}.new`, Buffer.from(await dump.arrayBuffer()));
+  await rename(`${EMPTY_DATABASE}.new`, EMPTY_DATABASE);
+  await rm(folder, { recursive: true });
+}

@@ -10,9 +10,9 @@ const FOLDERS = ['control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test
 
 /** A package of many files is quicker to load as one; each of these stays one module of a process, whoever imports it. */
 const PACKAGES = [
-  ...['@koa/cors', '@koa/router', '@modelcontextprotocol/server', 'age-encryption', 'commander', 'fast-check', 'koa'],
-  ...['kysely', 'libphonenumber-js', 'lru-cache', 'mppx', 'nodemailer', 'pg', 'pino', 'prom-client', 'raw-body', 'viem'],
-  ...['rate-limiter-flexible', 'ws', 'x402-fetch', '@x402/core', '@x402/evm', '@x402/fetch', 'yaml', 'zod'],
+  '@koa/cors', '@koa/router', '@modelcontextprotocol/server', 'age-encryption', 'commander', 'fast-check', 'koa',
+  'kysely', 'libphonenumber-js', 'lru-cache', 'mppx', 'nodemailer', 'pg', 'pino', 'prom-client', 'raw-body', 'viem',
+  'rate-limiter-flexible', 'ws', 'x402-fetch', '@x402/core', '@x402/evm', '@x402/fetch', 'yaml', 'zod',
 ];
 /** What packages need of these is optional, or finds files beside itself. */
 const EXTERNAL = ['@viem/anvil', 'bufferutil', 'utf-8-validate', 'pg-native'];
@@ -59,9 +59,9 @@ const sources = (await Promise.all(FOLDERS.map(sourcesIn))).flat();
 
 await rm(OUT, { recursive: true, force: true });
 await build({
-  ...{ absWorkingDir: PROJECT, entryPoints: sources, outdir: OUT, outbase: PROJECT },
-  ...{ bundle: true, format: 'esm', platform: 'node', target: 'node20.19', charset: 'utf8', logLevel: 'warning' },
-  ...{ sourcemap: true, sourcesContent: false },
+  absWorkingDir: PROJECT, entryPoints: sources, outdir: OUT, outbase: PROJECT,
+  bundle: true, format: 'esm', platform: 'node', target: 'node20.19', charset: 'utf8', logLevel: 'warning',
+  sourcemap: true, sourcesContent: false,
   // In code only: some of our texts are programs themselves.
   define: { 'import.meta.url': 'sourceUrl__', 'import.meta.dirname': 'sourceFolder__' },
   plugins: [fileByFile],
@@ -89,9 +89,9 @@ async function buildPackages(specifiers) {
   };
   await build({
     entryPoints: specifiers.map((specifier) => ({ in: specifier, out: fileOf(specifier).replace(/\.js$/, '') })),
-    ...{ absWorkingDir: PROJECT, outdir: join(OUT, OUT_PACKAGES), chunkNames: 'parts/[hash]' },
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19' },
-    ...{ charset: 'utf8', logLevel: 'warning', external: EXTERNAL },
+    absWorkingDir: PROJECT, outdir: join(OUT, OUT_PACKAGES), chunkNames: 'parts/[hash]',
+    bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19',
+    charset: 'utf8', logLevel: 'warning', external: EXTERNAL,
     plugins: [entries],
     // CommonJS within has these.
     banner: {

@@ -1,12 +1,16 @@
 // PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. Callers take turns with its one connection.
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
 
 /** Callers that may wait for the connection. If there are more, the embedded database is too small for the service. */
 const WAITERS_MAX = 10_000;
+
+/** Made by `npm run build`. Without it, as in development, Postgres sets the database up, which takes longer. */
+const EMPTY_DATABASE = fileURLToPath(new URL('../../../dist/empty-database.tar.gz', import.meta.url));
 
 /** ENOSPC in the file system of WebAssembly. */
 const NO_SPACE = 51;
@@ -54,7 +58,8 @@ async function make(folder: string): Promise<void> {
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { mode: 0o700 });
   try {
-    const pglite = await open(beside);
+    const empty = existsSync(EMPTY_DATABASE) ? new Blob([readFileSync(EMPTY_DATABASE)]) : undefined;
+    const pglite = await open(beside, empty);
     await pglite.close();
     renameSync(beside, folder);
   } catch (error) {
@@ -63,9 +68,11 @@ async function make(folder: string): Promise<void> {
   }
 }
 
-async function open(folder: string): Promise<PGlite> {
+/** `initial`: an archive of the database that it is to begin with, in an empty folder. */
+async function open(folder: string, initial?: Blob): Promise<PGlite> {
   try {
-    return await PGlite.create(folder, { parsers: { [types.INT8]: Number } });
+    const loaded = initial && { loadDataDir: initial };
+    return await PGlite.create(folder, { parsers: { [types.INT8]: Number }, ...loaded });
   } catch (cause) {
     const { errno, message } = cause as { errno?: unknown; message?: unknown };
     const why = errno === NO_SPACE ? 'no space is left' : (message ?? `error ${String(errno)}`);

@@ -94,15 +94,26 @@ def payment(offer):
     return base64.b64encode(json.dumps(credential).encode()).decode()
 
 
+def sign_in():
+    """A new token for the wallet that has paid (EIP-191). Older tokens of the wallet end."""
+    _, asked = request("POST", "/auth/nonce")
+    text = asked["message"].encode()
+    signature = sign(hash256(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text))
+    return request("POST", "/auth", {"wallet": wallet(), "nonce": asked["nonce"], "signature": signature})
+
+
 # 1. Subscribe: the first answer is 402 with the price, the second one has the token.
 status, challenge = request("POST", "/subscribe")
 if status != 402:
     sys.exit(f"{status} {challenge}")
-header = payment(challenge["accepts"][0])
-status, bought = request("POST", "/subscribe", headers={"X-PAYMENT": header})
-while status == 503 and bought["error"] in ("settlement_pending", "unavailable"):
+paid = {"X-PAYMENT": payment(challenge["accepts"][0])}
+status, bought = request("POST", "/subscribe", headers=paid)
+while status == 503 and bought["error"] == "unavailable":
     time.sleep(5)  # The same payment again, never another one: it is charged once.
-    status, bought = request("POST", "/subscribe", headers={"X-PAYMENT": header})
+    status, bought = request("POST", "/subscribe", headers=paid)
+while status != 200 and bought["error"] in ("settlement_pending", "payment_already_used"):
+    time.sleep(5)  # The money moves or has moved: do not pay again, but ask for the token.
+    status, bought = sign_in()
 if status != 200:
     sys.exit(f"{status} {bought}")
 print("number", bought["number"])

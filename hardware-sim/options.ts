@@ -1,6 +1,6 @@
 // The simulator's options.
 import * as z from 'zod';
-import { integerOption, LOG_LEVEL_OPTION } from '#shared/process/options.ts';
+import { booleanOption, integerOption, LOG_LEVEL_OPTION } from '#shared/process/options.ts';
 import { USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { MAKE_NAMES } from './makes/make.ts';
 import { SIMULATOR_DEFAULTS } from './simulator.ts';
@@ -10,12 +10,6 @@ const makesOption = z
   .default('quectel')
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be some of ${MAKE_NAMES.join(', ')}` })));
-
-const yesOr = (fallback: 'yes' | 'no') =>
-  z
-    .enum(['yes', 'no'], { error: 'must be yes or no' })
-    .default(fallback)
-    .transform((text) => text === 'yes');
 
 const rateOption = z
   .enum(['8000', '16000'], { error: 'must be 8000 or 16000' })
@@ -65,8 +59,8 @@ export const OPTIONS = {
   },
   identicalSerials: {
     env: 'IDENTICAL_SERIALS',
-    about: 'yes: all devices have the same USB serial number',
-    schema: yesOr('no'),
+    about: 'true: all devices have the same USB serial number',
+    schema: booleanOption,
   },
   simSlots: {
     env: 'SIM_SLOTS',
@@ -110,13 +104,13 @@ export const OPTIONS = {
   },
   volte: {
     env: 'VOLTE',
-    about: 'no: calls go over 2G or 3G, and the audio of SIMCom modems has 8 kHz',
-    schema: yesOr('yes'),
+    about: 'false: calls go over 2G or 3G, and the audio of SIMCom modems has 8 kHz',
+    schema: booleanOption.default(true),
   },
   usbAudio: {
     env: 'USB_AUDIO',
-    about: 'yes: Quectel modems have a USB sound card',
-    schema: yesOr('no'),
+    about: 'true: Quectel modems have a USB sound card',
+    schema: booleanOption,
   },
   pcmRateHz: {
     env: 'PCM_RATE_HZ',
@@ -125,8 +119,8 @@ export const OPTIONS = {
   },
   endWithInput: {
     env: 'END_WITH_INPUT',
-    about: 'yes: stop when standard input ends, which happens when the parent program dies',
-    schema: yesOr('no'),
+    about: 'true: stop when standard input ends, which happens when the parent program dies',
+    schema: booleanOption,
   },
   logLevel: LOG_LEVEL_OPTION,
 } as const;

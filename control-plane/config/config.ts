@@ -218,7 +218,7 @@ export const OPTIONS = {
   ...ALERT_OPTIONS,
   proxyHops: {
     env: 'PROXY_HOPS',
-    about: 'Proxies in front; so many entries at the end of X-Forwarded-For are trusted',
+    about: 'Number of proxies in front, whose entries at the end of X-Forwarded-For are trusted',
     schema: integerOption(0, 10, 0),
   },
   headersTimeoutMs: {
@@ -264,12 +264,12 @@ export const OPTIONS = {
   },
   graceDays: {
     env: 'GRACE_DAYS',
-    about: 'Days after the year in which paying brings the number back; then its messages are deleted',
+    about: 'Days after a year in which a payment brings the number back; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
   quarantineDays: {
     env: 'QUARANTINE_DAYS',
-    about: 'Days after the grace time in which the number, which still gets old messages, is not sold',
+    about: 'Days after the grace time before the number is sold again: old texts may still arrive',
     schema: integerOption(0, 3_650, 90),
   },
   messageDays: {

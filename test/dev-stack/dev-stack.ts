@@ -95,7 +95,7 @@ export async function startDevStack(
     programs['hardware-sim'].setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
     programs['control-plane'].setEnv({ PORT: new URL(file.base_url).port });
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
-    await enrolRack({ dataDir, url: file.base_url });
+    await enrolRack({ databaseUrl: options.databaseUrl, dataDir, url: file.base_url });
     await start(programs['node-daemon']);
     await (isNew
       ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
@@ -127,6 +127,7 @@ function describePrograms(
     'control-plane': program('control-plane', {
       ENVIRONMENT: 'development',
       PORT: String(options.port),
+      DATABASE_URL: options.databaseUrl ?? '',
       DATA_DIR: dataDir,
       CHAIN_ID: String(options.chainId),
       RPC_URL: chain.rpcUrl,
@@ -177,8 +178,15 @@ const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
 const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.yaml');
 
 /** As an operator does it. At every start: the port may be another one, and the database too. */
-async function enrolRack({ dataDir, url }: { dataDir: string; url: string }): Promise<void> {
-  const databaseUrl = process.env['DATABASE_URL'] || undefined;
+async function enrolRack({
+  databaseUrl,
+  dataDir,
+  url,
+}: {
+  databaseUrl: string | undefined;
+  dataDir: string;
+  url: string;
+}): Promise<void> {
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir, url });
   try {
     const { code } = await operator.call('addNode', { node: NODE_NAME });

@@ -26,6 +26,11 @@ export const OPTIONS = {
       .transform((text) => Number(text) as ChainId)
       .default(84532),
   },
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    about: 'Postgres to use; unset: PGlite in the data folder',
+    schema: z.string().min(1).optional(),
+  },
   dataDir: {
     env: 'DATA_DIR',
     about: 'Folder for all data',

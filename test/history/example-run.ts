@@ -129,7 +129,7 @@ export function claim(example: Example, rows: readonly HistoryRow[], second: num
   example.claims[0]?.push({ fromMs: at(second) + 25, untilMs: at(second) + 35, messages });
 }
 
-/** A send to outside. With an id the carrier hears it, and its report comes. */
+/** A send to outside, in one part or several. With an id the carrier hears the first one, and its report comes. */
 export function send(
   example: Example,
   what: {
@@ -139,17 +139,18 @@ export function send(
     status: string;
     messageId?: string;
     answer?: OutboundRecord['answer'];
+    parts?: readonly string[];
   },
 ): void {
-  const { key, id, second, status, messageId = null, answer } = what;
-  const text = `${key}:1/1 hello`;
+  const { key, id, second, status, messageId = null, answer, parts = [`${key}:1/1 hello`] } = what;
+  const text = parts.join('');
   example.outbound.set(key, {
     key,
     modem: 0,
     to: OUTSIDE,
     toModem: undefined,
     text,
-    parts: [text],
+    parts,
     fromMs: at(second),
     untilMs: at(second) + 100,
     answer: answer ?? { kind: 'accepted', messageId: messageId ?? '' },
@@ -180,7 +181,7 @@ export function send(
 
 /** The carrier hears a send of the example once more. */
 export function hear(example: Example, key: string, id: number, second: number): void {
-  const body = example.outbound.get(key)?.text ?? key;
+  const body = example.outbound.get(key)?.parts[0] ?? key;
   example.heard.push({ id, atMs: at(second) + 50, from: NUMBERS[0], to: OUTSIDE, body });
 }
 

@@ -59,7 +59,10 @@ export class Rack {
     };
     try {
       const ports = { port: 0, rpcPort: 0, simulatorPort: 0 };
-      const stack = await startDevStack({ ...ports, modems, chainId: CHAIN_ID, dataDir }, onEvent);
+      const stack = await startDevStack(
+        { ...ports, modems, chainId: CHAIN_ID, databaseUrl: undefined, dataDir },
+        onEvent,
+      );
       return new Rack(stack, () => postgres.stop(), down, databaseUrl);
     } catch (error) {
       await postgres.stop();

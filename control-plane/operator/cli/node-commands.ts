@@ -2,7 +2,7 @@
 import { nodeNameSchema } from '#shared/link/node-name.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
-import { checked, filterOption, listCommand, operatorCommand } from './operator-command.ts';
+import { checked, filterOption, listCommand, operatorCommand, URL_OPTIONS } from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
@@ -10,6 +10,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node add <name>',
     about: 'Print a code that enrolls a node, or enrolls it again. The code works once, within a day.',
+    options: URL_OPTIONS,
     // It may come before the service was ever started.
     mayCreate: true,
     async run(operator, _, args) {

@@ -11,8 +11,14 @@ import { LIMIT_MAX } from '../procedures/fields.ts';
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 
 /** Where a command finds the service's data. */
-const WHERE = { databaseUrl, dataDir, host, port, publicUrl };
+const WHERE = { databaseUrl, dataDir };
 type Where = OptionsOf<typeof WHERE>;
+
+/** For a command that names the URL of the service. */
+export const URL_OPTIONS = { host, port, publicUrl };
+type Url = OptionsOf<typeof URL_OPTIONS>;
+const urlOf = (given: Partial<Url>): string =>
+  (given.publicUrl ?? `http://${given.host}:${given.port}`).replace(/\/+$/, '');
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
@@ -81,11 +87,10 @@ export const operatorCommand = <S extends Specs = Record<never, never>>({
     about,
     options: { ...WHERE, ...options },
     async run(given, args) {
-      const where = given as OptionsOf<S> & Where;
-      const url = (where.publicUrl ?? `http://${where.host}:${where.port}`).replace(/\/+$/, '');
+      const where = given as OptionsOf<S> & Where & Partial<Url>;
       // Help and bad options do not need it.
       const { openOperator } = await import('../open-operator.ts');
-      const operator = await openOperator({ ...where, url }, { mayCreate });
+      const operator = await openOperator({ ...where, url: urlOf(where) }, { mayCreate });
       try {
         process.stdout.write(`${onLines(await run(operator, where, args))}\n`);
       } finally {

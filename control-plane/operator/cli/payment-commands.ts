@@ -27,12 +27,12 @@ const REFUND_OPTIONS = {
   reason: { about: 'Reason, stored in the history', schema: reasonSchema },
   yes: switchOption('Send the money; without this flag the command changes nothing'),
   transfer: filterOption(
-    'Transaction that brought the money, if the service has not recorded it',
+    'Hash of the transaction in which the payer sent the money, if the payment does not name it',
     transactionHashSchema,
   ),
   signAnew: switchOption('Sign another transaction if the stored one can never move the money'),
   unrelated: filterOption(
-    'With --sign-anew: a transaction that sent the payer the same amount for something else',
+    'With --sign-anew: hash of a transaction that is not this refund, although it sent the payer the same amount',
     transactionHashSchema,
   ),
   refundKey: {
@@ -86,7 +86,8 @@ export const PAYMENT_COMMANDS = [
   }),
   operatorCommand({
     usage: 'payment void <id>',
-    about: 'End a payment that, as the chain proves, can no longer move money, and release its number.',
+    about:
+      'End a payment and release its number. Works only if the chain proves that the payment can no longer move money.',
     options: CHAIN_OPTIONS,
     async run(operator, options, [text]) {
       const { voidPayment } = await import('../void-payment.ts');

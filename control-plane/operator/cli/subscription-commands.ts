@@ -32,7 +32,7 @@ export const SUBSCRIPTION_COMMANDS = [
   operatorCommand({
     usage: 'subscription end <id>',
     about:
-      'End a subscription now and keep its number for the grace time. If the chain took payments back, take off only the years that they bought.',
+      'End a subscription now. Its number is kept for the grace time. If the chain took payments back, only the years that they bought are taken off.',
     options: { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } },
     async run(operator, { reason }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);

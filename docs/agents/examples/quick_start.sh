@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sends a text, waits for the answer, and places a call. TOKEN, NUMBER and TO are set.
+# Sends a text, claims what arrived, and places a call. TOKEN, NUMBER and TO are set.
 set -eu
 
 # What does a number cost? The answer is 402 Payment Required.

@@ -17,7 +17,8 @@ export const ERRORS_PAGE: Page = {
   file: 'errors.md',
   title: 'Errors',
   about:
-    'Every refusal is `{"error": code, "message": text, "request_id": id}`. Codes never change; the text is for people. ' +
+    'A refusal is `{"error": code, "message": text, "request_id": id}`. Only the 402 of `POST /subscribe` has the form of its payment protocol. ' +
+    'Codes never change; the text is for people. ' +
     'Switch on `error`. A 429 or 503 says in `Retry-After` how many seconds to wait.',
   body: () =>
     [

@@ -78,7 +78,7 @@ t.test('ports come back under other numbers, again and again: same slots, no por
   for (let round = 0; round < 5; round += 1) {
     const names = [0, 1, 2].map(namesOf);
     for (const index of [0, 1, 2]) {
-      modem(index).play(parseFault({ kind: 'port_gone', back_after_ms: 100 + 50 * ((index + round) % 3) }));
+      modem(index).play(parseFault({ kind: 'port_gone', back_after_ms: 1_000 + 50 * ((index + round) % 3) }));
     }
     await until('the loss', () => [...slots().values()].every(({ state }) => state === 'lost'));
     await areServed();

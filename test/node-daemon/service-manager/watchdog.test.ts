@@ -108,6 +108,7 @@ t.test(
 t.test('a journal whose disk never answers is dead; one that has nothing to write is not', async (t) => {
   const clock = new ManualClock(0);
   let hangs = false;
+  let isStuck = false;
   const journal = await Journal.open({
     folder: temporaryFolder(t),
     clock,
@@ -115,7 +116,11 @@ t.test('a journal whose disk never answers is dead; one that has nothing to writ
     openDisk: async (path) => {
       const disk = await openJournalDisk(path);
       const sync = disk.sync.bind(disk);
-      return Object.assign(disk, { sync: () => (hangs ? new Promise<never>(() => undefined) : sync()) });
+      const hang = (): Promise<never> => {
+        isStuck = true;
+        return new Promise(() => undefined);
+      };
+      return Object.assign(disk, { sync: () => (hangs ? hang() : sync()) });
     },
   });
   const workers = () => daemonWorkers({ rack: { progress: () => [] }, journal, link: { steps: undefined } });
@@ -124,7 +129,7 @@ t.test('a journal whose disk never answers is dead; one that has nothing to writ
   t.equal(await feeds(50), 50);
   hangs = true;
   void journal.append({ kind: 'withdrawn', commandId: 'c-1' }).catch(() => undefined);
-  await until('the write has begun', () => journal.steps !== undefined);
+  await until('the disk hangs', () => isStuck);
   t.ok((await feeds(14)) > 0);
   t.equal(await feeds(4), 0);
 });

@@ -4,6 +4,7 @@ import { parseAbi } from 'viem';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
 
 const MINUTE_MS = 60_000;
@@ -55,7 +56,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   t.equal(await stateOf(id), 'reverted');
 });
 
-for (const isEmbedded of [false, true]) {
+for (const isEmbedded of someOf(t, [false, true], 1)) {
   const database = isEmbedded ? 'the embedded database, through the service' : 'Postgres';
   t.test(`killed before the broadcast, and sent once, on ${database}`, TIMEOUT, async (t) => {
     const { clock, control, operator, headers, ids, killedAt, order, present, sentBack, stateOf } =

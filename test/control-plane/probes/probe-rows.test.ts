@@ -20,6 +20,7 @@ import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { reportSlots } from '../../fixtures/number-stock.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 
 const postgres = await openDatabases();
 t.teardown(() => postgres.stop());
@@ -53,7 +54,7 @@ const DATABASES = {
   PGlite: async (t: Test) => ({ folder: temporaryFolder(t) }),
 };
 
-for (const [name, where] of Object.entries(DATABASES)) {
+for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
   const onDatabase = (about: string, check: (t: Test, db: Database) => Promise<void>) =>
     t.test(`${about} (${name})`, async (t) => {
       const { db, close } = await openDatabase(await where(t));

@@ -8,7 +8,6 @@ import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
 import { checkForTroubles } from './alert-watch.ts';
 import type { AlertThresholds } from './conditions.ts';
-import { GasReadings } from './gas-readings.ts';
 
 const CHECK_MS = 10_000;
 const POST_MS = 5_000;
@@ -64,4 +63,33 @@ export function startAlerts({ channels, chainIds, options, ...parts }: AlertServ
       await Promise.all(work.map((each) => each.stop()));
     },
   };
+}
+
+/** It is read every minute. */
+const FRESH_MS = 5 * 60_000;
+
+class GasReadings {
+  readonly #clock: Clock;
+  readonly #readings = new Map<number, { transfers: number; atMs: number }>();
+
+  constructor(clock: Clock, chainIds: Iterable<number>) {
+    this.#clock = clock;
+    for (const chainId of chainIds)
+      this.#readings.set(chainId, { transfers: 0, atMs: Number.NEGATIVE_INFINITY });
+  }
+
+  note(chainId: number, transfers: number): void {
+    this.#readings.set(chainId, { transfers, atMs: this.#clock.now() });
+  }
+
+  /** Transfers by chain, undefined if the balance could not be read recently. */
+  fresh(): Map<number, number | undefined> {
+    const oldest = this.#clock.now() - FRESH_MS;
+    return new Map(
+      [...this.#readings].map(([chainId, { transfers, atMs }]) => [
+        chainId,
+        atMs >= oldest ? transfers : undefined,
+      ]),
+    );
+  }
 }

@@ -27,9 +27,8 @@ import type { ConsolePageParts } from './console-parts.ts';
 import { framed } from './pages/frame.ts';
 import { listPage } from './pages/listing.ts';
 import { foundPage, numberPage } from './pages/number-pages.ts';
-import { paymentPage, paymentsPage } from './pages/payment-pages.ts';
+import { paymentPage, paymentsPage, refundOffer } from './pages/payment-pages.ts';
 import { probesPage } from './pages/probes.ts';
-import { refundOffer } from './pages/refund-offer.ts';
 import { sessionOf } from './session/request-state.ts';
 
 const ROWS = 100;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { slotNameSchema } from '#shared/link/messages.ts';
 import { nodeNameSchema } from '#shared/link/node-name.ts';
-import { RANGE_NAMES } from './pages/span.ts';
+import { RANGE_NAMES } from './pages/plots.ts';
 
 const range = z.enum(RANGE_NAMES).catch('hour');
 const topicSchema = z.discriminatedUnion('of', [

@@ -1,6 +1,6 @@
 // GET / for a browser: the page, with the present state.
-import { pricesText, priceUnits } from '../discovery/price.ts';
 import { landingPage } from '../pages/landing-page.ts';
+import { pricesText, priceUnits } from '../payments/offer.ts';
 import { type CatalogParts, filesByName } from './catalog.ts';
 import { demo } from './demo.ts';
 import { availability, type SubscribeParts } from './subscription.ts';

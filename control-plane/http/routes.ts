@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
-import { API_CATALOG_LINK } from '../discovery/api-catalog.ts';
+import { API_CATALOG_LINK } from '../discovery/well-known.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog, TOOLS_PATH } from '../handlers/catalog.ts';

@@ -6,7 +6,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { bearerChallenge } from '../discovery/protected-resource.ts';
+import { bearerChallenge } from '../discovery/well-known.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';

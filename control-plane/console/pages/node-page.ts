@@ -6,7 +6,7 @@ import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { actionLinks } from './action-links.ts';
+import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
 import { badge, facts, plain, shownAt, table } from './shown.ts';

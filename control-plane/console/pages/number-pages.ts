@@ -8,7 +8,7 @@ import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
 import type { NumberEvent } from '../../store/operations/events.ts';
 import { numberPath } from '../actions/paths.ts';
-import { type ActionLink, actionLinks } from './action-links.ts';
+import { type ActionLink, actionLinks } from './confirm.ts';
 import { numberEvents } from './event-lists.ts';
 import { nothing } from './listing.ts';
 import { badge, facts, shownAt, slotLink } from './shown.ts';

@@ -8,8 +8,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { Database } from '../store/database/database.ts';
 import { findSubscriptionByToken } from '../store/money/subscriptions.ts';
-import { countRefused } from './attempt-limit.ts';
-import type { RequestLimit } from './request-limit.ts';
+import { countRefused, type RequestLimit } from './request-limit.ts';
 
 /** Tokens that were valid here are checked even if their address has exceeded its limit by guessing. */
 const PROVEN_MAX = 100_000;

@@ -13,10 +13,10 @@ import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
 import { callsIn, cancelledIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
+import { untilGone } from './connections.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
 import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
-import { untilGone } from './until-gone.ts';
 
 interface ToolRouteParts extends AnswerParts {
   baseUrl: string;

@@ -1,6 +1,6 @@
 // Asks a node to restart the modem of one slot.
 import { randomUUID } from 'node:crypto';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { type NodeLink, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 

@@ -1,6 +1,6 @@
 // Sends an operator's request to a node: over its link at this instance, or through the instance that has its link.
 import { type Clock, sleep } from '#shared/clock.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import {
   findAnswer,

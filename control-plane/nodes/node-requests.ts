@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { answerRequest, type OperatorRequest, takeRequests } from '../store/operations/operator-requests.ts';
 import type { Fleet } from './fleet.ts';

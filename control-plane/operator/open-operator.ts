@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import { notifyInstances } from '../bus/shared-bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
 import { inTurn } from './in-turn.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { restartModem } from '../nodes/modem-restart.ts';

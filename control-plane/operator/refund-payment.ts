@@ -1,9 +1,8 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
 import { systemClock } from '#shared/clock.ts';
 import type { rpcUrlOf } from '../config/config.ts';
-import { shownWallet } from '../domain/masked-wallet.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { shownValue } from '../domain/shown-value.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
+import { shownValue, shownWallet } from '../domain/shown-value.ts';
 import { connectChain } from '../payments/chain/chain.ts';
 import { refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';

@@ -1,7 +1,6 @@
 // One paid POST /subscribe, from header to subscription. Every outcome says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
-import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import { checkWindow } from './authorization.ts';

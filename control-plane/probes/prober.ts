@@ -2,9 +2,9 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
-import { maskedNumber } from '../domain/masked-number.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
+import { maskedNumber } from '../domain/shown-value.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { ProbeKind } from '../store/database/operation-tables.ts';
 import { proveByProbes } from '../store/fleet/sim-proof.ts';

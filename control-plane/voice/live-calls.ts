@@ -5,10 +5,9 @@ import type { Timer } from '#shared/clock.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Bus } from '../bus/bus.ts';
-import { storableText } from '../domain/storable-text.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
-import type { Database } from '../store/database/database.ts';
+import { type Database, storableText } from '../store/database/database.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {

@@ -2,9 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
-import { shownValue } from '../../domain/shown-value.ts';
+import { maskedNumber, shownValue, shownWallet } from '../../domain/shown-value.ts';
 import { PAYMENT_STATUS, PAYMENTS } from '../../operator/listings/payments.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/money/payment-events.ts';

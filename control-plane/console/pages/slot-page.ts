@@ -1,8 +1,7 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
 
 import { type Html, html } from '#shared/html.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
+import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';

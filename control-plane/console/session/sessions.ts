@@ -1,11 +1,17 @@
 // Sessions: an operator signs in with the key, then has a cookie, until a limit, the sign-out or the operator's removal.
 import type { Context } from 'koa';
 import type { Clock } from '#shared/clock.ts';
-import { formTokenOf, hashSecret, isOperatorKey, isSession, mintSession } from '../../domain/operator-key.ts';
-import { SESSION_LIFETIME_MS, sessionLimitsAt } from '../../domain/operator-session.ts';
+import {
+  formTokenOf,
+  hashSecret,
+  isOperatorKey,
+  isSession,
+  mintSession,
+  SESSION_LIFETIME_MS,
+  sessionLimitsAt,
+} from '../../domain/operator-key.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { countRefused } from '../../http/attempt-limit.ts';
-import { createAddressLimit } from '../../http/request-limit.ts';
+import { countRefused, createAddressLimit } from '../../http/request-limit.ts';
 import type { Database } from '../../store/database/database.ts';
 import {
   deleteEndedSessions,

@@ -1,6 +1,6 @@
 // Nodes: the list, the code that enrolls one, its approval, and its end.
 import * as z from 'zod';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
 import { approveNode } from '../../store/fleet/node-approval.ts';
 import { revokeNode } from '../../store/fleet/nodes.ts';

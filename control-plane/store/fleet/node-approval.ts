@@ -1,7 +1,7 @@
 // Keys of nodes that wait for an operator's approval before they may have a link.
 import { sql } from 'kysely';
-import { keyFingerprint } from '../../domain/key-fingerprint.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { keyFingerprint } from '../../domain/shown-value.ts';
 import type { Database } from '../database/database.ts';
 
 /**

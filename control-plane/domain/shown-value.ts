@@ -1,4 +1,4 @@
-// Numbers, wallets, keys and amounts as operators see them. What belongs to a subscriber is masked.
+// Numbers, wallets, keys and amounts as operators see them. Those of a subscriber are masked.
 import { createHash } from 'node:crypto';
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';

@@ -60,7 +60,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     connectionsCheckingInterval: Math.min(CHECK_MS.max, Math.max(CHECK_MS.min, checkMs)),
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Checked in framing.ts, where the response has a body.
+    // Checked by `normalize`, where the response has a body.
     requireHostHeader: false,
   });
   server.timeout = unreadTimeoutMs;

@@ -14,10 +14,8 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { ServicesParts } from '../handlers/services.ts';
 import type { VoiceParts } from '../handlers/voice.ts';
+import { numberTools, type SmsToolParts, serviceTools, smsTools } from './all-tools.ts';
 import { Cancellations, type ToolSession } from './cancellations.ts';
-import { numberTools } from './number-tools.ts';
-import { serviceTools } from './service-tools.ts';
-import { type SmsToolParts, smsTools } from './sms-tools.ts';
 import { type Call, type Caller, resultOf, type Tool } from './tool.ts';
 
 export interface ToolEndpointParts extends SmsToolParts, ServicesParts, VoiceParts {

@@ -14,8 +14,7 @@ import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '..
 import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
-import { inTurn } from './in-turn.ts';
-import { findService, type RunningService } from './operator-socket.ts';
+import { findService, inTurn, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
 const STANDARD = '-';

@@ -7,11 +7,16 @@ import { checkWindow } from './authorization.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
 import type { Simulation } from './chain/simulation.ts';
-import { type Credential, methodOf, type PaymentHeaders, readCredential } from './credential.ts';
+import {
+  type Credential,
+  methodOf,
+  type PaymentHeaders,
+  readCredential,
+  receiptHeaders,
+} from './credential.ts';
 import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
-import { receiptHeaders } from './receipt.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';

@@ -21,11 +21,10 @@ import {
   type ProbeOutcome,
   takeTurn,
 } from '../store/operations/probes.ts';
-import { inTurns } from './admission-turns.ts';
-import { pairsOf } from './pairs.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
 import { type JudgeParts, judgeSlot } from './slot-judge.ts';
+import { inTurns, pairsOf } from './turns.ts';
 
 const MINUTE_MS = 60_000;
 const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;

@@ -14,8 +14,8 @@ import { SocketGuard } from '../http/upgrades/socket-guard.ts';
 import { routeUpgrades } from '../http/upgrades/upgrades.ts';
 import { createVoiceUpgrades } from '../http/upgrades/voice-upgrade.ts';
 import { checkDatabase } from '../store/database/database.ts';
-import type { Base } from './base.ts';
 import type { Sales } from './sales.ts';
+import type { Base } from './store.ts';
 import type { Telephony } from './telephony.ts';
 
 const MINUTE_MS = 60_000;

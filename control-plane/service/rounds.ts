@@ -16,8 +16,8 @@ import { purgeOldMessages } from '../store/messages/message-deletion.ts';
 import { deleteOldMailed } from '../store/messages/waitlist.ts';
 import { deleteExpiredNonces } from '../store/money/credentials.ts';
 import { purgeLapsed } from '../store/money/purge.ts';
-import type { Base } from './base.ts';
 import type { Sales } from './sales.ts';
+import type { Base } from './store.ts';
 import type { Telephony } from './telephony.ts';
 
 const ROUND_MS = 60_000;

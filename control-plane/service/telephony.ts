@@ -6,7 +6,7 @@ import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';
 import { Presence } from '../voice/presence.ts';
-import type { Base } from './base.ts';
+import type { Base } from './store.ts';
 
 /** A payer waits at most this long for the node to confirm a number; the number is bound as soon as the node responds. */
 const PROVISION_WAIT_MS = 3_000;

@@ -1,7 +1,7 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
-import { shownRefusals } from '../../operator/listings/shown-refusals.ts';
+import { shownRefusals } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';

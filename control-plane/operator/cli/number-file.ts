@@ -1,9 +1,8 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { isE164 } from '#shared/e164.ts';
-import { iccidSchema } from '#shared/identities.ts';
-import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { iccidSchema, isE164 } from '#shared/identities.ts';
+import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { ImportedNumber } from '../../store/fleet/numbers.ts';
 import { IMPORT_LINES_MAX } from '../procedures/fields.ts';

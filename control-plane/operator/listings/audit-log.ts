@@ -1,6 +1,6 @@
 // The list of changes by operators and probes.
 
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';

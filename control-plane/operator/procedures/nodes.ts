@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
-import { approveNode } from '../../store/fleet/node-approval.ts';
-import { revokeNode } from '../../store/fleet/nodes.ts';
+import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
 import { fingerprintSchema, nodeSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
 

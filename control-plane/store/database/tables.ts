@@ -5,9 +5,7 @@ import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voic
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { SignedBy } from '../../domain/transfer-authorization.ts';
 import type { PaymentState } from '../../payments/payment.ts';
-import type { AlertTables } from './alert-tables.ts';
-import type { ConsoleTables } from './console-tables.ts';
-import type { OperationTables } from './operation-tables.ts';
+import type { AlertTables, ConsoleTables, OperationTables } from './operation-tables.ts';
 import type { SimTables } from './sim-tables.ts';
 
 export interface SubscriptionsTable {

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import { closeTakenBack } from './taken-back.ts';
+import { closeTakenBack } from './payment-events.ts';
 
 interface SubscriptionQuery {
   state?: SubscriptionState | undefined;

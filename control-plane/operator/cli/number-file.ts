@@ -70,7 +70,7 @@ function twice(seen: Map<string, number>, key: string, line: number): string | u
 }
 
 /** Returns the problem of a number; undefined for a US number that exists in the numbering plan. */
-export function problemOfNumber(number: string): string | undefined {
+function problemOfNumber(number: string): string | undefined {
   if (!isE164(number)) return `"${number}" is not an E.164 number, such as +12065550123`;
   const parsed = parsePhoneNumberFromString(number);
   if (parsed?.isValid() !== true || parsed.country !== 'US') return `${number} is not a US number`;
@@ -78,7 +78,7 @@ export function problemOfNumber(number: string): string | undefined {
 }
 
 /** Returns the problem of an ICCID; undefined for 18 to 22 digits that end with a valid check digit (ITU-T E.118, Luhn). */
-export function problemOfIccid(iccid: string): string | undefined {
+function problemOfIccid(iccid: string): string | undefined {
   if (!iccidSchema.safeParse(iccid).success) return `"${iccid}" is not an ICCID: it needs 18 to 22 digits`;
   return isLuhn(iccid) ? undefined : `the check digit of ICCID ${iccid} is wrong`;
 }

@@ -1,8 +1,7 @@
 // Alerts of a running service: a check every ten seconds, and independent channels, so that none delays another.
 import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { repeat } from '../housekeeping/repeat.ts';
-import type { Database } from '../store/database/database.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
@@ -18,10 +17,7 @@ interface AlertService {
   stop(): Promise<void>;
 }
 
-interface AlertServiceParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+interface AlertServiceParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   channels: readonly AlertChannel[];
   /** Chains with a relayer. */
   chainIds: Iterable<number>;

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, getAddress, type Hex, hashMessage } from 'viem';
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
-import type { Clock } from '#shared/clock.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive } from '../domain/subscription.ts';
@@ -16,10 +15,7 @@ import { consumeNonce, insertNonce, replaceTokens } from '../store/money/credent
 import { openPaymentOf, payingAccountChain } from '../store/money/payers.ts';
 import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
 
-export interface AuthParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
+export interface AuthParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
   serviceDomain: string;
   accounts: AccountsByChain;
 }

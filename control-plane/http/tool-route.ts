@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { bearerChallenge } from '../discovery/well-known.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -18,10 +18,8 @@ import { answerOf, type ErrorAnswer } from './error-body.ts';
 import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
 
-interface ToolRouteParts extends AnswerParts {
+interface ToolRouteParts extends AnswerParts, Pick<Base, 'clock' | 'log'> {
   baseUrl: string;
-  clock: Clock;
-  log: Logger;
 }
 
 /** JSON-RPC 2.0 §5.1. */

@@ -1,26 +1,18 @@
 // The common part of committing facts from a link and facts that waited for their SIM, and the metrics of both.
-import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
-import type { Bus, BusEvent } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
+import type { BusEvent } from '../bus/bus.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import type { Database, DatabaseTransaction } from '../store/database/database.ts';
+import type { DatabaseTransaction } from '../store/database/database.ts';
 import { countUnheld } from '../store/fleet/node-links.ts';
 import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
 import type { UnassignedMessages } from '../store/messages/messages.ts';
 import { applyFacts } from './facts.ts';
 
-interface CommitParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
-}
-
 /** Applies the facts that `takeFacts` returns, in the same transaction. Then counts them and publishes the changes. */
 export async function commitFacts(
-  { db, bus, clock, log }: CommitParts,
+  { db, bus, clock, log }: Base,
   nodeId: string,
   takeFacts: (trx: DatabaseTransaction, now: () => Date) => Promise<readonly KeyedFact[]>,
 ): Promise<void> {
@@ -42,7 +34,7 @@ export async function commitFacts(
 }
 
 /** Applies the waiting facts of SIMs that the node now holds. Costs one query if there are none. */
-export async function commitWaitingFacts(parts: CommitParts, nodeId: string): Promise<void> {
+export async function commitWaitingFacts(parts: Base, nodeId: string): Promise<void> {
   if (!(await hasDueFacts(parts.db, nodeId))) return;
   await commitFacts(parts, nodeId, (trx, now) => takeWaitingFacts(trx, nodeId, now()));
 }

@@ -1,19 +1,14 @@
 // Runs the requests that operators left for nodes linked to this instance, restarts of a modem among them, and stores the answers.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
-import type { Database } from '../store/database/database.ts';
 import { answerRequest, type OperatorRequest, takeRequests } from '../store/operations/operator-requests.ts';
 import { type Fleet, type NodeLink, NodeUnavailable } from './fleet.ts';
 import type { NodeRequest, ServeNode } from './node-reach.ts';
 import { CommandRefused } from './pending-commands.ts';
 
-interface NodeRequestsParts {
-  db: Database;
-  bus: Bus;
-  log: Logger;
+interface NodeRequestsParts extends Pick<Base, 'db' | 'bus' | 'log'> {
   fleet: Fleet;
   serve: ServeNode;
 }

@@ -17,7 +17,7 @@ import { serveApi } from './api.ts';
 import { openPorts, urlOf } from './ports.ts';
 import { startRounds } from './rounds.ts';
 import { openSales } from './sales.ts';
-import { type Base, openStore } from './store.ts';
+import { openStore, type ServiceBase } from './store.ts';
 import { createTelephony } from './telephony.ts';
 
 export interface Service {
@@ -27,7 +27,7 @@ export interface Service {
   metricsPort: number | undefined;
   /** URL of the console, if it is served. */
   consoleUrl: string | undefined;
-  /** Base URL for clients, without a trailing slash. */
+  /** ServiceBase URL for clients, without a trailing slash. */
   url: string;
   stop(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function startService(
 }
 
 /** Undefined with Postgres, which commands can use next to the service. */
-async function serveCommands({ config, db, clock, log }: Base, operations: Operations) {
+async function serveCommands({ config, db, clock, log }: ServiceBase, operations: Operations) {
   if (config.databaseUrl !== undefined) return undefined;
   return listenForCommands({
     folder: config.dataDir,

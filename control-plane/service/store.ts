@@ -1,19 +1,15 @@
-// The parts that the whole service is built on: its database, and the bus between the instances on it.
+// The database of the service, and the bus between the instances on it.
 import { join } from 'node:path';
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { type Bus, createLocalBus } from '../bus/bus.ts';
 import { openSharedBus } from '../bus/shared-bus.ts';
 import type { Config } from '../config/config.ts';
-import { type Database, type OpenDatabase, openDatabase } from '../store/database/database.ts';
+import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
 import { secretOf } from '../store/database/secrets.ts';
 
-export interface Base {
+/** The parts that the whole service is built on. */
+export interface ServiceBase extends Base {
   config: Config;
-  db: Database;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
   /** Base URL of the public API, without a trailing slash. */
   url: string;
 }
@@ -21,10 +17,7 @@ export interface Base {
 type Store = OpenDatabase & { bus: Bus; challengeSecret: string };
 
 /** Rejects when the database cannot be used; then nothing is left open. */
-export async function openStore(
-  config: Config,
-  { log, clock }: { log: Logger; clock: Clock },
-): Promise<Store> {
+export async function openStore(config: Config, { log, clock }: Pick<Base, 'log' | 'clock'>): Promise<Store> {
   const { databaseUrl: url } = config;
   const { db, connections, close } = await openDatabase(
     url === undefined

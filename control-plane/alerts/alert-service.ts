@@ -22,31 +22,16 @@ interface AlertServiceParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   /** Chains with a relayer. */
   chainIds: Iterable<number>;
   closedChains: () => readonly ClosedChain[];
-  options: {
-    heartbeatMs: number;
-    relayerTransfersMin: number;
-    alertSlotDownMs: number;
-    alertStoragePercent: number;
-    alertJournalDepth: number;
-    alertPoolMin: number;
-  };
+  thresholds: AlertThresholds;
 }
 
-export function startAlerts({ channels, chainIds, options, ...parts }: AlertServiceParts): AlertService {
-  const thresholds: AlertThresholds = {
-    heartbeatMs: options.heartbeatMs,
-    relayerTransfersMin: options.relayerTransfersMin,
-    slotDownMs: options.alertSlotDownMs,
-    storagePercent: options.alertStoragePercent,
-    journalDepth: options.alertJournalDepth,
-    poolMin: options.alertPoolMin,
-  };
+export function startAlerts({ channels, chainIds, ...parts }: AlertServiceParts): AlertService {
   const { clock, log } = parts;
   const readings = new GasReadings(clock, chainIds);
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
     repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>
-      checkForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
+      checkForTroubles({ ...parts, gas: () => readings.fresh() }),
     ),
     ...posts.map((post) =>
       repeat({ clock, log, task: 'alert_messages', everyMs: POST_MS }, () => post.round()),

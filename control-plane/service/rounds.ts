@@ -97,7 +97,7 @@ function moneyWatch(
     log,
     channels,
     chainIds: wallets.keys(),
-    options: config,
+    thresholds: config,
     closedChains: () => networks.closed(),
   });
   const gasWatch = new GasWatch({

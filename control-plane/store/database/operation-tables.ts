@@ -1,7 +1,6 @@
 // Kysely types of the tables for operators and their actions, alerts, delivery probes and samples of the fleet.
 import type { ColumnType, Generated } from 'kysely';
-import type { AlertChannelName, Severity } from '../../domain/alert.ts';
-import type { AlertKind } from '../../domain/alert-kinds.ts';
+import type { AlertChannelName, Severity, Trouble } from '../../domain/alert.ts';
 
 /** `begun`: a command to a node whose result has not been recorded. `failed`: an internal error. */
 export type AuditResult = 'begun' | 'ok' | 'refused' | 'failed';
@@ -98,23 +97,8 @@ interface OperatorRequestsTable {
   answered_at: ColumnType<Date | null, undefined, Date | null>;
 }
 
-export interface OperationTables {
-  audit_log: AuditLogTable;
-  slot_service: SlotServiceTable;
-  probes: ProbesTable;
-  probe_turn: ProbeTurnTable;
-  operator_requests: OperatorRequestsTable;
-}
-
-export interface AlertsTable {
+export interface AlertsTable extends Trouble {
   id: string;
-  kind: AlertKind;
-  subject: string;
-  severity: Severity;
-  summary: string;
-  advice: string;
-  /** The reading that must be exceeded before the alert counts; null where any reading counts. */
-  reading: number | null;
   since: Date;
   seen_at: Date;
   /** When the alert began to count. */
@@ -148,12 +132,6 @@ interface AlertTidingsTable {
   severity: Severity;
   summary: string;
   advice: string;
-}
-
-export interface AlertTables {
-  alerts: AlertsTable;
-  alert_messages: AlertMessagesTable;
-  alert_tidings: AlertTidingsTable;
 }
 
 interface OperatorsTable {
@@ -200,7 +178,15 @@ interface NodeSamplesTable {
   signals: ColumnType<Record<string, number>, string, string>;
 }
 
-export interface ConsoleTables {
+export interface OperationTables {
+  audit_log: AuditLogTable;
+  slot_service: SlotServiceTable;
+  probes: ProbesTable;
+  probe_turn: ProbeTurnTable;
+  operator_requests: OperatorRequestsTable;
+  alerts: AlertsTable;
+  alert_messages: AlertMessagesTable;
+  alert_tidings: AlertTidingsTable;
   operators: OperatorsTable;
   operator_sessions: OperatorSessionsTable;
   fleet_samples: FleetSamplesTable;

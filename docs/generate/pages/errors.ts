@@ -1,8 +1,8 @@
 // Every refusal of the API, every reason of a refused payment, of a failed call and of a refused command.
-import { COMMAND_ERRORS } from '#shared/link/frame.ts';
 import { REJECTIONS } from '../../../control-plane/payments/rejection.ts';
 import { OPERATION, type Operation, refusalsOf } from '../../../shared/api/operations.ts';
 import { REFUSALS, type RefusalCode } from '../../../shared/api/refusals.ts';
+import { COMMAND_ERRORS } from '../../../shared/link/frame.ts';
 import { END_REASON } from '../../../shared/voice/release-cause.ts';
 import { code, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
